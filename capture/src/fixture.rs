@@ -13,6 +13,8 @@ impl Observation {
             dut_port: Switch::port_name(*index),
             cable: Dur::ns(15),
             provenance: Provenance::Virtual,
+            sees_tags: true,
+            approach: None,
         };
         Observation {
             origin: Time::ZERO,

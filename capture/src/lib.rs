@@ -6,6 +6,7 @@
 //! Invariant: nothing here reads a clock or a source of randomness; only `pcapng` touches files; only `deep` has a thread.
 
 pub mod analyse;
+mod approach;
 pub mod codec;
 pub mod connection;
 pub mod counter;
@@ -26,6 +27,7 @@ pub mod record;
 #[cfg(test)]
 mod sample;
 
+pub use approach::{Approach, Relay};
 pub use counter::DutCounter;
 pub use load::{Load, Loads};
 pub use measurement::{Reading, Span, Unit};

@@ -1,6 +1,6 @@
 //! Everything that one trial left behind, with how much of it can be trusted.
 
-use crate::{Dir, Loads, Record, What};
+use crate::{Approach, Dir, Loads, Record, What};
 use rig_testcases::{Injected, Setting};
 use rig_units::{Dur, PortSpeed, Time};
 use serde::{Deserialize, Serialize};
@@ -35,9 +35,9 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// How far off a timestamp may be, at the worst of the ports.
+    /// How far off an instant at the device may be, at the worst of the ports.
     pub fn bound(&self) -> Dur {
-        self.ports.iter().map(|port| port.provenance.bound()).max().unwrap_or_default()
+        self.ports.iter().map(PortTrace::bound).max().unwrap_or_default()
     }
 
     /// Whether frames of `stream` were counted and not recorded.
@@ -71,6 +71,23 @@ pub struct PortTrace {
     pub cable: Dur,
     /// Where its timestamps come from.
     pub provenance: Provenance,
+    /// Whether the 802.1Q tag of a frame that it receives is seen: on some ways the kernel takes it off before the rig sees the frame.
+    pub sees_tags: bool,
+    /// What lies between its cable and the NIC that is looked at over it; `None`: nothing, the NIC is at the end of the cable.
+    pub approach: Option<Approach>,
+}
+
+impl PortTrace {
+    /// How far off an instant at the device behind it may be, as a timestamp of it tells.
+    pub fn bound(&self) -> Dur {
+        let spread = self.approach.as_ref().map_or(Dur::ZERO, Approach::spread);
+        self.provenance.bound() + spread
+    }
+
+    /// The least that a frame is on its way between the rig and the device, from its last bit to its last bit.
+    pub fn way(&self, size: u16) -> Dur {
+        self.cable + self.approach.as_ref().map_or(Dur::ZERO, |approach| approach.takes(size))
+    }
 }
 
 /// Where a timestamp comes from, and how far off it may be.

@@ -15,6 +15,7 @@ mod perftest_control;
 pub mod protocol;
 pub mod roce;
 pub mod serve;
+pub mod sonic;
 
 pub use control::{Control, ControlError, Refused};
 pub use controls::{capabilities, lacking, over_interfaces};

@@ -15,6 +15,7 @@ pub fn roce(packet: &Packet, connection: u16) -> Option<Roce> {
         },
         Kind::Ack => RoceKind::Ack,
         Kind::Nak => RoceKind::Nak,
+        Kind::NotReady => RoceKind::NotReady(packet.rnr_timer()),
         Kind::ReadRequest => RoceKind::ReadRequest,
         Kind::Cnp => RoceKind::Cnp {
             fault: match (packet.becn(), packet.reserved_set()) {
@@ -41,6 +42,7 @@ pub fn packet(roce: &Roce, stream: u16, (src, dst): (u16, u16), class: u8) -> Pa
         RoceKind::Data { .. } => Kind::Data,
         RoceKind::Ack => Kind::Ack,
         RoceKind::Nak => Kind::Nak,
+        RoceKind::NotReady(_) => Kind::NotReady,
         RoceKind::Cnp { .. } => Kind::Cnp,
         RoceKind::ReadRequest => Kind::ReadRequest,
     };
@@ -57,6 +59,7 @@ pub fn packet(roce: &Roce, stream: u16, (src, dst): (u16, u16), class: u8) -> Pa
         RoceKind::Cnp { fault } => packet
             .with_becn(fault != Some(CnpFault::Becn))
             .with_reserved_set(fault == Some(CnpFault::Reserved)),
+        RoceKind::NotReady(timer) => packet.with_rnr_timer(timer),
         RoceKind::Ack | RoceKind::Nak | RoceKind::ReadRequest => packet,
     };
     if roce.corrupt { packet.with_bad_icrc() } else { packet }
@@ -76,6 +79,7 @@ fn ecn(packet: &Packet) -> Ecn {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rig_frames::roce::aeth::RnrTimer;
 
     fn any_kind() -> impl Strategy<Value = RoceKind> {
         let data = |(first, last, response)| RoceKind::Data { first, last, response };
@@ -86,6 +90,7 @@ mod tests {
             fault.prop_map(|fault| RoceKind::Cnp { fault }),
             Just(RoceKind::Ack),
             Just(RoceKind::Nak),
+            (0..32_u8).prop_filter_map("five bits", RnrTimer::new).prop_map(RoceKind::NotReady),
             Just(RoceKind::ReadRequest),
         ]
     }

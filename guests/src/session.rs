@@ -84,8 +84,8 @@ impl Perftest {
         between: (FrameTap, Box<dyn Midway>),
     ) -> Result<Came, GuestFault> {
         let namespace = guest.namespace();
-        let station = Station::start(&namespace, TAP, RIG, between)?;
         let before = guest.counters()?;
+        let station = Station::start(&namespace, TAP, RIG, between)?;
         let (bound, listens) = mpsc::channel();
         let (over, ended) = oneshot::channel();
         let (ran, unfinished) = thread::scope(|scope| {

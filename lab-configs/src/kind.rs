@@ -32,6 +32,11 @@ impl Kind {
     /// Those of devices that a profile describes.
     pub const OF_PROFILES: &[(&str, Kind)] = Kind::NAMES.split_at(3).0;
 
+    /// Those that pass on what comes over another device, by name.
+    pub fn passing() -> impl Iterator<Item = (&'static str, Kind)> {
+        Kind::OF_PROFILES.iter().copied().filter(|(_, kind)| kind.is_passing())
+    }
+
     /// Whether it passes on what comes over another device.
     pub const fn is_passing(self) -> bool {
         matches!(self, Kind::Switch | Kind::Router)

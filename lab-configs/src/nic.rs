@@ -202,6 +202,13 @@ pub struct Rc {
     pub timeout_late: Option<Within>,
     /// How often it does so without progress before it gives up.
     pub retries: u8,
+    /// How often a sender tries a receiver again that is not ready (RNR NAK) before it gives up: 0 to 6, and 7 for ever (IBTA volume 1,
+    /// 9.9.2.4.3). Unset: 7.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rnr_retries: Option<u8>,
+    /// How much later than an RNR NAK asks for a sender tries again, each time anew. Unset: nothing is known of it, and nothing too late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rnr_late: Option<Within>,
 }
 
 /// What a frame goes through on its way in.
@@ -265,6 +272,8 @@ impl Rc {
         needed("timeout", Count, "0").by_case().live().tried(&["x2", "x0.5"]),
         optional("timeout_late", Range).by_case().live().varies().tried(&["+1us", "never"]),
         needed("retries", Count, "7").by_case().live().tried(&["1"]),
+        optional("rnr_retries", Count).by_case().live().tried(&["1", "6"]),
+        optional("rnr_late", Range).by_case().live().varies().tried(&["+1us"]),
     ];
 }
 
@@ -309,6 +318,14 @@ impl Nic {
         wrong(rc.ack_every == 0, "rc.ack_every", "0".to_owned(), "at least 1");
         let retries = format!("{} retries", rc.retries);
         wrong(rc.retries > 7, "rc.retries", retries, "0 to 7: the retry count has 3 bits");
+        let more = rc.rnr_retries.unwrap_or(7);
+        let found = format!("{more} RNR retries");
+        wrong(
+            more > 7,
+            "rc.rnr_retries",
+            found,
+            "0 to 6, or 7 for ever: the RNR retry count has 3 bits",
+        );
         let free = receive.cache == 0 && receive.miss > Dur::ZERO;
         let found = format!("a miss that takes {} where there is none", receive.miss);
         wrong(free, "receive.miss", found, "0s with a cache of 0");

@@ -62,14 +62,20 @@ impl System {
         format!("{}/{}", device.name, device.declared.name_of(at.port))
     }
 
-    /// The system as one device; `None` where no switch is in it. It states what its first switch states, of the ports that are
+    /// What passes frames on in it: all but NICs, at which they end.
+    fn passing(&self) -> impl Iterator<Item = &Profile> {
+        self.devices.iter().filter(|device| device.kind.is_passing())
+    }
+
+    /// The system as one device; `None` where no switch is in it, or one device and NICs. It states what its first switch states, of the ports that are
     /// cabled to the rig.
     pub fn whole(self, name: String, about: String) -> Option<Profile> {
-        let first = self.devices.iter().find(|device| device.kind == Kind::Switch)?;
+        let first = self.passing().find(|device| device.kind == Kind::Switch)?;
+        self.passing().nth(1)?;
         let group = |speed| PortGroup { count: 1, speed };
         let ports = self.ports.iter().filter_map(|&at| self.speed(at)).map(group).collect();
-        let mtu = self.devices.iter().map(|device| device.declared.mtu()).min()?;
-        let clocks = self.devices.iter().map(|device| device.declared.clock());
+        let mtu = self.passing().map(|device| device.declared.mtu()).min()?;
+        let clocks = self.passing().map(|device| device.declared.clock());
         let clock = clocks.max().filter(|&clock| clock > Ppm(0));
         let switch = Switch { ports, mtu, clock, ..first.declared.switch()?.clone() };
         let declared = Declared::Switch(Box::new(switch));
@@ -79,9 +85,16 @@ impl System {
     }
 
     /// One of its devices where it stands, if the rig is cabled to its first ports in their order: a device of its own to whatever
-    /// is measured there.
+    /// is measured there. A NIC is one that the rig's first port reaches over the others.
     pub fn device(&self, index: u16, name: String) -> Option<Profile> {
         let mut device = self.devices.get(usize::from(index))?.clone();
+        if device.kind == Kind::Nic {
+            device.name = name;
+            device.about.push_str(", where it stands in a system");
+            let ports = self.ports.get(..1)?.to_vec();
+            device.system = Some(Box::new(System { ports, alone: Some(index), ..self.clone() }));
+            return Some(device);
+        }
         let ports: Vec<DevicePort> =
             self.ports.iter().copied().filter(|at| at.device == index).collect();
         if ports.is_empty() || !(0..).zip(&ports).all(|(port, at)| at.port == port) {
@@ -133,17 +146,23 @@ impl System {
 
     /// The way of a frame from one rig port to another, numbered from 0: over as few links as can be. `None` where there is none.
     pub fn way(&self, from: u16, to: u16) -> Option<Vec<Hop>> {
-        let port = |rig: u16| self.ports.get(usize::from(rig)).copied();
-        let (mut at, to) = (port(from)?, port(to)?);
+        let to = self.ports.get(usize::from(to))?;
+        let (mut hops, at) = self.hops(from, to.device)?;
+        hops.push(Hop { device: at.device, ingress: at.port, egress: to.port, link: None });
+        Some(hops)
+    }
+
+    /// The devices between a rig port and the device `to`, and the port of that at which the way ends.
+    pub(crate) fn hops(&self, from: u16, to: u16) -> Option<(Vec<Hop>, DevicePort)> {
+        let mut at = *self.ports.get(usize::from(from))?;
         let mut hops = Vec::new();
-        while at.device != to.device {
-            let (near, far, link) = *self.onward(at.device, to.device).first()?;
+        while at.device != to {
+            let (near, far, link) = *self.onward(at.device, to).first()?;
             let (device, ingress, egress) = (at.device, at.port, near.port);
             hops.push(Hop { device, ingress, egress, link: Some(link) });
             at = far;
         }
-        hops.push(Hop { device: at.device, ingress: at.port, egress: to.port, link: None });
-        Some(hops)
+        Some((hops, at))
     }
 }
 
@@ -166,6 +185,26 @@ impl Profile {
             Some(system) if system.alone.is_none() => &system.devices,
             _ => core::slice::from_ref(self),
         }
+    }
+
+    /// The devices between the rig and the NIC that it is, from the rig on, each with the cable beyond it, in centimetres, where that has a
+    /// length of its own; none where it is no NIC, or the rig is cabled to it.
+    pub fn approach(&self) -> Vec<(&Profile, Option<u64>)> {
+        let system = self.system.as_deref().filter(|_| self.kind == Kind::Nic);
+        let hops = system.and_then(|system| Some((system, system.hops(0, system.alone?)?.0)));
+        let Some((system, hops)) = hops else { return Vec::new() };
+        let hop = |hop: &Hop| {
+            let device = system.devices.get(usize::from(hop.device))?;
+            Some((device, hop.link.and_then(|link| link.cable_cm)))
+        };
+        hops.iter().filter_map(hop).collect()
+    }
+
+    /// Whether such a device is among those that it stands for, or between it and the rig.
+    pub fn is_over(&self, kind: Kind) -> bool {
+        let approach = self.approach();
+        let between = approach.iter().map(|(device, _)| *device);
+        self.devices().iter().chain(between).any(|device| device.kind == kind)
     }
 
     /// The same device configured otherwise; of a whole system each of its devices that has what is set.

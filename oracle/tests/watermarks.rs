@@ -57,6 +57,7 @@ fn shown(profile: &Profile, seed: u64, cleared: u64, at: u64) -> [u64; 3] {
             ect: false,
             ce: false,
             record: true,
+            pcp: None,
             macsec_mode: MacsecMode::Usual,
         },
     );

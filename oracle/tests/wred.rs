@@ -17,7 +17,9 @@ const SIZE: u16 = 1_024;
 
 fn profiles() -> Vec<Profile> {
     let lab = rig_lab::read::lab(None).unwrap_or_else(|faults| panic!("{}", faults[0]));
-    lab.duts.into_iter().filter(|dut| dut.kind == rig_lab::Kind::Switch).collect()
+    // Each on its own: one of a system may have the rig at one port alone.
+    let is_alone = |dut: &Profile| dut.kind == rig_lab::Kind::Switch && dut.system.is_none();
+    lab.duts.into_iter().filter(is_alone).collect()
 }
 
 fn switch(declared: &Declared) -> &Switch {

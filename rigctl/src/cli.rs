@@ -7,6 +7,7 @@ mod effort;
 mod format;
 mod guest;
 mod lint;
+mod profile;
 mod size;
 mod stream;
 
@@ -17,6 +18,7 @@ pub use effort::{CheckArgs, EffortLevel};
 pub use format::Format;
 pub use guest::{GuestArgs, GuestCommand, PerftestArgs};
 pub use lint::LintArgs;
+pub use profile::{FromDutArgs, ProfileCommand};
 pub use size::SizeArgs;
 pub use stream::StreamFlags;
 
@@ -93,6 +95,9 @@ pub enum Command {
     /// Name what is mis-sized in a profile or a lab, each with its place, its formula and its numbers; run nothing.
     #[command(after_help = lint::HELP)]
     Lint(LintArgs),
+    /// Make the profile of a device from what it says of itself.
+    #[command(subcommand)]
+    Profile(ProfileCommand),
     /// Print the JSON Schema of a kind of file, for editors.
     Schema(SchemaArgs),
     /// What this machine and a lab can do, what is missing, and how to get it.

@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use rig_reports::{Exit, Shown};
-use rigctl::cli::{Cli, Command, DutCommand, arguments};
+use rigctl::cli::{Cli, Command, DutCommand, ProfileCommand, arguments};
 use rigctl::rights::{self, Work};
 use rigctl::{commands, fence, stderr, stdout};
 use std::process::ExitCode;
@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Size(args) => commands::size::size(&args),
         Command::Lint(args) => commands::lint::lint(&args),
+        Command::Profile(ProfileCommand::FromDut(args)) => commands::profile::from_dut(&args),
         Command::Schema(args) => Ok(commands::schema::schema(&args)),
         Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Restore(args) => commands::restore::restore(&args),

@@ -162,6 +162,7 @@ impl Work {
             | Command::Analyze(_)
             | Command::Compare(_)
             | Command::Lint(_)
+            | Command::Profile(_)
             | Command::Size(_)
             | Command::Schema(_)
             | Command::Bench(BenchCommand::Oracle(_) | BenchCommand::Frames(_)) => Reading,

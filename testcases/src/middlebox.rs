@@ -1,6 +1,8 @@
 //! The rig between two NICs: what it passes on, and what it does to single frames on the way.
 
+use crate::nic::{Flow, Verb};
 use core::fmt;
+use rig_frames::roce::aeth::RnrTimer;
 use rig_lab::Curve;
 use rig_units::{Bytes, Dur, PortSpeed};
 
@@ -41,6 +43,27 @@ pub struct Injection<Name> {
     pub iteration: Option<u32>,
     /// What is done to them.
     pub tamper: Injected,
+}
+
+impl Injection<String> {
+    /// Whether it can be done to its flow; else what is wrong, and what would be accepted. A receiver is not ready for a message, which a SEND brings and of which
+    /// the first packet tells.
+    pub(crate) fn fits(&self, flow: &Flow) -> Result<(), (String, String)> {
+        let Injected::NotReady(_) = self.tamper else { return Ok(()) };
+        let packets = flow.message.0.div_ceil(flow.mtu.0.max(1)).max(1);
+        let on = &self.on;
+        let found = match self.which {
+            _ if flow.verb != Verb::Send => {
+                format!("a receiver that is not ready, and {on} needs none")
+            }
+            Which::Psn(psn) if u64::from(psn) % packets != 0 => {
+                format!("packet {psn} of {on} begins no message")
+            }
+            _ => return Ok(()),
+        };
+        let want = "the first packet of a message of a flow with `verb: send`";
+        Err((found, format!("rnr on {want} ({packets} packets each)")))
+    }
 }
 
 /// Frames of a connection, by what they are.
@@ -107,6 +130,9 @@ pub enum Injected {
     Duplicate,
     /// Its ICRC is wrong.
     BadIcrc,
+    /// An RNR NAK with this timer goes back in place of it, as from a receiver that is not ready, and what follows it is lost until it
+    /// comes again. What is lost so has not passed, for any `iteration`.
+    NotReady(RnrTimer),
 }
 
 impl fmt::Display for Injected {
@@ -119,6 +145,7 @@ impl fmt::Display for Injected {
             Injected::Behind(by) => write!(f, "sent behind {by} frames"),
             Injected::Duplicate => f.write_str("sent twice"),
             Injected::BadIcrc => f.write_str("sent with a wrong ICRC"),
+            Injected::NotReady(timer) => write!(f, "answered by an RNR NAK of {}", timer.wait()),
         }
     }
 }

@@ -288,6 +288,8 @@ impl Resolving<'_> {
                 return Err(self.case.fault("between", found, "a flow that is started"));
             };
             let Injection { frames, which, iteration, tamper, .. } = *one;
+            let fits = self.case.flows.get(&one.on).map_or(Ok(()), |flow| one.fits(flow));
+            fits.map_err(|(found, want)| self.case.fault("between", found, want))?;
             Ok(Injection { on, frames, which, iteration, tamper })
         });
         let inject = each.collect::<Result<_, _>>()?;

@@ -1,6 +1,7 @@
 //! A frame of a reliable connection of a NIC, as a small value.
 
 use rig_frames::ip::Ecn;
+use rig_frames::roce::aeth::RnrTimer;
 
 /// A frame of a reliable connection between the rig and a NIC, or between two NICs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,6 +40,8 @@ pub enum RoceKind {
     Ack,
     /// Its number is missing (PSN sequence error).
     Nak,
+    /// The receiver has no buffer for the message that begins with its number: to be sent again after this time (RNR NAK).
+    NotReady(RnrTimer),
     /// The receiver met congestion.
     Cnp {
         /// The first thing that is wrong with it.

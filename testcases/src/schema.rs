@@ -232,6 +232,7 @@ fn injection() -> Value {
         { "enum": ["ce", "drop", "duplicate", "bad-icrc"] },
         object(&json!({ "delay": to("duration") }), &["delay"]),
         object(&json!({ "behind": number(1) }), &["behind"]),
+        object(&json!({ "rnr": { "type": "integer", "minimum": 0, "maximum": 31 } }), &["rnr"]),
     ] });
     let properties = json!({
         "on": to("name"),
@@ -414,7 +415,7 @@ fn case() -> Value {
         "trials": { "type": "integer", "minimum": 1, "maximum": 100_000 },
         "over": {
             "description": "the kind of device that must be among those of the system",
-            "enum": ["switch", "router"],
+            "enum": Kind::passing().map(|(name, _)| name).collect::<Vec<_>>(),
         },
         "precision": to("duration"),
         "measure": list("measure"),

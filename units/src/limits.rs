@@ -32,6 +32,10 @@ pub const YAML_BYTES: u64 = 1 << 20;
 pub const YAML_DEPTH: usize = 64;
 /// Most values in one, aliases expanded.
 pub const YAML_VALUES: usize = 50_000;
+/// The largest file of a switch's configuration, in bytes: a chassis has some megabytes.
+pub const CONFIG_BYTES: u64 = 1 << 24;
+/// The deepest nesting of one, in levels.
+pub const CONFIG_DEPTH: usize = 64;
 /// The largest capture that is analysed, in bytes, both as it is and unpacked.
 pub const CAPTURE_BYTES: u64 = 1 << 30;
 /// The longest from the first frame of a capture to the last: 30 days. A clock that is set meanwhile jumps by years.
@@ -147,6 +151,12 @@ pub fn values() -> Limit {
     }
 }
 
+/// A switch's configuration.
+pub fn config() -> Limit {
+    let of = "a `config_db.json`, in bytes";
+    Limit { of, most: CONFIG_BYTES.to_string(), want: bytes(CONFIG_BYTES) }
+}
+
 /// A capture that is analysed.
 pub fn capture() -> Limit {
     let of = "a capture for `analyze`, in bytes, as it is and unpacked";
@@ -166,7 +176,7 @@ pub fn results() -> Limit {
 }
 
 /// Every limit, in the order of `docs/limits.md`.
-pub fn all() -> [Limit; 15] {
+pub fn all() -> [Limit; 16] {
     [
         time(),
         trial(),
@@ -180,6 +190,7 @@ pub fn all() -> [Limit; 15] {
         name(),
         yaml(),
         values(),
+        config(),
         capture(),
         span(),
         results(),

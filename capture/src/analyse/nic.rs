@@ -43,16 +43,14 @@ const WHOLE: RoceKind = RoceKind::Data { first: true, last: true, response: fals
 
 /// Everything of reliable connections that reached the NIC behind `port`, in order. `streams` are the rig's.
 pub fn reached(observation: &Observation, port: u16, streams: &[StreamSpec]) -> Vec<Reached> {
-    let Some(cable) = observation.ports.get(usize::from(port)).map(|port| port.cable) else {
-        return Vec::new();
-    };
+    let Some(trace) = observation.ports.get(usize::from(port)) else { return Vec::new() };
     let read = |(record, one): (usize, &crate::Record)| {
         if (one.port, one.dir) != (port, Dir::Tx) {
             return None;
         }
-        let at = one.at + cable;
         match one.what {
-            What::Data { stream, seq, ce, .. } => {
+            What::Data { stream, seq, ce, size } => {
+                let at = one.at + trace.way(size);
                 let spec = streams.get(usize::from(stream));
                 let (first, address) = spec.map_or((0, 0), |spec| (spec.psn, spec.address));
                 let psn = first.wrapping_add(seq) & 0xff_ffff;
@@ -60,7 +58,8 @@ pub fn reached(observation: &Observation, port: u16, streams: &[StreamSpec]) -> 
             }
             // Nobody takes a frame whose ICRC is wrong.
             What::Roce(Roce { corrupt: true, .. }) => None,
-            What::Roce(Roce { connection, kind, psn, ecn, address, .. }) => {
+            What::Roce(Roce { connection, kind, psn, ecn, address, size, .. }) => {
+                let at = one.at + trace.way(size);
                 let ce = ecn == Ecn::Ce;
                 Some(Reached { record, at, connection, psn, kind, ce, address })
             }
@@ -75,16 +74,16 @@ pub fn left(observation: &Observation, port: u16) -> Vec<Left> {
     let Some(trace) = observation.ports.get(usize::from(port)) else { return Vec::new() };
     let read = |(record, one): (usize, &crate::Record)| {
         let What::Roce(roce) = one.what else { return None };
-        let on_cable = trace.cable + taken(trace.speed, roce.size);
+        let on_way = trace.way(roce.size) + taken(trace.speed, roce.size);
         // One that a fast clock sent at the very beginning seems to have left before it.
-        let at = one.at.saturating_sub(on_cable);
+        let at = one.at.saturating_sub(on_way);
         ((one.port, one.dir) == (port, Dir::Rx)).then_some(Left { record, at, roce })
     };
     observation.records.iter().enumerate().filter_map(read).collect()
 }
 
 /// From the first bit of a frame to its last.
-pub(super) fn taken(speed: PortSpeed, size: u16) -> Dur {
+pub(crate) fn taken(speed: PortSpeed, size: u16) -> Dur {
     speed.serialise(PREAMBLE + Bytes(size.into()))
 }
 

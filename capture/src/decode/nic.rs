@@ -61,7 +61,8 @@ pub fn roce_kind(frame: &RoceFrame, fault: Option<CnpFault>) -> Option<RoceKind>
         Opcode::RcAcknowledge => match frame.ext.aeth()?.syndrome {
             Syndrome::Ack(_) => RoceKind::Ack,
             Syndrome::Nak(Nak::PsnSequenceError) => RoceKind::Nak,
-            Syndrome::Nak(_) | Syndrome::RnrNak(_) => return None,
+            Syndrome::RnrNak(timer) => RoceKind::NotReady(timer),
+            Syndrome::Nak(_) => return None,
         },
         Opcode::RcReadRequest => RoceKind::ReadRequest,
         _ if opcode.payload() == Payload::None => return None,

@@ -3,6 +3,7 @@ use crate::Record;
 use crate::codec::{Encoder, encode};
 use crate::sample::{Sample, protection};
 use proptest::prelude::*;
+use rig_frames::roce::aeth::RnrTimer;
 use rig_testcases::wire::least_size;
 use rig_testcases::{CipherSuite, CnpFault, Roce, RoceKind, StreamSpec, Tamper};
 use rig_units::{Dur, Time};
@@ -59,6 +60,7 @@ fn any_roce() -> impl Strategy<Value = Roce> {
         fault.prop_map(|fault| RoceKind::Cnp { fault }),
         Just(RoceKind::Ack),
         Just(RoceKind::Nak),
+        (0_u8..32).prop_filter_map("five bits", RnrTimer::new).prop_map(RoceKind::NotReady),
         Just(RoceKind::ReadRequest),
     ];
     let ecn = proptest::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]);
@@ -66,7 +68,7 @@ fn any_roce() -> impl Strategy<Value = Roce> {
         |(kind, connection, psn, size, ecn, dscp, address)| {
             let (psn, size) = match kind {
                 RoceKind::Data { .. } => (psn, size),
-                RoceKind::Ack | RoceKind::Nak => (psn, 66),
+                RoceKind::Ack | RoceKind::Nak | RoceKind::NotReady(_) => (psn, 66),
                 RoceKind::ReadRequest => (psn, 78),
                 RoceKind::Cnp { fault } => (u32::from(fault == Some(CnpFault::Psn)), 78),
             };

@@ -22,7 +22,7 @@ type Mac = [u8; 6];
 
 pub(super) fn capture(raw: &Raw<'_>, assume: Assume<'_>) -> Capture {
     let mut notes = Vec::new();
-    let (ports, port_of) = ports(raw, assume, &mut notes);
+    let (mut ports, port_of) = ports(raw, assume, &mut notes);
     let passed = Passed::of(raw);
     let (mut sightings, found, closed) = decoded(&passed, &port_of);
     let connections = connections(&passed, &port_of);
@@ -42,6 +42,9 @@ pub(super) fn capture(raw: &Raw<'_>, assume: Assume<'_>) -> Capture {
     }
     let mut records: Vec<Record> = sightings.iter().map(Sighted::record).collect();
     records.sort_by_key(|record| (record.at, record.port, record.dir));
+    for tagged in records.iter().filter(|one| one.dir == Dir::Rx && one.vlan.is_some()) {
+        ports[usize::from(tagged.port)].sees_tags = true;
+    }
     let streams = streams(&found, &records, assume, &mut notes);
     let (storms, steps) = storms(&ports, &records);
     let length = records.last().map_or(Dur::ZERO, |last| last.at.elapsed());
@@ -111,6 +114,9 @@ fn ports(raw: &Raw<'_>, assume: Assume<'_>, notes: &mut Vec<String>) -> (Vec<Por
             cable: assume.cable,
             // Who took the timestamps is unknown; they are cut to their unit at least.
             provenance: Provenance::Hardware { bound: Dur(interface.resolution) },
+            // Who took the frames is unknown, too: a port that shows a tag sees tags.
+            sees_tags: false,
+            approach: None,
         });
     }
     if !assumed.is_empty() {

@@ -11,7 +11,7 @@ use super::meter::Meter;
 use super::nics::{Nics, is_control};
 use super::secure::Secure;
 use super::store::{Store, number, numbered};
-use super::tos;
+use super::{tag, tos};
 use crate::Emulated;
 use crate::control::{Control as _, ControlError, FlowOrder, Order, Refused};
 use rig_lab::{Declared, Keys, Macsec, Profile, Setting};
@@ -330,7 +330,10 @@ impl rig_oracle::model::Tap for Tap<'_> {
                 let Some(bytes) = nics.bytes(self.reader.rig(port), packet) else { return };
                 bytes
             }
-            (Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest, None) => {
+            (
+                Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest | Kind::NotReady,
+                None,
+            ) => {
                 let Some(mut bytes) = self.store.take(number(packet)) else {
                     return self.meter.note(|health| health.evicted += 1);
                 };
@@ -340,6 +343,7 @@ impl rig_oracle::model::Tap for Tap<'_> {
                     // Only a device that takes marks off sends out unmarked what came in marked.
                     tos::unmark(&mut bytes);
                 }
+                tag::set(&mut bytes, packet.pcp());
                 bytes
             }
         };

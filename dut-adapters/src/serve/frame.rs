@@ -4,7 +4,7 @@
 //! behind one port of the device. It neither learns addresses nor floods, and changes neither addresses nor TTL. A frame
 //! for any other address (ARP, neighbour discovery, a host's chatter) is foreign to it.
 
-use super::tos;
+use super::{tag, tos};
 use rig_capture::codec;
 use rig_frames::ethernet::{self, ethertype};
 use rig_frames::ip::Ecn;
@@ -72,7 +72,8 @@ impl Reader {
         // No port has an MTU of 64 KiB: what is capped here is dropped as too long.
         let size = u16::try_from(size.0).unwrap_or(u16::MAX);
         let packet = Packet::data(0, port, to, class, dscp, size);
-        Heard::Data(packet.with_ect(ecn != Ecn::NotEct).with_ce(ecn == Ecn::Ce))
+        let packet = packet.with_ect(ecn != Ecn::NotEct).with_ce(ecn == Ecn::Ce);
+        Heard::Data(packet.with_pcp(tag::read(frame)))
     }
 
     /// The device's port behind which the rig's port with this address is.

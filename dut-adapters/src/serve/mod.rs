@@ -15,6 +15,7 @@ mod seat;
 mod secure;
 pub(crate) mod served;
 mod store;
+mod tag;
 mod tos;
 
 pub use conversation::Conversation;

@@ -1,14 +1,14 @@
 //! The responder of a reliable connection, as a struct that frames go into and answers come out of (IBTA Vol 1, 9.7.4 and 9.7.5).
 //! It takes packets in order alone, and answers each that asks for it.
 //!
-//! Left out: end-to-end credits and RNR, as there always is room; protection of memory, as there is none: what is read is the
+//! Left out: end-to-end credits; a receiver that is not ready, but for what it is told to [refuse](Responder::refuse); protection of memory, as there is none: what is read is the
 //! pattern that the rig's payloads are made of. What an atomic finds is counted up from zero for the whole connection.
 
 use core::net::Ipv4Addr;
 use rig_frames::ip::{Dscp, Ip};
 use rig_frames::packet::{Path, RoceFrame};
 use rig_frames::psn::Psn;
-use rig_frames::roce::aeth::{self, Msn, Nak, Syndrome};
+use rig_frames::roce::aeth::{self, Msn, Nak, RnrTimer, Syndrome};
 use rig_frames::roce::opcode::Payload;
 use rig_frames::roce::{Ext, Opcode, Qpn, atomic_ack_eth, bth, reth};
 use rig_frames::{MacAddr, ipv4};
@@ -110,6 +110,11 @@ impl Responder {
             }
             None => self.again(frame, out),
         }
+    }
+
+    /// What it says to the first packet of a message for which it is not ready: an RNR NAK. The packet is not taken.
+    pub fn refuse(&self, frame: &RoceFrame, timer: RnrTimer) -> RoceFrame {
+        self.answer(frame, Opcode::RcAcknowledge, frame.bth.psn, Syndrome::RnrNak(timer))
     }
 
     fn take(&mut self, frame: &RoceFrame, out: &mut Vec<RoceFrame>) {

@@ -1,11 +1,12 @@
 //! The thread that moves frames between an interface and the responders behind it.
 
-use super::way::Underway;
+use super::way::{Treatment, Underway};
 use super::{Conduct, Midway, QpPair, Responder, ResponderCounts, RuleKind};
 use crate::GuestFault;
 use core::net::Ipv4Addr;
 use rig_frames::ip::Ip;
 use rig_frames::packet::{self, Packet, RoceFrame};
+use rig_frames::psn::Psn;
 use rig_frames::roce::Opcode;
 use rig_frames::udp;
 use rig_generator::clock::{Clock as _, Wall};
@@ -137,6 +138,8 @@ struct Line {
     ends: QpPair,
     conduct: Conduct,
     responder: Responder,
+    /// The number that it was not ready for, until that comes again: nothing else is taken.
+    unready: Option<Psn>,
     /// Copies of each packet that arrived, by its number from the first.
     copies: BTreeMap<u32, u32>,
     moved: PeerCounts,
@@ -235,7 +238,16 @@ impl Work {
             return;
         }
         let withhold = ruled(RuleKind::Withhold);
+        if line.unready.is_some_and(|psn| psn != frame.bth.psn) {
+            return;
+        }
+        line.unready = None;
         let treatment = self.way.passes(at, false, &frame);
+        if let Treatment::NotReady(timer) = treatment {
+            line.unready = Some(frame.bth.psn);
+            let answer = line.responder.refuse(&frame, timer);
+            return self.outward.take(at, Treatment::Passes, answer);
+        }
         self.inward.take(at, treatment, Request { line: index, frame, withhold });
     }
 
@@ -295,7 +307,7 @@ impl Line {
             withheld: 0,
         };
         let responder = Responder::new(ends, conduct.ack_every);
-        Line { ends, conduct, responder, copies: BTreeMap::new(), moved }
+        Line { ends, conduct, responder, unready: None, copies: BTreeMap::new(), moved }
     }
 
     /// Whether a frame comes from the peer of this connection.

@@ -4,6 +4,7 @@
 use super::QpPair;
 use core::cmp::Ordering;
 use rig_frames::packet::RoceFrame;
+use rig_frames::roce::aeth::RnrTimer;
 use rig_units::{Dur, Time};
 use std::collections::VecDeque;
 
@@ -22,6 +23,8 @@ pub enum Treatment {
     Twice,
     /// It arrives with a wrong ICRC.
     Spoilt,
+    /// It is refused by a receiver that is not ready, as is all behind it until it comes again.
+    NotReady(RnrTimer),
 }
 
 /// Decides it, frame by frame.
@@ -68,7 +71,7 @@ impl<T: Clone> Underway<T> {
     /// Takes in one that came at `now`.
     pub(super) fn take(&mut self, now: Time, treatment: Treatment, one: T) {
         match treatment {
-            Treatment::Lost => return,
+            Treatment::Lost | Treatment::NotReady(_) => return,
             Treatment::Behind(frames) if frames > 0 => {
                 self.held.push((frames, one));
                 return;

@@ -48,6 +48,16 @@ table! {
     /// What a READ brings is counted as spoilt if its ICRC is wrong, and taken all the same.
     // Noise is delivered as if it had been read.
     spoilt_response_taken;
+    /// An RNR NAK is taken for any other: the sender goes back at once.
+    // A receiver without buffers is asked again and again, for nothing.
+    rnr_not_waited;
+    /// Tries of a receiver that is not ready are not counted: there is no end to them.
+    rnr_tries_not_counted;
+    /// Progress does not begin a new count of tries of a receiver that is not ready: one that is slow now and then is given up.
+    rnr_tries_not_reset;
+    /// An RNR retry count of 7 is counted down as any other is.
+    // A receiver that is slow once is given up.
+    rnr_seven_counted;
     /// A NAK holds back every queue pair of the NIC for as long as its own.
     // Who lost nothing waits for whoever did.
     nak_holds_all;

@@ -18,4 +18,10 @@ table! {
     /// A frame takes longer through the device the longer it is.
     // Every frame arrives, and the long ones later than is declared.
     latency_grows ("picoseconds for each byte", 1..=1_000, default 10);
+    /// Frames with an 802.1Q tag leave with another priority in it.
+    // Every frame arrives, and the next switch takes it for another class's.
+    pcp_rewritten ("which", 0..=7, default 0);
+    /// Frames leave without the 802.1Q tag that they came with.
+    // Every frame arrives, four bytes shorter, and belongs to no VLAN.
+    tag_stripped;
 }

@@ -54,6 +54,7 @@ pub(super) fn read(at: &At<'_>, fields: &Fields<'_>, find: FindDut<'_>) -> Vec<P
     if ports.is_empty() {
         at.down("ports").fault("the rig has no port", PORTS);
     }
+    misplaced(at, &system);
     unreached(at, &system);
     ambiguous(at, &system);
     let (Some(name), Some(about)) = (name, about) else { return Vec::new() };
@@ -88,12 +89,9 @@ fn devices(at: &At<'_>, find: FindDut<'_>) -> Option<Vec<Profile>> {
         }
         let file = at.text("the file of a DUT profile");
         let Some(mut profile) = file.and_then(|file| find(at, file)) else { continue };
-        if !profile.kind.is_passing() {
-            let found = format!("{} in a system", profile.kind.called());
-            at.fault(
-                found,
-                "a switch or a router: nothing else passes on what comes over another device",
-            );
+        if profile.kind == Kind::Nic && profile.declared.port_count() > 1 {
+            let found = format!("`{}`, which is several NICs, in a system", profile.name);
+            at.fault(found, "a NIC by itself: each stands at a port of its own");
             continue;
         }
         if profile.declared.switch().is_some_and(|switch| switch.macsec.enable) {
@@ -163,7 +161,10 @@ impl Cabling {
         let count = profile.declared.port_count();
         let Some(number) = (0..count).find(|&at| profile.declared.name_of(at) == port) else {
             let last = profile.declared.name_of(count.saturating_sub(1));
-            let want = format!("Ethernet0 to {last}, in steps of 4");
+            let want = match profile.kind {
+                Kind::Nic => format!("{device}/{last}"),
+                _ => format!("Ethernet0 to {last}, in steps of 4"),
+            };
             at.fault(format!("`{device}` has no port `{port}`"), want);
             return None;
         };
@@ -175,6 +176,41 @@ impl Cabling {
             at.fault(found, "a port of its own for each end of a cable");
         }
         Some(taken)
+    }
+}
+
+/// Notes each NIC that does not stand behind another device, at the speed of the rig's first port: what it does is told from there.
+fn misplaced(at: &At<'_>, system: &System) {
+    let Some(&first) = system.ports.first() else { return };
+    let is_nic = |port: &DevicePort| system.devices[usize::from(port.device)].kind == Kind::Nic;
+    for nic in system.ports.iter().copied().filter(is_nic) {
+        let found =
+            format!("the rig at the NIC `{}`", system.devices[usize::from(nic.device)].name);
+        at.down("ports")
+            .fault(found, "a port of a switch or a router: a NIC stands behind one of those");
+    }
+    for link in &system.links {
+        if link.ends.iter().all(is_nic) {
+            let [one, other] = link.ends.map(|end| system.port_name(end));
+            at.down("links").fault(
+                format!("two NICs at one cable, {one} and {other}"),
+                "a NIC at a port of a switch or a router",
+            );
+        }
+    }
+    for (index, device) in (0..).zip(&system.devices).filter(|(_, one)| one.kind == Kind::Nic) {
+        // The last one is at the NIC's own cable, which has its speed.
+        let Some((hops, _)) = system.hops(0, index) else { continue };
+        let over = hops.iter().map(|hop| DevicePort { device: hop.device, port: hop.egress });
+        let mut way = core::iter::once(first).chain(over);
+        let own = system.speed(DevicePort { device: index, port: 0 });
+        if let Some(port) = way.find(|port| system.speed(*port) != own) {
+            let speed = system.speed(port).map(|speed| speed.to_string()).unwrap_or_default();
+            at.down("devices").down(&device.name).fault(
+                format!("a NIC that is reached over {}, of {speed}", system.port_name(port)),
+                "its own speed all the way from p1: what waits where that changes is not predicted",
+            );
+        }
     }
 }
 
@@ -280,6 +316,32 @@ mod tests {
     }
 
     #[test]
+    fn a_nic_is_one_under_test_where_it_stands_behind_others() {
+        let row =
+            "devices: {tor: duts/broadcom.yaml, router: duts/router.yaml, nic: duts/gen2.yaml}";
+        let links = "links: [{from: tor/Ethernet28, to: router/Ethernet0, length: 40m}, {from: router/Ethernet4, to: nic/nic}]";
+        let duts = lab_of(&lab(row, links, "ports: {p1: tor/Ethernet0, p2: tor/Ethernet4}")).duts;
+        let names: Vec<&str> = duts.iter().map(|dut| dut.name.as_str()).collect();
+        assert_eq!(names, ["line", "line-tor", "line-nic"]);
+        let nic = &duts[2];
+        assert_eq!((nic.kind, nic.declared.port_count()), (Kind::Nic, 1));
+        let way = nic.approach();
+        let way: Vec<(&str, Option<u64>)> =
+            way.into_iter().map(|(device, cable)| (device.name.as_str(), cable)).collect();
+        assert_eq!(way, [("tor", Some(4_000)), ("router", None)]);
+        assert!(nic.is_over(Kind::Switch) && nic.is_over(Kind::Router));
+        // What goes from switch to router does not end at the NIC.
+        assert!(duts[0].approach().is_empty() && duts[1].approach().is_empty());
+        assert!(!duts[1].is_over(Kind::Router));
+        // One switch and a NIC: there is nothing that frames go over besides that switch.
+        let one = "devices: {tor: duts/broadcom.yaml, nic: duts/gen2.yaml}";
+        let links = "links: [{from: tor/Ethernet28, to: nic/nic}]";
+        let duts = lab_of(&lab(one, links, "ports: {p1: tor/Ethernet0}")).duts;
+        let names: Vec<&str> = duts.iter().map(|dut| dut.name.as_str()).collect();
+        assert_eq!(names, ["line-tor", "line-nic"]);
+    }
+
+    #[test]
     fn a_switch_that_speaks_macsec_is_in_no_system() {
         let find = |name: &str| {
             let text = include_str!("../../duts/broadcom-macsec.yaml");
@@ -309,6 +371,18 @@ mod tests {
         assert_snapshot!(faults_of_lab(&lab(TWO, parallel, PORTS)));
         let nic = TWO.replace("near: duts/broadcom.yaml", "near: duts/gen1.yaml");
         assert_snapshot!(faults_of_lab(&lab(&nic, LINKS, PORTS)));
+        let at_nic = "devices: {tor: duts/broadcom.yaml, nic: duts/gen2.yaml}";
+        let ports = "ports: {p1: tor/Ethernet0, p2: nic/nic}";
+        assert_snapshot!(faults_of_lab(&lab(at_nic, "links: []", ports)));
+        let nics = "devices: {tor: duts/broadcom.yaml, one: duts/gen1.yaml, two: duts/gen2.yaml}";
+        let between = "links: [{from: one/nic, to: two/nic}]";
+        assert_snapshot!(faults_of_lab(&lab(nics, between, "ports: {p1: tor/Ethernet0}")));
+        let slow = "devices: {tor: duts/broadcom-mixed.yaml, nic: duts/gen2.yaml}";
+        assert_snapshot!(faults_of_lab(&lab(
+            slow,
+            "links: [{from: tor/Ethernet16, to: nic/nic}]",
+            "ports: {p1: tor/Ethernet0}"
+        )));
         assert_snapshot!(faults_of_lab(&lab("devices: {near: duts/broadcom.yaml}", LINKS, PORTS)));
         assert_snapshot!(faults_of_lab(&lab(
             TWO,

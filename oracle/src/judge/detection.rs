@@ -21,8 +21,6 @@ pub fn judge(
 ) -> Judgement {
     let prediction = prediction(rule, stimulus, at_most);
     let grid = Grid::of_trials(rule, trials);
-    let told = (!never(&prediction))
-        .then(|| latency::resolution(rule, (prediction.span, slack), grid.phase(), trials));
     let departure = |seen: &Seen| {
         departure(seen, &prediction)
             .or_else(|| off_the_grid(seen, rule, stimulus, (grid.phase()?, slack)))
@@ -31,8 +29,8 @@ pub fn judge(
         .iter()
         .filter_map(|seen| departure(seen).map(|(want, got)| subject.finding(seen, want, got)))
         .collect();
-    match grid {
-        Grid::NotCongruent(finding) => findings.push(finding),
+    match &grid {
+        Grid::NotCongruent(finding) => findings.push(finding.clone()),
         Grid::Drifts if findings.is_empty() && rule.latency().width() == Dur::ZERO => {
             findings.extend(not_spread(subject, trials, prediction.span));
         }
@@ -47,9 +45,12 @@ pub fn judge(
     let frames = detections().next().map(|at| at.frames.clone()).unwrap_or_default();
     let reading = Reading { unit: prediction.unit, span, frames };
     let taken: Vec<Taken> = trials.iter().map(|seen| taken(seen, never(&prediction))).collect();
+    let blur = sharpest(&taken);
+    let told = (!never(&prediction))
+        .then(|| latency::resolution(rule, (prediction.span, slack, blur), grid.phase(), trials));
     let resolution = Resolution::of_each(prediction.unit, prediction.span, &taken)
-        .with([rule.detection_resolution(sharpest(&taken))])
-        .with(rule.lags_alike(sharpest(&taken)))
+        .with([rule.detection_resolution(blur)])
+        .with(rule.lags_alike(blur))
         .with(Grid::alike(rule, trials))
         .with(told);
     Judgement {
@@ -78,6 +79,32 @@ pub fn unshown(
         ));
     }
     too_soon(seen.watched, "a detection", prediction.span.hi)
+}
+
+/// Why a storm that was detected shows nothing of when: its reading is too wide.
+pub fn untimed(
+    seen: &Seen,
+    rule: &Rule,
+    stimulus: &Stimulus,
+    at_most: Option<Dur>,
+) -> Option<String> {
+    let prediction = prediction(rule, stimulus, at_most);
+    let at = seen.detection().filter(|_| !never(&prediction))?;
+    too_wide(at.after, prediction.span, "a detection")
+}
+
+/// Why a reading tells nothing of when something happened: it holds all that is predicted and is no narrower than the earliest of it is
+/// late, so that what comes at once would be read alike. A device that shows nothing until the pause is over is read so.
+pub(super) fn too_wide(read: Span, predicted: Span, what: &str) -> Option<String> {
+    let holds = read.lo <= predicted.lo && predicted.hi <= read.hi;
+    let width = read.hi - read.lo;
+    let tells = !holds || width < predicted.lo || width <= predicted.hi - predicted.lo;
+    (!tells).then(|| {
+        let [read, predicted] = [read, predicted].map(show);
+        format!(
+            "{what} is read as {read}, which holds all that is predicted, {predicted}, and so much more that one too early would be read alike"
+        )
+    })
 }
 
 /// Why what was not seen within the trial may have come after it.

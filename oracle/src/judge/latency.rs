@@ -13,18 +13,18 @@ use rig_units::Dur;
 
 /// Within which latencies a device that always has one of them cannot be told from what is declared, as far as these trials go:
 /// `pfcwd.action_latency in [0us, 5.02us]`. `interval`: what is wanted of every detection. `slack`: how far off the start of a storm may
-/// be.
+/// be. `blur`: how wide the sharpest reading is.
 pub(super) fn resolution(
     rule: &Rule,
-    (interval, slack): (Span, Dur),
+    (interval, slack, blur): (Span, Dur, Dur),
     phase: Option<&Phase>,
     trials: &[Seen],
 ) -> Alike {
     let latency = rule.latency();
     let whole = Dur(interval.hi - interval.lo);
     // Without a grid it takes a latency that leads out of the interval from wherever the storm started.
-    let (mut later, mut earlier) =
-        (whole.saturating_sub(latency.width()), whole.saturating_sub(latency.width()));
+    let least = whole.saturating_sub(latency.width()) + blur;
+    let (mut later, mut earlier) = (least, least);
     if let Some(phase) = phase {
         let blur = phase.width + slack * 2;
         for seen in trials.iter().filter(|seen| seen.detection().is_some()) {

@@ -1,7 +1,7 @@
 //! Restoration latency: every reading must meet the interval that the rule allows for its storm, and, once the grid of
 //! the polls is known, the very poll that is predicted.
 
-use super::detection::{hull, sharpest, show, too_soon};
+use super::detection::{hull, sharpest, show, too_soon, too_wide};
 use super::{Grid, Phase, Seen, Sighting, Subject};
 use crate::spec::pfcwd::{Rule, Stimulus, Storm, recovers};
 use crate::verdict::Taken;
@@ -67,6 +67,17 @@ pub fn unshown(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<String> 
         return None;
     }
     too_soon(seen.followed, "a restoration", window(seen, rule, stimulus)?.hi)
+}
+
+/// Why a storm that was restored shows nothing of when. What counts from the detection is known no better than that.
+pub fn untimed(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<String> {
+    seen.restored.as_ref()?;
+    let predicted = if recovers(rule.family) {
+        rule.predicted_recovery()?.span
+    } else {
+        latency(seen, rule, window(seen, rule, stimulus)?)
+    };
+    too_wide(when(seen, rule), predicted, "a restoration")
 }
 
 /// When a storm's queue was restored. One that never was has no time.

@@ -39,17 +39,28 @@ pub(super) const MEMORY: Lint = Lint {
 fn memory(linted: &Linted<'_>) -> Option<Flaw> {
     let demand = linted.demand();
     let (buffer, groups, memory) = (&demand.buffer, demand.groups(), linted.memory?);
-    let beside = committed(buffer, groups);
+    let own = committed(buffer, groups);
+    let beside = own.saturating_add(linted.elsewhere.0);
     let all = buffer.pool.0.saturating_add(beside);
     (all > memory.0).then(|| Flaw {
         path: "buffer.pool",
         found: format!("a pool of {} in a memory of {memory}", buffer.pool),
         want: format!("at most {}", Bytes(memory.0.saturating_sub(beside))),
         numbers: format!(
-            "F15: {}B + reserves and headroom of {} x {} groups, {beside}B = {all}B",
-            buffer.pool.0, demand.ports, demand.classes
+            "F15: {}B + reserves and headroom of {} x {} groups, {own}B{} = {all}B",
+            buffer.pool.0,
+            demand.ports,
+            demand.classes,
+            of_others(linted.elsewhere)
         ),
     })
+}
+
+fn of_others(elsewhere: Bytes) -> String {
+    match elsewhere {
+        Bytes(0) => String::new(),
+        Bytes(bytes) => format!(" + {bytes}B of other ports"),
+    }
 }
 
 pub(super) const STATIC_LIMITS: Lint = Lint {

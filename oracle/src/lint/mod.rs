@@ -24,6 +24,7 @@ pub static LINTS: &[Lint] = &[
     classes::UNUSED_CLASS,
     watchdog::CONGESTION,
     watchdog::BETWEEN_POLLS,
+    watchdog::UNWATCHED,
     classes::MTU_OF_LINKS,
 ];
 

@@ -36,6 +36,8 @@ pub struct Linted<'a> {
     pub cable: Length,
     /// Its packet memory, where that is known: no profile declares it.
     pub memory: Option<Bytes>,
+    /// What ports that are configured otherwise keep of it for themselves.
+    pub elsewhere: Bytes,
 }
 
 /// What is wrong.

@@ -21,6 +21,14 @@ fn fired(change: impl FnOnce(&mut Switch)) -> Vec<&'static str> {
 }
 
 fn fired_in(memory: Option<u64>, change: impl FnOnce(&mut Switch)) -> Vec<&'static str> {
+    fired_beside(0, memory, change)
+}
+
+fn fired_beside(
+    elsewhere: u64,
+    memory: Option<u64>,
+    change: impl FnOnce(&mut Switch),
+) -> Vec<&'static str> {
     let mut declared = sound();
     change(&mut declared);
     let linted = Linted {
@@ -28,6 +36,7 @@ fn fired_in(memory: Option<u64>, change: impl FnOnce(&mut Switch)) -> Vec<&'stat
         family: Some(RuleFamily::Broadcom),
         cable: Length(4_000),
         memory: memory.map(Bytes),
+        elsewhere: Bytes(elsewhere),
     };
     switch(&linted).into_iter().map(|(lint, _)| lint.name).collect()
 }
@@ -59,6 +68,9 @@ fn the_memory_holds_pool_reserves_and_headroom_to_the_byte() {
     // 10 875 072 + 16 x (1248 + 165 568).
     assert_eq!(fired_in(Some(13_544_128), |_| {}), NONE);
     assert_eq!(fired_in(Some(13_544_127), |_| {}), ["memory-overcommitted"]);
+    // What ports that are configured otherwise keep is as much taken.
+    assert_eq!(fired_beside(1_000, Some(13_545_128), |_| {}), NONE);
+    assert_eq!(fired_beside(1_000, Some(13_545_127), |_| {}), ["memory-overcommitted"]);
 }
 
 #[test]
@@ -140,6 +152,14 @@ fn a_watchdog_waits_for_longer_than_a_full_device_takes_to_drain_by_a_picosecond
     let drained = Dur((7 * 3_491 * 208 + 165_568) * 80);
     assert!(!fired(shared(drained + Dur(1))).contains(&"watchdog-on-congestion"));
     assert!(fired(shared(drained)).contains(&"watchdog-on-congestion"));
+}
+
+#[test]
+fn every_class_with_pfc_has_a_watchdog() {
+    assert_eq!(fired(|of| of.qos.pfcwd_sw_enable = vec![4]), ["lossless-without-watchdog"]);
+    assert_eq!(fired(|of| of.qos.pfcwd_sw_enable = vec![]), ["lossless-without-watchdog"]);
+    let lossy = |of: &mut Switch| (of.qos.pfc_enable, of.qos.pfcwd_sw_enable) = (vec![3], vec![3]);
+    assert_eq!(fired(lossy), NONE);
 }
 
 #[test]

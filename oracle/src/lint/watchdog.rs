@@ -38,6 +38,31 @@ fn congestion(linted: &Linted<'_>) -> Option<Flaw> {
     })
 }
 
+pub(super) const UNWATCHED: Lint = Lint {
+    name: "lossless-without-watchdog",
+    about: "a class has PFC and no watchdog guards it: a storm on it stops it for as long as the storm lasts, and what is paused behind it",
+    source: "Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM'16, section 4.3",
+    check: Check::Switch(unwatched),
+};
+
+fn unwatched(linted: &Linted<'_>) -> Option<Flaw> {
+    let _has_a_watchdog = linted.family?;
+    let qos = &linted.declared.qos;
+    let open: Vec<u8> = qos
+        .pfc_enable
+        .iter()
+        .copied()
+        .filter(|class| !qos.pfcwd_sw_enable.contains(class))
+        .collect();
+    let named = open.iter().map(u8::to_string).collect::<Vec<_>>().join(", ");
+    (!open.is_empty()).then(|| Flaw {
+        path: "qos.pfcwd_sw_enable",
+        found: format!("no watchdog for class {named}"),
+        want: format!("every class of pfc_enable: {:?}", qos.pfc_enable),
+        numbers: format!("PFC for {:?}, watchdog for {:?}", qos.pfc_enable, qos.pfcwd_sw_enable),
+    })
+}
+
 pub(super) const BETWEEN_POLLS: Lint = Lint {
     name: "watchdog-between-polls",
     about: "a detection or restoration time is no whole number of polls: what is configured is rounded up, and nobody can have it",

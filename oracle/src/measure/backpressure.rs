@@ -52,7 +52,7 @@ pub(super) static BACKPRESSURE: Known = Known {
         let stream = measure.named("stream");
         done.each("pfc.backpressure", stream, judged, |trial| read(done, trial, stream));
     },
-    crosses: |_| SWITCHES,
+    crosses: |_, _| SWITCHES,
     ..Known::USUAL
 };
 

@@ -51,7 +51,7 @@ pub(super) static LATENCY: Known = Known {
         let read = |trial: &Trial| Ok(read(trial, measure.named("stream"), done.context)?);
         done.each("latency", measure.named("stream"), judged, read);
     },
-    crosses: |_| PASSING,
+    crosses: |_, _| PASSING,
     ..Known::USUAL
 };
 

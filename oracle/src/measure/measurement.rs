@@ -103,7 +103,7 @@ pub struct Known {
     pub judge: fn(&Measure, &JudgeContext<'_>, &mut Judged),
     /// The kinds of devices over which it tells what goes from one to the next in a system. Without one it is held against the
     /// configuration of one device.
-    pub crosses: fn(&Measure) -> &'static [Kind],
+    pub crosses: fn(&Measure, &Case) -> &'static [Kind],
     /// How its trials are placed.
     pub placement: Placement,
     /// The storm and the stream that show what the watchdog does, if it is about that.
@@ -135,7 +135,7 @@ impl Known {
         on: first_named,
         expected: |_, _, _| Vec::new(),
         judge: |_, _, _| (),
-        crosses: |_| &[],
+        crosses: |_, _| &[],
         placement: Placement::Anywhere,
         subject: |_| None,
         stages: |_| Vec::new(),

@@ -31,6 +31,7 @@ mod pfc;
 mod registry;
 mod search;
 mod storm;
+mod tags;
 mod throughput;
 mod void;
 pub(crate) mod watchdog;

@@ -3,6 +3,7 @@
 pub(super) mod carried;
 pub(super) mod counters;
 pub(super) mod fixed_point;
+mod limited;
 pub(super) mod np;
 pub(super) mod rates;
 pub(super) mod rc;
@@ -10,13 +11,17 @@ pub(super) mod rp;
 pub(super) mod shares;
 
 use super::judge_context::JudgeContext;
+use super::legs::PASSING;
 use crate::spec::nic::pipeline;
 use crate::trials::trial::Trial;
 use rig_capture::analyse::nic::{self, Left, Reached};
-use rig_lab::Nic;
+use rig_lab::{Kind, Nic};
 use rig_testcases::RoceKind;
 use rig_testcases::vocabulary::{Entry, FLOW, Looks, NIC};
 use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
+
+/// What a NIC may stand behind, and what it does can be told all the same: each of them takes a frame in whole and sends it on.
+const BEHIND: &[Kind] = PASSING;
 
 /// What most measures of a NIC are: of every frame at its port.
 const OF_NIC: Entry = Entry { fields: &[NIC], looks: &[Looks::EVERY_FRAME], ..Entry::USUAL };
@@ -41,6 +46,8 @@ struct Seen<'a> {
     apart: Apart,
     /// How far off an instant at its port may be: by the stamp, and by what the longest frame takes of its clock.
     bound: Dur,
+    /// When what it sends no longer reaches the rig within the trial.
+    until: Time,
     /// How long a frame of its own may keep another from leaving, at most.
     busy: Dur,
 }
@@ -66,7 +73,16 @@ impl<'a> Seen<'a> {
         let busy = apart.most(busy);
         let bound = observation.bound() + Dur(apart.part(speed.slot(Bytes(longest.into())).0));
         let behind = went_ahead(&left, speed, bound * 2);
-        Seen { part, nic, reached, passes, left, behind, apart, bound, busy }
+        // Over other devices it is longer on its way than any trial's end leaves out of account.
+        let trace = &observation.ports[usize::from(port)];
+        let back = trace.approach.as_ref().map_or(Dur::ZERO, |approach| {
+            approach.takes(longest)
+                + approach.spread()
+                + trace.cable
+                + speed.slot(Bytes(longest.into()))
+        });
+        let until = (Time::ZERO + script.length).saturating_sub(back);
+        Seen { part, nic, reached, passes, left, behind, apart, bound, until, busy }
     }
 
     /// What reached it, each with the instant from which the rule has it there. For what is predicted alone: what is measured begins with
@@ -98,7 +114,7 @@ fn went_ahead(left: &[Left], speed: PortSpeed, blur: Dur) -> Vec<Dur> {
 /// Whether a NIC sends it ahead of data.
 const fn is_answer(kind: RoceKind) -> bool {
     match kind {
-        RoceKind::Ack | RoceKind::Nak | RoceKind::Cnp { .. } => true,
+        RoceKind::Ack | RoceKind::Nak | RoceKind::NotReady(_) | RoceKind::Cnp { .. } => true,
         RoceKind::Data { .. } | RoceKind::ReadRequest => false,
     }
 }

@@ -68,7 +68,7 @@ pub(super) static SENT: Known = Known {
         format!("{port}{}{}", class.unwrap_or_default(), after.unwrap_or_default())
     },
     expected: |measure, _, _| vec![("wanted", xoffs(measure).text)],
-    crosses: |measure| match (measure.says("after"), measure.wanted("expect")) {
+    crosses: |measure, _| match (measure.says("after"), measure.wanted("expect")) {
         (true, _) => &[],
         (false, Wanted::None) => PASSING,
         // What a receiver's pause makes of the device before it, a router does not pass on.
@@ -118,7 +118,7 @@ pub(super) static FORMAT: Known = Known {
     red: Red::Mutated("pfc-frame-format-broadcom", "deviation=malformed_pfc"),
     expected: |measure, _, _| by_source(measure.entry.about, measure.entry.source),
     judge: |measure, done, judged| format(done, measure.named("port"), judged),
-    crosses: |_| PASSING,
+    crosses: |_, _| PASSING,
     ..Known::USUAL
 };
 

@@ -3,13 +3,13 @@
 use super::measurement::Known;
 use super::{
     action, backpressure, config, counters, ecn, headroom, latency, loss, macsec, nic, pause, pfc,
-    search, storm, throughput, watchdog, watermark_tables, watermarks, withheld,
+    search, storm, tags, throughput, watchdog, watermark_tables, watermarks, withheld,
 };
 use rig_testcases::vocabulary::Entry;
 use rig_testcases::{Measure, Vocabulary};
 
 /// Those that may stand under `measure:`, in the order in which people are shown them.
-static ALL: [&Known; 48] = [
+static ALL: [&Known; 49] = [
     &watchdog::DETECTION,
     &watchdog::RESTORATION,
     &watchdog::FIRED,
@@ -17,6 +17,7 @@ static ALL: [&Known; 48] = [
     &loss::LOSS,
     &throughput::THROUGHPUT,
     &latency::LATENCY,
+    &tags::TAGS,
     &withheld::WITHHELD,
     &counters::COUNTERS,
     &storm::COVERAGE,

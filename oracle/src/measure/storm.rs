@@ -31,7 +31,7 @@ pub(super) static COVERAGE: Known = Known {
         expected(context, measure.named("storm"), points).unwrap_or_default()
     },
     judge: |measure, done, judged| judge(done, measure.named("storm"), judged),
-    crosses: |_| PASSING,
+    crosses: |_, _| PASSING,
     ..Known::USUAL
 };
 

@@ -265,10 +265,13 @@ fn telling(
     let unshown = |seen: &Seen| match measure.act {
         Act::Detection(at_most) => {
             detection::unshown(seen, rule, stimulus, (at_most, limits(done).slack))
+                .or_else(|| detection::untimed(seen, rule, stimulus, at_most))
         }
         Act::Restoration => {
             let hidden = || hidden(done, measure, seen);
-            restoration::unshown(seen, rule, stimulus).or_else(hidden)
+            restoration::unshown(seen, rule, stimulus)
+                .or_else(hidden)
+                .or_else(|| restoration::untimed(seen, rule, stimulus))
         }
         Act::Fired(_) => fired::unshown(seen, rule, stimulus),
     };

@@ -149,6 +149,7 @@ pub fn start<Q: EventQueue>(network: &mut Network<Q>, scenario: Scenario, two_cl
             ect: false,
             ce: false,
             record: false,
+            pcp: None,
             macsec_mode: MacsecMode::Usual,
         };
         network.start_stream(sender, &stream);
@@ -199,6 +200,7 @@ impl Tap for Recorder {
                 Kind::Nak => 3,
                 Kind::Cnp => 4,
                 Kind::ReadRequest => 5,
+                Kind::NotReady => 6,
             };
             let rest = u64::from(packet.class) << 8 | kind;
             let way = u64::from(dir == Dir::Tx);

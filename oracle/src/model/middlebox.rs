@@ -5,7 +5,7 @@ mod bottleneck;
 
 use self::bottleneck::{Bottleneck, Fate};
 use super::host::{Device, Plug, RigPort};
-use super::packet::{Kind, Packet};
+use super::packet::{ACK_SIZE, Kind, Packet};
 use rig_testcases::{Injected, Injection, Target, Which};
 use rig_units::{Dur, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -28,6 +28,8 @@ pub(crate) struct Middlebox {
     /// How often each packet sequence number of a connection has passed, where an injection asks for it.
     passed: BTreeMap<(u16, u32), u32>,
     touched: Vec<Touched>,
+    /// Connections whose receiver is not ready for the message that begins with a number, and the injection that says so.
+    unready: BTreeMap<u16, (u32, u16)>,
     /// What leaves by each of the hosts now.
     passing: [Option<Packet>; 2],
 }
@@ -66,6 +68,7 @@ impl Middlebox {
             held: Default::default(),
             passed: BTreeMap::new(),
             touched: Vec::new(),
+            unready: BTreeMap::new(),
             passing: Default::default(),
         }
     }
@@ -125,12 +128,24 @@ impl Middlebox {
     /// Takes in a frame that arrived at a side at `now`.
     fn pass(&mut self, now: Time, side: usize, packet: &Packet) {
         let to = 1 - side;
-        let tamper = self.tamper(now, packet);
         let host = self.hosts[side];
+        if let Some(injection) = self.is_refused(packet) {
+            let what = Injected::Drop;
+            return self.touched.push(Touched { at: now, host, injection: Some(injection), what });
+        }
+        let tamper = self.tamper(now, packet);
         let (injection, tamper) = tamper.unzip();
         self.touched.extend(tamper.map(|what| Touched { at: now, host, injection, what }));
-        if tamper == Some(Injected::Drop) {
-            return;
+        match tamper {
+            Some(Injected::Drop) => return,
+            Some(Injected::NotReady(timer)) => {
+                let number = packet.seq & 0xff_ffff;
+                self.unready.extend(injection.map(|one| (packet.stream, (number, one))));
+                let mut answer = packet.ack(ACK_SIZE).with_ect(false).with_ce(false);
+                answer.kind = Kind::NotReady;
+                return self.leave(side, now + self.delay, answer.with_rnr_timer(timer));
+            }
+            _ => {}
         }
         let Some((begins, packet)) = self.through(now, to, packet) else {
             let what = Injected::Drop;
@@ -138,7 +153,7 @@ impl Middlebox {
         };
         let due = begins + self.delay;
         match tamper {
-            None | Some(Injected::Drop) => self.leave(to, due, packet),
+            None | Some(Injected::Drop | Injected::NotReady(_)) => self.leave(to, due, packet),
             Some(Injected::Behind(frames)) => return self.held[to].push((frames, packet)),
             Some(Injected::Ce) => self.leave(to, due, packet.with_ect(true).with_ce(true)),
             Some(Injected::Delay(by)) => self.leave(to, due + by, packet),
@@ -149,6 +164,20 @@ impl Middlebox {
             }
         }
         self.release(to, due);
+    }
+
+    /// The injection for which a receiver takes no data of this number, if it does not: one that is not ready for a message takes nothing
+    /// behind it.
+    fn is_refused(&mut self, packet: &Packet) -> Option<u16> {
+        let (number, injection) = *self.unready.get(&packet.stream)?;
+        if packet.kind != Kind::Data {
+            return None;
+        }
+        if packet.seq & 0xff_ffff != number {
+            return Some(injection);
+        }
+        self.unready.remove(&packet.stream);
+        None
     }
 
     /// Lets a frame through the bottleneck, where there is one: when it leaves that, and whether it leaves marked. `None`: it does
@@ -267,7 +296,7 @@ const fn target(kind: Kind) -> Option<Target> {
     Some(match kind {
         Kind::Data => Target::Data,
         Kind::Ack => Target::Ack,
-        Kind::Nak => Target::Nak,
+        Kind::Nak | Kind::NotReady => Target::Nak,
         Kind::Cnp => Target::Cnp,
         Kind::ReadRequest => Target::ReadRequest,
         Kind::Pfc => return None,
@@ -277,6 +306,7 @@ const fn target(kind: Kind) -> Option<Target> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rig_frames::roce::aeth::RnrTimer;
 
     fn middlebox(began: Time, delay: Dur) -> Middlebox {
         Middlebox::new(began, [3, 5], [(); 2].map(|()| RigPort::new(None)), delay)
@@ -316,6 +346,25 @@ mod tests {
         assert_eq!(leaves(Which::Psn(1), Injected::Behind(2)), swapped);
         let twice = [(10, 0), (11, 1), (11, 1), (12, 2), (13, 3), (14, 4)];
         assert_eq!(leaves(Which::Psn(1), Injected::Duplicate), twice);
+    }
+
+    #[test]
+    fn a_receiver_that_is_not_ready_takes_nothing_until_its_message_comes_again() {
+        let mut middlebox = middlebox(Time::ZERO, Dur::us(10));
+        let (on, frames, which) = (7, Target::Data, Which::Psn(1));
+        let timer = RnrTimer::new(14).expect("five bits");
+        let tamper = Injected::NotReady(timer);
+        middlebox.inject(Injection { on, frames, which, iteration: Some(1), tamper });
+        for seq in [0, 1, 2, 3, 1, 2] {
+            middlebox.pass(Time::ZERO, 0, &packet(seq));
+        }
+        let left: Vec<u32> = core::iter::from_fn(|| middlebox.pop(1)).map(|one| one.seq).collect();
+        assert_eq!(left, [0, 1, 2]);
+        let answer = middlebox.pop(0).expect("an RNR NAK");
+        assert_eq!((answer.kind, answer.seq, answer.rnr_timer()), (Kind::NotReady, 1, timer));
+        assert!(middlebox.pop(0).is_none());
+        let what: Vec<Injected> = middlebox.touched.iter().map(|one| one.what).collect();
+        assert_eq!(what, [tamper, Injected::Drop, Injected::Drop]);
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! let mut network: Network = Network::new(&Topology::star(switch, host::Config::quiet(), cable), Time::ZERO);
 //! // Host 0 sends class 3 to host 1, which pauses it every 100 us.
 //! let pace = Pace::every(Dur::us(1));
-//! let stream = Stream { id: 7, kind: Kind::Data, names: 7, first: 0, address: 0, class: 3, dscp: 3, size: 1024, pace, dst: 1, count: None, ect: false, ce: false, record: true, macsec_mode: MacsecMode::Usual };
+//! let stream = Stream { id: 7, kind: Kind::Data, names: 7, first: 0, address: 0, class: 3, dscp: 3, size: 1024, pace, dst: 1, count: None, ect: false, ce: false, record: true, pcp: None, macsec_mode: MacsecMode::Usual };
 //! let storm = Storm { id: 8, enable: 1 << 3, zero: 0, quanta: Quanta::MAX, every: Dur::us(100), count: None, macsec_mode: MacsecMode::Usual };
 //! network.start_stream(0, &stream);
 //! network.start_storm(1, &storm);

@@ -5,6 +5,7 @@ use rig_units::{Quanta, Time};
 
 mod roce;
 mod tag;
+mod vlan;
 pub use roce::{ACK_SIZE, AETH, CNP_SIZE, READ_REQUEST_SIZE, RETH, ROCE_OVERHEAD};
 pub use tag::Tag;
 
@@ -38,11 +39,13 @@ pub enum Kind {
     Cnp,
     /// A request for data that come back as frames of data.
     ReadRequest,
+    /// An answer to a message for which there is no buffer: names its first number, and how long to wait (RNR NAK).
+    NotReady,
 }
 
 impl Kind {
     /// How many kinds there are; each as a number is below.
-    pub(crate) const COUNT: usize = Kind::ReadRequest as usize + 1;
+    pub(crate) const COUNT: usize = Kind::NotReady as usize + 1;
 }
 
 /// A frame.
@@ -91,8 +94,8 @@ const _: () = assert!(size_of::<Packet>() == 32, "two of them share a cache line
 const ECT: u8 = 1;
 const CE: u8 = 2;
 const RECORD: u8 = 4;
-/// Three marks from this bit on tell what is wrong with a PFC frame: 0 for nothing, else the fault's place in the list and one.
-/// The mark above them is the tag's.
+/// Three marks from this bit on tell what is wrong with a PFC frame: 0 for nothing, else the fault's place in the list and one. In
+/// any other frame they are the priority of its 802.1Q tag. The marks above them are those of SecTAG and 802.1Q tag.
 const FAULT: u32 = 3;
 
 impl Packet {
@@ -141,7 +144,7 @@ impl Packet {
         let mut packet = Packet::data(self.stream, self.dst, self.src, self.class, self.dscp, size);
         packet.kind = Kind::Ack;
         packet.seq = self.seq;
-        packet.marks = self.marks;
+        packet.marks = self.marks & (ECT | CE | RECORD);
         packet
     }
 
@@ -170,6 +173,9 @@ impl Packet {
     }
     /// What is wrong with the format of this PFC frame.
     pub fn fault(&self) -> Option<PfcFault> {
+        if self.kind != Kind::Pfc {
+            return None;
+        }
         let number = usize::from(self.marks >> FAULT & 7);
         PfcFault::ALL.get(number.checked_sub(1)?).copied()
     }

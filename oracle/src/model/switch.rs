@@ -24,10 +24,12 @@ mod early;
 mod look;
 mod overrides;
 mod relief;
+mod retags;
 mod secured;
 pub mod shaper;
 pub use config::Config;
 pub use overrides::Discarded;
+use retags::Retags;
 use shaper::Shaper;
 
 /// One port. The first fields belong to the network, which starts and ends frames.
@@ -114,8 +116,10 @@ pub struct Switch {
     /// No frame that comes in leaves the pipeline before this: the delay was longer.
     not_before: Time,
     mtu: u16,
-    /// Whether frames may be behind a tag: every one is looked at.
+    /// Whether frames may be behind a tag, or leave with another: every one is looked at.
     pub(crate) secured: bool,
+    /// What it does to their 802.1Q tags, where it should do nothing.
+    retags: Option<Retags>,
     /// The MACsec entity of each port; none where the switch does not speak MACsec.
     secys: Vec<SecY>,
     names: Vec<String>,
@@ -145,6 +149,9 @@ impl Switch {
     pub fn new(config: &Config, route: Vec<u16>) -> Switch {
         let [emission, resumption] = config.words_take();
         let pfc = pfc_gen::Config { emission, resumption, ..config.pfc };
+        let dropped = config.buffer.faults.class_dropped.and_then(|class| u8::try_from(class).ok());
+        let dropped = dropped.map_or(0, bit);
+        let retags = Retags::of(&config.faults);
         let swaps_after = config.faults.flow_reordered.unwrap_or(0);
         let seed = |index| chance::draw(config.mac.seed, index);
         let port = |(index, &(_, speed)): (u64, &(String, PortSpeed))| Port {
@@ -161,8 +168,8 @@ impl Switch {
             pfc: PfcGen::new(&pfc_gen::Config { seed: seed(index), ..pfc }),
             counters: [Counters::default(); CLASSES],
             drop_in: 0,
-            drop_out: 0,
-            dropped_by_order: 0,
+            drop_out: dropped,
+            dropped_by_order: dropped,
             leak: [0; CLASSES],
             up: true,
         };
@@ -179,7 +186,8 @@ impl Switch {
             delay_of_a_byte: Dur(config.faults.latency_grows.unwrap_or(0).into()),
             not_before: Time::ZERO,
             mtu: config.mtu,
-            secured: config.macsec.is_some(),
+            secured: config.macsec.is_some() || retags.is_some(),
+            retags,
             secys: config
                 .macsec
                 .iter()

@@ -7,6 +7,7 @@ use super::threshold_search::Counts;
 use super::values::Values;
 use crate::measure::watchdog::subject::Subject;
 use crate::measure::watchdog::watch::Watch;
+use rig_capture::Relay;
 use rig_lab::{Declared, Fault, Form, Keys, Kind, Lab, Nics, Profile, Switch, Transport};
 use rig_testcases::{Case, Protection, Script};
 use rig_units::{Apart, Dur, Length, Ppm};
@@ -136,6 +137,19 @@ impl<'a> Context<'a> {
             self.seen_of_system.get(usize::from(at.device))
         });
         device.unwrap_or(&self.seen)
+    }
+
+    /// What is between the rig and the NIC under test, as it is declared: nothing, unless that stands behind other devices.
+    pub fn relays(&self) -> Vec<Relay> {
+        let relay = |(device, cable_cm): (&Profile, Option<u64>)| {
+            let clock = device.declared.clock();
+            Relay {
+                transit: device.declared.transit().unwrap_or_default(),
+                cable: Length(cable_cm.unwrap_or(self.cable_cm)).travel(),
+                apart: Apart::of(clock, Ppm(0)),
+            }
+        };
+        self.profile.approach().into_iter().map(relay).collect()
     }
 
     /// How far the device's clock and the rig's may be apart.

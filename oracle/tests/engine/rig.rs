@@ -87,6 +87,7 @@ pub(crate) fn stream(id: u16, class: u8, percent: u64, dst: u16) -> Stream {
         ect: false,
         ce: false,
         record: true,
+        pcp: None,
         macsec_mode: MacsecMode::Usual,
     }
 }

@@ -51,6 +51,7 @@ fn mark((pair, address): (u16, u8), number: u32) -> Stream {
         ect: true,
         ce: true,
         record: true,
+        pcp: None,
         macsec_mode: MacsecMode::Usual,
         address,
     }

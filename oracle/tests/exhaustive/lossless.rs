@@ -107,6 +107,7 @@ impl World {
             ect: false,
             ce: false,
             record: false,
+            pcp: None,
             macsec_mode: MacsecMode::Usual,
             address: 0,
         }

@@ -1,20 +1,26 @@
-//! `rigctl lint`: mis-sizings of a profile, or of the devices of a lab and the links between them.
+//! `rigctl lint`: mis-sizings of a profile, of the devices of a lab and the links between them, or of a switch by its CONFIG_DB.
+
+mod config_db;
 
 use super::input::Bad;
 use super::words::count;
 use crate::cli::{Format, LintArgs};
 use crate::stdout;
+use rig_dut::sonic::FILE_RULES;
 use rig_lab::fault::{Fault, Place, one_of};
 use rig_lab::read::{LabOrigin, NamedFile, named_file};
 use rig_lab::{Lab, Profile};
-use rig_oracle::lint::{self, Flaw, LINTS, Lint, Linted};
+use rig_oracle::lint::{self, Flaw, LINTS, Linted};
 use rig_reports::{Exit, printable};
-use rig_units::Length;
+use rig_units::{Bytes, Length};
 use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
 
 /// One flaw, where it stands.
 struct Found {
-    rule: &'static Lint,
+    rule: &'static str,
+    about: &'static str,
+    source: &'static str,
     device: String,
     place: Place,
     flaw: Flaw,
@@ -31,49 +37,89 @@ pub fn lint(args: &LintArgs) -> Result<Exit, Bad> {
         ));
     }
     if args.list {
-        stdout::text(&lint::table());
+        let rows = FILE_RULES
+            .iter()
+            .map(|rule| format!("| `{}` | {} | {} |\n", rule.name, rule.about, rule.source));
+        stdout::text(&(lint::table() + &rows.collect::<String>()));
         return Ok(Exit::Passed);
     }
     let mut bad = Bad::default();
-    let names = || LINTS.iter().map(|lint| lint.name);
+    let names =
+        || LINTS.iter().map(|lint| lint.name).chain(FILE_RULES.iter().map(|rule| rule.name));
     for name in args.allow.iter().filter(|name| !names().any(|known| known == *name)) {
         bad.note(format!(
             "`--allow {name}`: there is no such rule\n   = want: {}",
             one_of(name, names())
         ));
     }
-    let read = named_file(args.file.as_deref()).map_err(|faults| bad.faults(&faults)).ok();
-    let (Some(read), true) = (read, bad.is_clean()) else { return Err(bad) };
     let mut found = Vec::new();
-    let switches = match &read {
-        NamedFile::Profile(profile, origin) => {
-            of_switch(args, profile, args.cable, |path| origin.place(path), &mut found)
-        }
-        NamedFile::Lab(lab, origin) => of_lab(args, lab, origin, &mut found),
+    let looked = match config_db::is_one(args.file.as_deref()) {
+        Some(file) => config_db::of_file(args, file, &mut found),
+        None => of_named(args, &mut found),
     };
-    found.retain(|one| !args.allow.iter().any(|allowed| allowed == one.rule.name));
+    let looked = looked.map_err(|faults| bad.faults(&faults)).ok();
+    let (Some(looked), true) = (looked, bad.is_clean()) else { return Err(bad) };
+    found.retain(|one| !args.allow.iter().any(|allowed| allowed == one.rule));
     match args.format {
         Format::Json => {
-            let json = serde_json::to_string_pretty(&told(&found, switches)).unwrap_or_default();
+            let json = serde_json::to_string_pretty(&told(&found, &looked)).unwrap_or_default();
             stdout::json(&json);
         }
-        Format::Human => stdout::text(&text(&found, switches)),
+        Format::Human => stdout::text(&text(&found, &looked)),
     }
     Ok(if found.is_empty() { Exit::Passed } else { Exit::Failed })
 }
 
+/// What was looked at.
+struct Looked {
+    /// How many of them, and what they are in words.
+    switches: usize,
+    of: &'static str,
+    /// Rules that speak of what the file does not state.
+    left_out: BTreeSet<&'static str>,
+}
+
+/// What is wrong with a profile or a lab.
+fn of_named(args: &LintArgs, found: &mut Vec<Found>) -> Result<Looked, Vec<Fault>> {
+    let flags = [("--base", &args.base), ("--namespace", &args.namespace)];
+    if let Some((flag, _)) = flags.iter().find(|(_, value)| value.is_some()) {
+        let want = "a file of CONFIG_DB, which ends in .json";
+        return Err(vec![Fault::of_file(flag, "this is for CONFIG_DB alone", want)]);
+    }
+    let switches = match named_file(args.file.as_deref())? {
+        NamedFile::Profile(profile, origin) => {
+            let place = |path: &str| origin.place(path);
+            let memory = Memory { memory: args.memory, elsewhere: Bytes(0) };
+            of_switch(&profile, args.cable, memory, place, found)
+        }
+        NamedFile::Lab(lab, origin) => of_lab(args, &lab, &origin, found),
+    };
+    Ok(Looked { switches, of: "switch", left_out: BTreeSet::new() })
+}
+
+/// The packet memory, where a flag says it.
+#[derive(Clone, Copy)]
+struct Memory {
+    memory: Option<Bytes>,
+    /// What ports that are configured otherwise keep of it.
+    elsewhere: Bytes,
+}
+
 /// What is wrong with a switch; how many switches it is.
 fn of_switch(
-    args: &LintArgs,
     profile: &Profile,
     cable: Length,
+    of: Memory,
     place: impl Fn(&str) -> Place,
     found: &mut Vec<Found>,
 ) -> usize {
     let Some(declared) = profile.declared.switch() else { return 0 };
-    let linted = Linted { declared, family: profile.family(), cable, memory: args.memory };
+    let Memory { memory, elsewhere } = of;
+    let linted = Linted { declared, family: profile.family(), cable, memory, elsewhere };
     found.extend(lint::switch(&linted).into_iter().map(|(rule, flaw)| Found {
-        rule,
+        rule: rule.name,
+        about: rule.about,
+        source: rule.source,
         device: profile.name.clone(),
         place: place(flaw.path),
         flaw,
@@ -85,12 +131,13 @@ fn of_switch(
 fn of_lab(args: &LintArgs, lab: &Lab, origin: &LabOrigin, found: &mut Vec<Found>) -> usize {
     let place =
         |name: &str, path: &str| origin.device(name).map(|own| own.place(path)).unwrap_or_default();
+    let memory = Memory { memory: args.memory, elsewhere: Bytes(0) };
     let mut switches = 0;
     for dut in &lab.duts {
         match &dut.system {
             None => {
                 let cable = Length(lab.cable_cm);
-                switches += of_switch(args, dut, cable, |path| place(&dut.name, path), found);
+                switches += of_switch(dut, cable, memory, |path| place(&dut.name, path), found);
             }
             Some(system) if system.alone.is_none() => {
                 for (index, device) in system.devices.iter().enumerate() {
@@ -101,10 +148,12 @@ fn of_lab(args: &LintArgs, lab: &Lab, origin: &LabOrigin, found: &mut Vec<Found>
                         system.links.iter().filter(ends_here).filter_map(|link| link.cable_cm);
                     let cable = Length(links.fold(lab.cable_cm, u64::max));
                     switches +=
-                        of_switch(args, device, cable, |path| place(&device.name, path), found);
+                        of_switch(device, cable, memory, |path| place(&device.name, path), found);
                 }
                 found.extend(lint::links(system).into_iter().map(|(rule, index, flaw)| Found {
-                    rule,
+                    rule: rule.name,
+                    about: rule.about,
+                    source: rule.source,
                     device: dut.name.clone(),
                     place: origin.link(&dut.name, index),
                     flaw,
@@ -116,46 +165,56 @@ fn of_lab(args: &LintArgs, lab: &Lab, origin: &LabOrigin, found: &mut Vec<Found>
     switches
 }
 
-fn text(found: &[Found], switches: usize) -> String {
+fn text(found: &[Found], looked: &Looked) -> String {
     let mut text = String::new();
-    for Found { rule, device, place, flaw } in found {
+    for Found { rule, about, source, device, place, flaw } in found {
         let fault = Fault {
             place: Box::new(place.clone()),
-            found: format!("{}, {device}: {}", rule.name, flaw.found),
+            found: format!("{rule}, {device}: {}", flaw.found),
             want: flaw.want.clone(),
         };
-        let lines = format!(
-            "{fault}\n   = by: {}\n   = why: {}\n   = source: {}",
-            flaw.numbers, rule.about, rule.source
-        );
+        let lines =
+            format!("{fault}\n   = by: {}\n   = why: {about}\n   = source: {source}", flaw.numbers);
         text.extend(lines.lines().map(|line| printable(line) + "\n"));
         text.push('\n');
     }
-    text + &format!("{} in {}\n", count(found.len(), "finding"), switches_in_words(switches))
+    if !looked.left_out.is_empty() {
+        let rules: Vec<&str> = looked.left_out.iter().copied().collect();
+        let rules = rules.join(", ");
+        text += &format!("Not judged, for the file does not say what they rest on: {rules}\n");
+    }
+    text + &format!("{} in {}\n", count(found.len(), "finding"), in_words(looked))
 }
 
-fn switches_in_words(switches: usize) -> String {
-    match switches {
-        1 => "1 switch".to_owned(),
-        more => format!("{more} switches"),
+fn in_words(looked: &Looked) -> String {
+    match (looked.switches, looked.of) {
+        (1, of) => format!("1 {of}"),
+        (more, "switch") => format!("{more} switches"),
+        (more, of) => format!("{more} {}", of.replacen("set", "sets", 1)),
     }
 }
 
-fn told(found: &[Found], switches: usize) -> Json {
-    let one = |Found { rule, device, place, flaw }: &Found| {
+fn told(found: &[Found], looked: &Looked) -> Json {
+    let one = |Found { rule, about, source, device, place, flaw }: &Found| {
         json!({
-            "rule": rule.name,
+            "rule": rule,
             "device": device,
             "file": place.file,
             "line": place.line,
             "column": place.column,
             "path": flaw.path,
+            "in": place.path,
             "found": flaw.found,
             "want": flaw.want,
             "numbers": flaw.numbers,
-            "about": rule.about,
-            "source": rule.source,
+            "about": about,
+            "source": source,
         })
     };
-    json!({"version": 1, "switches": switches, "findings": found.iter().map(one).collect::<Vec<_>>()})
+    json!({
+        "version": 1,
+        "switches": looked.switches,
+        "findings": found.iter().map(one).collect::<Vec<_>>(),
+        "not_judged": looked.left_out,
+    })
 }

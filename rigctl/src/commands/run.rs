@@ -81,9 +81,10 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         let place = path.display();
         bad.note(format!("`--junit {place}`: {why}\n   = want: a new file, or an earlier report, outside of folders of runs"));
     }
-    bad.or(())?;
-    let (felt, idle) =
+    let in_effect::Split { felt, idle, refused } =
         in_effect::split(&input.lab, input.only_dut.as_deref(), &cases, &args.mutate);
+    bad.all(refused);
+    bad.or(())?;
     if !cases.is_empty() {
         idle.iter().for_each(|why| stderr::note(why));
     }

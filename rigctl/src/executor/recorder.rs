@@ -4,7 +4,8 @@ use super::ledger::{Ledger, Seen};
 use crate::stop::Stop;
 use rig_capture::pcapng::Spool;
 use rig_capture::{Dir, Record, What};
-use rig_frames::{macsec, vlan};
+use rig_frames::macsec;
+use rig_frames::vlan::{self, Pcp};
 use rig_oracle::model::packet::{CLASSES, Kind, Packet, Tag};
 use rig_oracle::model::tap::{self, Tap};
 use rig_testcases::{Script, Secured};
@@ -23,7 +24,7 @@ pub struct Recorder<'a> {
     runs: Vec<(u16, u32)>,
     /// Packet sequence number of each stream's first frame.
     firsts: Vec<u32>,
-    /// The 802.1Q tag of each stream's frames, which the model passes on as it is.
+    /// The 802.1Q tag of each stream's frames as they are sent. The model carries its priority alone.
     tags: Vec<Option<vlan::Repr>>,
     /// The host of the engine behind each rig port.
     hosts: Vec<u16>,
@@ -141,7 +142,7 @@ impl Tap for Recorder<'_> {
         let (packet, tag) = packet.opened();
         let place = match packet.kind {
             Kind::Pfc => (0, 0),
-            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest => {
+            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest | Kind::NotReady => {
                 match self.place(&packet) {
                     Some(place) => place,
                     // Of an earlier trial, unless it names no connection at all.
@@ -154,7 +155,8 @@ impl Tap for Recorder<'_> {
         let own = packet.kind == Kind::Data && usize::from(place.0) < self.firsts.len();
         let (at, what) = (Time(since.0), what(&packet, place, own));
         let secured = tag.map(|tag| self.secured((port, dir), tag));
-        let vlan = own.then(|| self.tags[usize::from(place.0)]).flatten();
+        let sent = own.then(|| self.tags[usize::from(place.0)]).flatten();
+        let vlan = sent.and_then(|tag| Some(vlan::Repr { pcp: Pcp::new(packet.pcp()?)?, ..tag }));
         self.ledger.saw(Record { at, port, dir, what, secured, vlan });
     }
 }

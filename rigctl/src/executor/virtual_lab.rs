@@ -10,7 +10,8 @@ use super::wire::broken::Broken;
 use crate::stop::Stop;
 use rig_capture::pcapng::{Onto, Spool, Spooled};
 use rig_capture::{
-    ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, Touched,
+    Approach, ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance,
+    Relay, Touched,
 };
 use rig_dut::control::{ControlError, Order};
 use rig_dut::{Control as _, Emulated};
@@ -30,6 +31,8 @@ use rig_units::{Dur, PortSpeed, Quanta, Time};
 pub struct VirtualLab {
     dut: Emulated,
     cable: Dur,
+    /// What is between its first port and the NIC that is under test there, where that stands behind other devices.
+    relays: Vec<Relay>,
     /// Where the draws of the rig itself come from.
     seed: u64,
     /// First id of the next trial's streams, so that a frame of an earlier trial is never taken for one of a later. Ids
@@ -49,7 +52,13 @@ const BY_HAND: u16 = u16::MAX;
 impl VirtualLab {
     /// A session with a device that was just configured. What the rig itself leaves to chance is drawn from `seed`.
     pub fn new(dut: Emulated, cable: Dur, seed: u64) -> VirtualLab {
-        VirtualLab { dut, cable, seed, next_id: 0, fresh: true, spool: None, spooled: None }
+        let (relays, spool, spooled) = (Vec::new(), None, None);
+        VirtualLab { dut, cable, relays, seed, next_id: 0, fresh: true, spool, spooled }
+    }
+
+    /// The same, and the NIC under test stands behind `relays`.
+    pub fn behind(self, relays: Vec<Relay>) -> VirtualLab {
+        VirtualLab { relays, ..self }
     }
 
     /// The present, on the clock of the session.
@@ -136,9 +145,14 @@ impl VirtualLab {
                 dut_port: self.dut.port_name(index),
                 cable: self.cable,
                 provenance: Provenance::Virtual,
+                sees_tags: true,
+                approach: None,
             },
         );
-        let ports: Vec<PortTrace> = ports.collect();
+        let mut ports: Vec<PortTrace> = ports.collect();
+        if let Some(first) = ports.first_mut().filter(|_| !self.relays.is_empty()) {
+            first.approach = Some(Approach::of(first.speed, self.relays.clone(), 0, &records));
+        }
         let mut counters = Counters::read(before.values, self.dut.counters(&[])?.values);
         counters.samples = sampler.finish();
         Ok(Observation {
@@ -387,6 +401,7 @@ impl Trial<'_, '_> {
             ect: spec.ecn != Ecn::NotEct,
             ce: spec.ecn == Ecn::Ce,
             record: recorded,
+            pcp: spec.vlan.map(|tag| tag.pcp.get()),
             macsec_mode: spec.macsec,
             address: spec.address,
         }

@@ -135,11 +135,14 @@ fn steered(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, U
         let why = "it never restores a stormed queue, and nothing here can boot it";
         return Err(Missing::Control.so(why));
     }
-    case.measure.retain(|measure| {
-        let why = untold(lab, profile, measure).or_else(|| unseen(control, profile, measure));
+    let asked = core::mem::take(&mut case.measure);
+    let told = asked.into_iter().filter(|measure| {
+        let why = untold(lab, profile, (&case, measure));
+        let why = why.or_else(|| unseen(control, profile, measure));
         left_out.extend(why.iter().map(|why| format!("{}: {why}", measure.name())));
         why.is_none()
     });
+    case.measure = told.collect();
     if case.measure.is_empty() && !left_out.is_empty() {
         let why = format!("nothing of it can be measured: {}", left_out.join("; "));
         return Err(Missing::Control.so(why));
@@ -161,12 +164,22 @@ fn cuts(case: &Case) -> bool {
 }
 
 /// Why what is measured is not held against several devices; `None` where it is, or they are one.
-fn untold(lab: &Lab, profile: &Profile, measure: &Measure) -> Option<String> {
+fn untold(lab: &Lab, profile: &Profile, (case, measure): (&Case, &Measure)) -> Option<String> {
+    let (name, over) = (&profile.name, (measure::of(measure).crosses)(measure, case));
+    if let Some((between, _)) =
+        profile.approach().into_iter().find(|(device, _)| !over.contains(&device.kind))
+    {
+        let (kind, between) = (between.kind.called(), &between.name);
+        return Some(format!(
+            "it is not told over {kind}, and {name} stands behind one: {between}"
+        ));
+    }
     if profile.kind != Kind::System {
         return None;
     }
-    let (name, over) = (&profile.name, (measure::of(measure).crosses)(measure));
-    let other = profile.devices().iter().find(|device| !over.contains(&device.kind));
+    // A NIC stands at the end of a way, and says nothing unless it is asked.
+    let mut passing = profile.devices().iter().filter(|device| device.kind.is_passing());
+    let other = passing.find(|device| !over.contains(&device.kind));
     other.map(|other| {
         if !over.is_empty() {
             let (kind, other) = (other.kind.called(), &other.name);

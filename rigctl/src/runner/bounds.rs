@@ -18,6 +18,7 @@ mod rp;
 mod search;
 mod shares;
 mod storm;
+mod tags;
 mod throughput;
 mod timestamps;
 mod turns;

@@ -1,49 +1,90 @@
-//! Which mutations a run can feel: nothing is said to be mutated that no device under test has.
+//! Which mutations a run can feel: nothing is said to be mutated that no device under test has, and what none can have is refused.
 
 use super::choose::choose;
 use crate::mutation::{self, Typed};
-use rig_lab::{Lab, Mutation, Profile};
+use rig_lab::keys::hidden;
+use rig_lab::{Declared, Deviation, Kind, Lab, Mutation, Part, Profile, fields};
 use rig_oracle::trials::points::groups;
 use rig_testcases::Case;
 use rig_testcases::case::CaseAction;
+use std::collections::BTreeSet;
 
-/// Those of the mutations, as typed, that a device has on which a case runs; and of each other one why it changes nothing.
-pub fn split(
-    lab: &Lab,
-    only: Option<&str>,
-    cases: &[&Case],
-    texts: &[String],
-) -> (Vec<String>, Vec<String>) {
-    let chosen = || {
-        let chosen = |case: &&Case| choose(lab, only, case).ok();
-        cases.iter().filter_map(chosen).map(|(profile, reach)| (profile, reach.case))
-    };
-    let (mut felt, mut idle) = (Vec::new(), Vec::new());
+/// What becomes of the mutations in a run.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Split {
+    /// Those, as typed, that a device has on which a case runs.
+    pub felt: Vec<String>,
+    /// Of each that changes nothing there why it does not.
+    pub idle: Vec<String>,
+    /// Of each that no device there can have what is wrong, and what would be accepted.
+    pub refused: Vec<String>,
+}
+
+/// Which mutations the cases feel.
+pub fn split(lab: &Lab, only: Option<&str>, cases: &[&Case], texts: &[String]) -> Split {
+    let chosen: Vec<(&Profile, Case)> = cases
+        .iter()
+        .filter_map(|case| choose(lab, only, case).ok())
+        .map(|(profile, reach)| (profile, reach.case))
+        .collect();
+    let mut all = Split::default();
     for text in texts {
         let Ok(typed) = mutation::parse(text) else { continue };
         // The nearest that any case came to it.
-        match chosen().map(|(profile, case)| reach(profile, &case, &typed)).max() {
-            Some(Reach::Felt) => felt.push(text.clone()),
+        match chosen.iter().map(|(profile, case)| reach(profile, case, &typed)).max() {
+            Some(Reach::Felt) => all.felt.push(text.clone()),
             Some(Reach::Unchanged) => {
                 let path = typed.path();
-                idle.push(format!("`--mutate {text}` changes nothing: `{path}` is unset, or it is that, where a case runs"));
+                all.idle.push(format!("`--mutate {text}` changes nothing: `{path}` is unset, or it is that, where a case runs"));
             }
+            // What no device at all has is told where mutations are read.
+            Some(Reach::OtherKind) if !is_known(&typed) => {}
             Some(Reach::OtherKind) => {
                 let part = typed.path().split('.').next().unwrap_or_default();
-                idle.push(format!(
-                    "`--mutate {text}` changes nothing: no device that a case runs on has `{part}`"
-                ));
+                let devices = chosen
+                    .iter()
+                    .flat_map(|(profile, _)| devices(profile, typed.device.as_deref()));
+                let want = accepted(&devices.map(|device| device.kind).collect());
+                let told = format!("`--mutate {text}`: no device that a case runs on has `{part}`");
+                all.refused.push(format!("{}\n   = want: {want}", hidden(&told)));
             }
             Some(Reach::Elsewhere) | None => {
                 let where_to = match &typed.device {
                     Some(device) => format!("on a system with a device `{device}`"),
                     None => format!("in lab {}", lab.name),
                 };
-                idle.push(format!("`--mutate {text}` changes nothing: no case runs {where_to}"));
+                all.idle
+                    .push(format!("`--mutate {text}` changes nothing: no case runs {where_to}"));
             }
         }
     }
-    (felt, idle)
+    all
+}
+
+/// Whether some device has what is broken.
+fn is_known(typed: &Typed) -> bool {
+    let is = |path: &str| fields::all().any(|(known, _)| known == path);
+    !matches!(&typed.mutation, Mutation::Override { path, .. } if !is(path))
+}
+
+/// What can be mutated of devices of these kinds.
+fn accepted(kinds: &BTreeSet<Kind>) -> String {
+    /// So many deviations are told by name.
+    const FEW: usize = 4;
+    let has = |part: Part| kinds.iter().any(|kind| kind.has(part.key()));
+    let parts: Vec<&str> =
+        Part::NAMES.into_iter().filter(|&(_, part)| has(part)).map(|(name, _)| name).collect();
+    let names: Vec<&str> =
+        Deviation::all().filter(|deviation| has(deviation.part())).map(Deviation::name).collect();
+    let kinds: Vec<&str> = kinds.iter().map(|kind| kind.called()).collect();
+    let (few, more) = names.split_at(names.len().min(FEW));
+    let more = if more.is_empty() { "" } else { " or another (rigctl mutants --list)" };
+    format!(
+        "of what {} has: {}; of deviations {}{more}",
+        kinds.join(" or "),
+        parts.join(", "),
+        few.join(", ")
+    )
 }
 
 /// How near a mutation comes to a case, the nearest last.
@@ -86,10 +127,17 @@ fn on(device: &Profile, case: &Case, typed: &Typed) -> Reach {
     if steps.chain(&case.configure).any(|setting| setting.path == *path) {
         return Reach::Felt;
     }
-    let groups = groups(case, &device.declared).unwrap_or_default();
-    let changed = groups.iter().any(|group| {
-        group.declared.overridden(path, value).is_ok_and(|changed| changed != group.declared)
-    });
+    // What stands between the rig and a NIC is as the lab has it: a case configures the NIC.
+    let configured: Vec<Declared> = if case.kind == Kind::System || device.kind == case.kind {
+        let groups = groups(case, &device.declared).unwrap_or_default();
+        groups.into_iter().map(|group| group.declared).collect()
+    } else {
+        vec![device.declared.clone()]
+    };
+    let changes = |declared: &Declared| {
+        declared.overridden(path, value).is_ok_and(|changed| changed != *declared)
+    };
+    let changed = configured.iter().any(changes);
     if changed { Reach::Felt } else { Reach::Unchanged }
 }
 
@@ -102,9 +150,9 @@ mod tests {
     fn told(lab: &Lab, case: &Case, mutation: &str) -> Option<String> {
         let (mut lab, texts) = (lab.clone(), [mutation.to_owned()]);
         mutation::apply(&mut lab, &texts).expect(mutation);
-        let (felt, mut idle) = split(&lab, None, &[case], &texts);
-        assert_eq!(felt.len() + idle.len(), 1);
-        idle.pop()
+        let Split { felt, mut idle, mut refused } = split(&lab, None, &[case], &texts);
+        assert_eq!(felt.len() + idle.len() + refused.len(), 1);
+        idle.pop().or_else(|| refused.pop())
     }
 
     #[test]
@@ -123,6 +171,8 @@ mod tests {
             (SYSTEM, "far/deviation=latency_grows"),
             (SYSTEM, "far/forwarding_delay=x2"),
             (SYSTEM, "forwarding_delay=x2"),
+            ("cnp::notified-over-a-switch", "tor/forwarding_delay=x2"),
+            ("cnp::notified-over-a-switch", "nic/nic.np.latency=x2"),
             // Unset, and set by the case.
             ("pfcwd::shaped-port", "scheduler.pir=x2"),
         ] {
@@ -130,8 +180,6 @@ mod tests {
         }
         for (case, mutation, why) in [
             (ONE, "far/deviation=latency_grows", "no case runs on a system with a device `far`"),
-            (ONE, "nic.np.interval=x2", "no device that a case runs on has `nic`"),
-            (ONE, "deviation=cnp_hidden_interval", "no device that a case runs on has `nic`"),
             (ONE, "scheduler.pir=x2", "`scheduler.pir` is unset, or it is that, where a case runs"),
             (
                 SYSTEM,
@@ -143,5 +191,23 @@ mod tests {
             let want = format!("`--mutate {mutation}` changes nothing: {why}");
             assert_eq!(told(case, mutation), Some(want));
         }
+        const SWITCH: &str = "of what a switch has: pfcwd, buffer, pfc, scheduler, wred, macsec, forwarding_delay, clock; of deviations ";
+        const ROUTER: &str =
+            "of what a router has: forwarding_delay, clock; of deviations clock_fast, clock_slow";
+        const OVER: &str = "system::latency-adds-up-over-a-router";
+        for (case, mutation, part, want) in [
+            (ONE, "nic.np.interval=x2", "nic", SWITCH),
+            (ONE, "deviation=cnp_hidden_interval", "nic", SWITCH),
+            (OVER, "router/deviation=latency_grows", "scheduler", ROUTER),
+            ("router::delay-whatever-the-size", "deviation=latency_grows", "scheduler", ROUTER),
+            ("router::delay-whatever-the-size", "pfc.refresh=x2", "pfc", ROUTER),
+        ] {
+            let why = format!(
+                "`--mutate {mutation}`: no device that a case runs on has `{part}`\n   = want: {want}"
+            );
+            let told = told(case, mutation).expect("it is refused");
+            assert!(told.starts_with(&why), "{told}");
+        }
+        assert_eq!(told("router::delay-whatever-the-size", "deviation=clock_fast"), None);
     }
 }

@@ -228,7 +228,8 @@ impl<'a> Session<'a> {
                 Emulated::boot(&self.context.profile, settings, self.context.cable_cm(), seed);
             let dut = dut.map_err(|error| not_booted(error.into()))?;
             let rig = Seed::of_run(seed).split("rig").value();
-            return Ok(Executor::Virtual(Box::new(VirtualLab::new(dut, cable, rig))));
+            let lab = VirtualLab::new(dut, cable, rig).behind(self.context.relays());
+            return Ok(Executor::Virtual(Box::new(lab)));
         };
         if let Some((machine, bound)) = benches.guest() {
             let device = (&self.context.profile.declared, settings.as_slice());

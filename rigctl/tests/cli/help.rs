@@ -17,6 +17,7 @@ fn every_command_documents_itself_and_the_exit_codes() {
         "compare",
         "size",
         "lint",
+        "profile from-dut",
         "schema",
         "doctor",
         "restore",

@@ -18,6 +18,7 @@ mod memory;
 mod repeat;
 mod run;
 mod size;
+mod sonic;
 mod stdout;
 mod storms;
 mod support;

@@ -13,6 +13,9 @@ const FAST: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../lab-configs/broadcom.yaml"
 );
+/// CONFIG_DB of a switch, made by hand.
+const SONIC: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../dut-adapters/testdata/sonic/leaf.json");
 const DETECTION: &str = "    measure:\n      - pfcwd.detection: {storm: storm, stream: victim}\n";
 
 /// Every command with what it prints in each of its ways, and its exit code where it can print. `dut serve` is left out: it
@@ -43,6 +46,7 @@ const COMMANDS: &[(&str, i32)] = &[
     ("lint broadcom", 0),
     ("lint mellanox", 1),
     ("lint --list", 0),
+    ("profile from-dut --config-db SONIC", 0),
     ("schema testcase", 0),
     ("schema lab", 0),
     ("schema dut", 0),
@@ -69,7 +73,7 @@ fn desk() -> Desk {
 fn with_stdout(desk: &Desk, arguments: &str, stdout: Stdio) -> Left {
     // A folder of its own for each run.
     let out = desk.files(".").len();
-    let arguments = arguments.replace("FAST", FAST);
+    let arguments = arguments.replace("FAST", FAST).replace("SONIC", SONIC);
     let arguments = arguments.replace("OUT", &format!("out-{out}"));
     let mut command = desk.command(env!("CARGO_BIN_EXE_rigctl"));
     command.args(arguments.split_whitespace()).stdout(stdout);

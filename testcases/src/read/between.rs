@@ -3,6 +3,7 @@
 use super::places::Places;
 use super::traffic;
 use crate::middlebox::{Bottleneck, Injected, Injection, Middlebox, Target, Which};
+use rig_frames::roce::aeth::RnrTimer;
 use rig_lab::Curve;
 use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::Value;
@@ -71,8 +72,17 @@ fn injection(at: &At<'_>) -> Option<Injection<String>> {
     let frames = frames.and_then(|at| at.choice(&Target::NAMES));
     let which = which(&fields);
     let iteration = fields.maybe("iteration", |at| at.whole(1..=1_000, "a round, from 1"))?;
-    let tamper = fields.need("do", "ce, drop, duplicate, bad-icrc, {delay: 20us} or {behind: 3}");
-    let tamper = tamper.and_then(|at| injected(&at));
+    let tamper =
+        fields.need("do", "ce, drop, duplicate, bad-icrc, {delay: 20us}, {behind: 3} or {rnr: 14}");
+    let named = matches!(which, Some(Which::Psn(_))) && frames == Some(Target::Data);
+    let tamper = tamper.and_then(|at| match injected(&at)? {
+        Injected::NotReady(_) if which.is_some() && frames.is_some() && !named => {
+            let want = "rnr with `frames: data` and `psn:`, the first packet of a message";
+            at.fault("a receiver that is not ready for something else than a message", want);
+            None
+        }
+        tamper => Some(tamper),
+    });
     Some(Injection {
         on: on?.to_owned(),
         frames: frames?,
@@ -124,11 +134,15 @@ fn which(fields: &Fields<'_>) -> Option<Which> {
 
 fn injected(at: &At<'_>) -> Option<Injected> {
     if let Value::Map(_) = at.node.value {
-        let fields = at.fields(&["delay", "behind"])?;
+        let fields = at.fields(&["delay", "behind", "rnr"])?;
         if let Some(at) = fields.get("delay") {
             return traffic::interval(&at).map(Injected::Delay);
         }
-        let behind = fields.need("behind", "so many frames; or delay: 20us")?;
+        if let Some(at) = fields.get("rnr") {
+            let code = at.whole(0..=31, "the code of an RNR timer, such as 14 for 1.28 ms")?;
+            return RnrTimer::new(code).map(Injected::NotReady);
+        }
+        let behind = fields.need("behind", "so many frames; or delay: 20us, or rnr: 14")?;
         return behind.whole(1..=1_000, "a number of frames").map(Injected::Behind);
     }
     at.choice(&[

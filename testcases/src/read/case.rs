@@ -219,12 +219,12 @@ impl<'w> Reading<'w, '_> {
     /// The kind of device that must be among those of a system.
     fn over(&self) -> Option<Option<Device>> {
         let Some(at) = self.fields.get("over") else { return Some(None) };
-        let kinds: Vec<(&str, Device)> =
-            Device::OF_PROFILES.iter().copied().filter(|(_, kind)| kind.is_passing()).collect();
+        let kinds: Vec<(&str, Device)> = Device::passing().collect();
         let want = Device::wanted(&kinds);
-        if self.context.device != Device::System {
+        if !matches!(self.context.device, Device::System | Device::Nic) {
             let kind = self.context.device.called();
-            at.fault(format!("a case about {kind} over another device"), "device: system");
+            let want = "device: system, or device: nic of a NIC that stands behind one";
+            at.fault(format!("a case about {kind} over another device"), want);
             return None;
         }
         let text = at.text(&want)?;

@@ -2,7 +2,7 @@
 
 use crate::case::{CaseAction, PortNeed};
 use crate::{Case, Measure};
-use rig_lab::{Declared, Profile, settings};
+use rig_lab::{Declared, Kind, Profile, settings};
 use rig_units::PortSpeed;
 
 /// The number in the name of a rig port: 1 of `p1`.
@@ -44,10 +44,11 @@ impl Case {
         if self.kind != profile.kind {
             return Err(format!("it is a {}, not a {}", profile.kind, self.kind));
         }
-        if let Some(kind) =
-            self.over.filter(|kind| profile.devices().iter().all(|one| one.kind != *kind))
-        {
-            return Err(format!("{} is not among its devices", kind.called()));
+        if let Some(kind) = self.over.filter(|kind| !profile.is_over(*kind)) {
+            return Err(match self.kind {
+                Kind::Nic => format!("it does not stand behind {}", kind.called()),
+                _ => format!("{} is not among its devices", kind.called()),
+            });
         }
         let own = profile.family();
         if let Some(family) = self.family.filter(|&family| own != Some(family)) {

@@ -74,6 +74,9 @@ pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
             let syndrome = aeth::Syndrome::Nak(aeth::Nak::PsnSequenceError);
             RoceFrame::ack(path, qp, psn, aeth(syndrome)).emit()
         }
+        RoceKind::NotReady(timer) => {
+            RoceFrame::ack(path, qp, psn, aeth(aeth::Syndrome::RnrNak(timer))).emit()
+        }
         RoceKind::ReadRequest => {
             let reth = reth::Repr { virtual_address: 0x1000, rkey: qp.get(), dma_len: 0 };
             let bth = bth::Repr::new(Opcode::RcReadRequest, qp, psn);

@@ -61,6 +61,32 @@ fn a_reading_outside_of_it_is_a_finding_with_its_frames() {
 }
 
 #[test]
+fn a_reading_that_holds_all_that_is_predicted_and_is_as_wide_as_it_is_late_tells_nothing() {
+    let stimulus = Stimulus { data_gap: Some(Dur::us(500)) };
+    let untold = |family, reading, at_most| {
+        untimed(&seen(Some(reading)), &rule(family, 200, 100), &stimulus, at_most)
+    };
+    // Predicted are 200 ms to 300 ms.
+    let why = untold(RuleFamily::Broadcom, (100_000, 300_000), None).expect("a doubt");
+    assert_eq!(
+        why,
+        "a detection is read as 100ms to 300ms, which holds all that is predicted, 200ms to 299.999999ms, \
+         and so much more that one too early would be read alike"
+    );
+    assert!(untold(RuleFamily::Broadcom, (0, 450_000), None).is_some());
+    for told in [(100_001, 300_000), (200_001, 450_000), (0, 299_999), (199_999, 300_001)] {
+        assert_eq!(untold(RuleFamily::Broadcom, told, None), None, "{told:?}");
+    }
+    // What the case wants is all that is predicted.
+    assert!(untold(RuleFamily::Broadcom, (0, 250_000), Some(Dur::ms(250))).is_some());
+    // A timer that runs out at one instant, and a coarse reading that is far narrower than it is long.
+    assert_eq!(untold(RuleFamily::Hardware, (101_000, 300_000), None), None);
+    assert!(untold(RuleFamily::Hardware, (100_000, 300_000), None).is_some());
+    let none = untimed(&seen(None), &rule(RuleFamily::Broadcom, 200, 100), &stimulus, None);
+    assert_eq!(none, None);
+}
+
+#[test]
 fn a_storm_that_is_not_detected_is_a_finding() {
     let findings = judged(RuleFamily::Broadcom, None, &[seen(None)]);
     assert!(findings[0].contains("got no detection within 600ms"), "{findings:?}");

@@ -117,6 +117,13 @@ pub enum Fault {
         /// The NAK, by index among what came in.
         nak: usize,
     },
+    /// A sender that sends before the time is over that an RNR NAK asks for.
+    TooSoon {
+        /// The packet that it sent.
+        packet: usize,
+        /// The RNR NAK, by index among what came in.
+        nak: usize,
+    },
     /// A sender that does not go back as the timeout runs out, or later.
     NoTimeout {
         /// The packet that was sent last, or then.
@@ -146,6 +153,7 @@ impl Fault {
             Fault::Unprompted { .. } => "sent again with neither NAK nor timeout",
             Fault::NoRestart { .. } => "nothing sent after a NAK",
             Fault::LateRestart { .. } => "sent again too late",
+            Fault::TooSoon { .. } => "sent before the time is over that an RNR NAK asks for",
             Fault::NoTimeout { .. } => "not sent again as the timeout ran out",
             Fault::TooMany { .. } => "sent again once too often",
         }
@@ -167,6 +175,7 @@ impl Fault {
             | Fault::Unprompted { .. }
             | Fault::NoRestart { .. }
             | Fault::LateRestart { .. }
+            | Fault::TooSoon { .. }
             | Fault::NoTimeout { .. }
             | Fault::TooMany { .. } => {}
         }
@@ -188,9 +197,9 @@ impl Fault {
             Fault::WrongPsn { packet, reply }
             | Fault::Late { packet, reply }
             | Fault::Early { packet, reply } => (Some(packet), Some(reply)),
-            Fault::WrongRestart { packet, nak } | Fault::LateRestart { packet, nak } => {
-                (Some(packet), Some(nak))
-            }
+            Fault::WrongRestart { packet, nak }
+            | Fault::LateRestart { packet, nak }
+            | Fault::TooSoon { packet, nak } => (Some(packet), Some(nak)),
             Fault::NoRestart { nak } => (None, Some(nak)),
         }
     }

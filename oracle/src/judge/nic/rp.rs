@@ -3,7 +3,7 @@
 //! A frame may always leave later than it may at the earliest, when there is nothing to send or another queue pair is before it: how
 //! much later is the caller's to say.
 
-use crate::spec::nic::gaps::gaps;
+use crate::spec::nic::gaps::{Off, gaps};
 use rig_capture::Span;
 use rig_lab::Rp;
 use rig_units::{Bytes, Dur, PortSpeed, Time};
@@ -15,8 +15,8 @@ pub struct Seen<'a> {
     pub cnps: &'a [Time],
     /// When each frame left, with its first bit, and its size.
     pub frames: &'a [(Time, Bytes)],
-    /// How far each stamp may be off, either way.
-    pub bound: Dur,
+    /// How far off stamps and clocks may be.
+    pub off: Off,
     /// How much later than at the earliest a frame may leave; `None`: any time.
     pub allowance: Option<Dur>,
 }
@@ -30,7 +30,7 @@ pub struct Fault {
     pub frame: usize,
     /// The frame that the gap is counted from.
     pub from: usize,
-    /// The gap that was asked for, before what stamps and allowance add.
+    /// The gap that was asked for, before what stamps, clocks and allowance add.
     pub want: Span,
     /// The gap by the stamps.
     pub got: Dur,
@@ -54,7 +54,7 @@ pub struct Point {
     pub bytes: Bytes,
     /// Bits a second that were sent.
     pub measured: Span,
-    /// Bits a second that the rule and the port allow.
+    /// Bits a second that the rule and the port allow, by the device's clock.
     pub predicted: Span,
     /// Whether the port was free before the next frame left, for longer than stamps and allowance explain.
     pub held: bool,
@@ -67,8 +67,8 @@ pub struct Followed {
     pub faults: Vec<Fault>,
     /// Gaps that were judged.
     pub judged: usize,
-    /// How far off a gap may be without a fault, of the one of which the least is known: what stamps, allowance and rounding leave open,
-    /// and of what.
+    /// How far off a gap may be without a fault, of the one of which the least is known: what stamps, clocks, allowance and rounding
+    /// leave open, and of what.
     pub coarsest: Option<(Dur, Dur)>,
     /// Gaps of which nothing is known any more.
     pub lost: usize,
@@ -79,7 +79,8 @@ pub struct Followed {
 /// Judges every gap between two frames of a limiter.
 pub fn follow(rp: &Rp, line: PortSpeed, seen: &Seen<'_>) -> Followed {
     let mut followed = Followed::default();
-    let asked = gaps(rp, line, seen.cnps, seen.frames, seen.bound);
+    let asked = gaps(rp, line, seen.cnps, seen.frames, seen.off);
+    let apart = seen.off.apart;
     for (index, (gap, pair)) in asked.iter().zip(seen.frames.windows(2)).enumerate() {
         if gap.is_lost() {
             followed.lost += 1;
@@ -89,14 +90,19 @@ pub fn follow(rp: &Rp, line: PortSpeed, seen: &Seen<'_>) -> Followed {
         followed.judged += 1;
         // The port itself is occupied by the frame before.
         let start = seen.frames[gap.from].0;
-        let free = before.since(start).unwrap_or(Dur::ZERO) + line.slot(bytes);
+        let (since, slot) = (before.since(start).unwrap_or(Dur::ZERO), line.slot(bytes));
+        let free = since + slot;
         let got = at.since(start).unwrap_or(Dur::ZERO);
         let want = Span { lo: gap.lo.max(free).0, hi: gap.hi.max(free).0 };
-        let blur = seen.bound * 2;
-        let open = Dur(want.hi - want.lo) + blur * 2 + seen.allowance.unwrap_or_default();
+        // Only what the device times by its clock is off by that clock: not what was seen to have passed already.
+        let least = apart.least(gap.lo).max(since + apart.least(slot));
+        let free = since + apart.most(slot);
+        let most = apart.most(gap.hi).max(free);
+        let blur = seen.off.stamps * 2;
+        let open = Dur(most.0 - least.0) + blur * 2 + seen.allowance.unwrap_or_default();
         followed.coarsest = coarser(followed.coarsest, Some((open, Dur(want.hi))));
-        let late = |allowance| got.0 > want.hi + (blur + allowance).0;
-        let kind = if (got + blur).0 < want.lo {
+        let late = |allowance| got > most + blur + allowance;
+        let kind = if got + blur < least {
             Some(Kind::TooEarly)
         } else {
             seen.allowance.is_some_and(late).then_some(Kind::TooLate)

@@ -65,6 +65,31 @@ fn a_queue_watched_too_briefly_is_not_found_wanting() {
 }
 
 #[test]
+fn a_recovery_is_known_no_better_than_the_detection_that_it_counts_from() {
+    let declared = rule(RuleFamily::Hardware, 300, 100);
+    let seen = |detected: (u64, u64), restored: (u64, u64)| {
+        let at = |(lo, hi)| Sighting {
+            after: Span { lo: Dur::ms(lo).0, hi: Dur::ms(hi).0 },
+            frames: Vec::new(),
+        };
+        let base = device(rule(RuleFamily::Broadcom, 200, 100));
+        let base = base.storm(1, Time(Dur::s(1).0), Dur::ms(400), &PROBE);
+        Seen { fired: super::super::Fired::At(at(detected)), restored: Some(at(restored)), ..base }
+    };
+    let why = |detected, restored| untimed(&seen(detected, restored), &declared, &PROBE);
+    // 300 ms are predicted: from 200 ms to 500 ms is as wide as it is late.
+    let told = why((0, 300), (500, 500)).expect("a doubt");
+    assert!(told.starts_with("a restoration is read as 200ms to 500ms, which holds all"), "{told}");
+    assert_eq!(why((1, 300), (500, 500)), None);
+    // It holds no restoration that is right, and is judged.
+    assert_eq!(why((0, 300), (301 + 300, 700)), None);
+    // From its last frame on a queue of the polled families is known as well as probes are sparse.
+    let polled = rule(RuleFamily::Broadcom, 200, 100);
+    let broadcom = device(polled).storm(1, Time(Dur::s(1).0), Dur::ms(4_000), &PROBE);
+    assert_eq!(untimed(&broadcom, &polled, &PROBE), None);
+}
+
+#[test]
 fn a_restoration_without_a_restoration_time_is_found() {
     let actual = rule(RuleFamily::Broadcom, 200, 100);
     let declared = Rule { restoration_time: None, ..actual };

@@ -61,6 +61,10 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
             grown("rx_icrc_encapsulated", spoilt(&trial.observation, index)),
             grown("implied_nak_seq_err", holes),
             grown("local_ack_timeout_err", timeouts),
+            grown(
+                "rnr_nak_retry_err",
+                count(reached(|kind| matches!(kind, RoceKind::NotReady(_))).count()),
+            ),
             grown("packet_seq_err", count(reached(|kind| *kind == RoceKind::Nak).count())),
         ];
         // Each CNP is either handled or ignored.

@@ -6,7 +6,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::{OF_NIC, Seen};
+use super::{BEHIND, OF_NIC, Seen};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::np::{Checked, Cnp, Fault, Latency, Sight, check};
@@ -52,6 +52,7 @@ pub(in super::super) static ANSWERS: Known = Known {
         told(text, "marks every g: CNPs every ceil(I / g) g", SOURCE)
     },
     judge: |measure, done, judged| answers(done, measure.named("port"), judged),
+    crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
 
@@ -70,6 +71,7 @@ pub(in super::super) static LATENCY: Known = Known {
         by_source(format!("{latency}, and behind what the port is sending"), "the declared latency")
     },
     judge: |measure, done, judged| latency(done, measure.named("port"), judged),
+    crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
 
@@ -88,6 +90,7 @@ pub(in super::super) static INTERVAL: Known = Known {
         told(format!("{interval}, rounded up to the distance of marks"), "ceil(I / g) g", SOURCE)
     },
     judge: |measure, done, judged| interval(done, measure.named("port"), judged),
+    crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
 
@@ -109,6 +112,7 @@ pub(in super::super) static FORMAT: Known = Known {
         )
     },
     judge: |measure, done, judged| format(done, measure.named("port"), judged),
+    crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
 
@@ -130,11 +134,14 @@ struct Traffic {
 }
 
 impl Traffic {
-    fn of(trial: &Trial, seen: &Seen<'_>) -> Traffic {
+    fn of(seen: &Seen<'_>) -> Traffic {
         let earns = |kind: RoceKind| match kind {
             RoceKind::Data { .. } => true,
             RoceKind::Ack => seen.nic.np.ack_earns,
-            RoceKind::Nak | RoceKind::Cnp { .. } | RoceKind::ReadRequest => false,
+            RoceKind::Nak
+            | RoceKind::NotReady(_)
+            | RoceKind::Cnp { .. }
+            | RoceKind::ReadRequest => false,
         };
         let marks = seen.counted().filter(|(reached, _)| reached.ce && earns(reached.kind));
         let marks = marks.map(|(reached, passes)| {
@@ -148,12 +155,8 @@ impl Traffic {
         let cnps = cnps.map(|(left, &behind)| {
             (left.record, Cnp { at: left.at, qp: left.roce.connection, behind })
         });
-        let sight = Sight {
-            bound: seen.bound,
-            busy: seen.busy,
-            until: Time::ZERO + trial.script.length,
-            apart: seen.apart,
-        };
+        let sight =
+            Sight { bound: seen.bound, busy: seen.busy, until: seen.until, apart: seen.apart };
         Traffic { marks, cnps: cnps.collect(), sight }
     }
 
@@ -261,13 +264,13 @@ fn answers(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         let Ok(number) = trial.port(port) else { continue };
         let seen = Seen::of(done, &trial, number);
         let x = format!("{} time at {port}", done.place(point)).trim().to_owned();
-        if let Some(curve) = counted(&Traffic::of(&trial, &seen), &seen.nic.np, x) {
+        if let Some(curve) = counted(&Traffic::of(&seen), &seen.nic.np, x) {
             judged.curve(curve);
         }
     }
     done.each("cnp.answers", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
-        let traffic = Traffic::of(trial, &seen);
+        let traffic = Traffic::of(&seen);
         let marks = traffic.rule();
         let wanted = answered(&seen.nic.np, &marks).len();
         let faults = traffic.check(&seen).faults;
@@ -289,8 +292,7 @@ fn answers(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         let span = Span::exactly(u64::try_from(faults.len()).unwrap_or(u64::MAX));
         // What is not marked might have been answered, too. What came too late for an answer within the trial shows nothing.
         let latest = seen.nic.np.latency.most() + seen.busy;
-        let end = Time::ZERO + trial.observation.length;
-        let in_time = seen.passes.iter().filter(|passes| **passes + latest <= end);
+        let in_time = seen.passes.iter().filter(|passes| **passes + latest <= seen.until);
         let looked = looked(in_time.count(), "frames that reached the NIC in time for an answer");
         Ok(TrialReading { span, want, got, records, looked })
     });
@@ -301,7 +303,7 @@ fn latency(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     let told = Cell::new(None);
     done.each("cnp.latency", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
-        let traffic = Traffic::of(trial, &seen);
+        let traffic = Traffic::of(&seen);
         let checked = traffic.check(&seen);
         if checked.latencies.is_empty() {
             return Err(unanswered(trial).into());
@@ -368,7 +370,7 @@ fn interval(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     let told = Cell::new(None);
     done.each("cnp.interval", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
-        let traffic = Traffic::of(trial, &seen);
+        let traffic = Traffic::of(&seen);
         let marks = traffic.rule();
         let np = &seen.nic.np;
         let (least, pairs) = least_apart(np, &marks);

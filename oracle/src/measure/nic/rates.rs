@@ -5,7 +5,7 @@ use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells, by_source};
 use super::OF_FLOW;
-use super::rp::{Limited, SOURCE};
+use super::limited::{Limited, SOURCE};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::verdict::Doubt;

@@ -4,10 +4,10 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells};
-use super::{OF_FLOW, Seen};
+use super::{BEHIND, OF_FLOW, Seen};
 use crate::Prediction;
 use crate::judge::nic::rc::{self, Answer, Asked, Event, Fault, Reading, Resent, Sent, Sight};
-use crate::spec::nic::rc::{Data, Packet, SOURCE, Says, is_clear, replies, timeout};
+use crate::spec::nic::rc::{Data, Packet, SOURCE, Says, is_clear, not_ready, replies, timeout};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use core::cell::Cell;
@@ -16,7 +16,7 @@ use rig_frames::psn::Psn;
 use rig_lab::Rc;
 use rig_testcases::vocabulary::{Entry, Kind, Looks, optional};
 use rig_testcases::{Case, FlowSpec, Measure, RoceKind, Verb};
-use rig_units::{Dur, Time, Within};
+use rig_units::{Dur, Within};
 
 /// `rc.sender`.
 pub(in super::super) static SENDER: Known = Known {
@@ -66,6 +66,7 @@ pub(in super::super) static RECEIVER: Known = Known {
         receiver(done, of, judged);
     },
     of_nic: |measure, case| end_of(measure, case, |reads| reads),
+    crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
 
@@ -134,17 +135,21 @@ pub(super) const fn says(kind: RoceKind) -> Option<Says> {
     match kind {
         RoceKind::Ack => Some(Says::Ack),
         RoceKind::Nak => Some(Says::Nak),
-        RoceKind::Data { .. } | RoceKind::Cnp { .. } | RoceKind::ReadRequest => None,
+        RoceKind::Data { .. }
+        | RoceKind::Cnp { .. }
+        | RoceKind::ReadRequest
+        | RoceKind::NotReady(_) => None,
     }
 }
 
-fn sight(trial: &Trial, seen: &Seen<'_>) -> Sight {
-    Sight {
-        bound: seen.bound,
-        busy: seen.busy,
-        allowance: Some(seen.busy),
-        until: Time::ZERO + trial.script.length,
-    }
+/// What an RNR NAK says to a sender of this NIC.
+fn waits(seen: &Seen<'_>, kind: RoceKind) -> Option<Says> {
+    let RoceKind::NotReady(timer) = kind else { return None };
+    Some(not_ready(&seen.nic.rc, seen.apart.range(Within::exactly(timer.wait()))))
+}
+
+const fn sight(seen: &Seen<'_>) -> Sight {
+    Sight { bound: seen.bound, busy: seen.busy, allowance: Some(seen.busy), until: seen.until }
 }
 
 /// What reached an end that receives, in order, each with its record.
@@ -182,16 +187,18 @@ fn timer(part: &str, rc: &Rc, off: Dur) -> Option<(String, Within, Dur)> {
 }
 
 /// How what an acknowledgement takes is named and declared, beside how far outside of that it shows. Of how long it was held and of the rest
-/// only both together are seen.
+/// only both together are seen. `alone`: whether one stood for none before it.
 fn acknowledges(
     rc: &Rc,
+    alone: bool,
     of: impl Fn(&str, Within) -> (String, Within, Dur),
 ) -> Vec<(String, Within, Dur)> {
     let (latency, held) = (of("ack_latency", rc.ack_latency), rc.ack_held);
     let Some(held) = held.map(|held| of("ack_held", held)) else { return vec![latency] };
-    // One that is not held leaves at once, as one does that stands for others.
-    let (within, of_held) = (Within::at_most(held.1.most()), latency.1.width());
-    vec![(latency.0, latency.1, latency.2 + within.most()), (held.0, within, held.2 + of_held)]
+    // One that stands for others may be held not at all for all that anybody knows.
+    let within = if alone { held.1 } else { Within::at_most(held.1.most()) };
+    let of_held = held.2 + latency.1.width();
+    vec![(latency.0, latency.1, latency.2 + within.width()), (held.0, within, of_held)]
 }
 
 /// Judges what a NIC says to the packets that reach it.
@@ -204,7 +211,7 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         if packets.is_empty() {
             return Err(trial.doubt(&format!("nothing of {name} reached the NIC")).into());
         }
-        let (rc, sight) = (&seen.nic.rc, sight(trial, &seen));
+        let (rc, sight) = (&seen.nic.rc, sight(&seen));
         if let Some(reading) = &end.reads {
             if !is_clear(rc, Data::Responses, end.first, &packets) {
                 return Err(trial.doubt(OPEN).into());
@@ -234,7 +241,11 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         let off = sight.busy + sight.bound * 4;
         let of = |name: &str, declared| (format!("{}.rc.{name}", seen.part), declared, off);
         let naks = (!answered.naks.is_empty()).then(|| of("nak_latency", rc.nak_latency));
-        let acks = if answered.acks.is_empty() { Vec::new() } else { acknowledges(rc, of) };
+        let acks = if answered.acks.is_empty() {
+            Vec::new()
+        } else {
+            acknowledges(rc, answered.alone, of)
+        };
         told.set(acks.into_iter().chain(naks).collect());
         let text = format!(
             "one in {} of {} packets acknowledged and the last of each message, one NAK for each hole",
@@ -254,10 +265,11 @@ struct Resends {
     records: Vec<usize>,
     came_by: Vec<usize>,
     naks: usize,
+    refusals: usize,
     resent: Resent,
 }
 
-fn resends(trial: &Trial, end: &End, seen: &Seen<'_>) -> Resends {
+fn resends(end: &End, seen: &Seen<'_>) -> Resends {
     let own = |connection: u16| connection == end.connection;
     let data = seen.left.iter().filter(|one| own(one.roce.connection));
     let data = data.filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
@@ -268,12 +280,13 @@ fn resends(trial: &Trial, end: &End, seen: &Seen<'_>) -> Resends {
         .counted()
         .filter(|(one, _)| own(one.connection))
         .filter_map(|(one, at)| {
-            let says = says(one.kind).or_else(|| again(one.kind, one.psn))?;
+            let says = says(one.kind).or_else(|| waits(seen, one.kind));
+            let says = says.or_else(|| again(one.kind, one.psn))?;
             Some((one.record, Event { at, says, psn: Psn::new(one.psn) }))
         })
         .unzip();
     let slowed = is_slowed(seen);
-    let sight = sight(trial, seen);
+    let sight = sight(seen);
     let sight = Sight { allowance: sight.allowance.filter(|_| !slowed), ..sight };
     // A responder sends what it is asked for; only a requester takes its time to go back.
     let mut rc = seen.nic.rc;
@@ -281,8 +294,10 @@ fn resends(trial: &Trial, end: &End, seen: &Seen<'_>) -> Resends {
         (rc.resend_latency, rc.resend_extra) = (Within::ZERO, None);
     }
     let resent = rc::sender(&rc, end.first, &sent, &came, &sight);
-    let naks = came.iter().filter(|one| one.says == Says::Nak).count();
-    Resends { records, came_by, naks, resent }
+    let of = |is: fn(&Says) -> bool| came.iter().filter(|one| is(&one.says)).count();
+    let naks = of(|says| *says == Says::Nak);
+    let refusals = of(|says| matches!(says, Says::NotReady { .. }));
+    Resends { records, came_by, naks, refusals, resent }
 }
 
 /// Whether flows may be held back: one that is goes back when its rate allows it.
@@ -292,27 +307,33 @@ fn is_slowed(seen: &Seen<'_>) -> bool {
 
 /// Judges the order in which a NIC sends the packets of a flow.
 fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
-    let told = Cell::new([None, None]);
+    let told = Cell::new([None, None, None]);
     done.each("rc.sender", name, judged, |trial| {
         let end = End::sender(trial, name)?;
         let seen = Seen::of(done, trial, end.port);
-        let Resends { records, came_by, naks, resent } = resends(trial, &end, &seen);
+        let Resends { records, came_by, naks, refusals, resent } = resends(&end, &seen);
         if end.reads.is_none() && !is_slowed(&seen) {
             let (rc, off) = (&seen.nic.rc, seen.busy * 2 + seen.bound * 4);
             let resends = || (format!("{}.rc.resend_latency", seen.part), rc.resend_latency, off);
-            let [of_naks, of_timer] = told.take();
+            let [of_naks, of_timer, of_refusals] = told.take();
+            let again = rc.rnr_late.filter(|_| !resent.tried_again.is_empty());
+            let again = again.map(|late| (format!("{}.rc.rnr_late", seen.part), late, off));
             told.set([
                 (!resent.restarts.is_empty()).then(resends).or(of_naks),
                 timer(seen.part, rc, off).filter(|_| !resent.timeouts.is_empty()).or(of_timer),
+                again.or(of_refusals),
             ]);
         }
         if records.is_empty() {
             return Err(trial.doubt(&format!("{name} sent nothing")).into());
         }
-        let text = format!(
+        let mut text = format!(
             "{} packets in order, and after each of {naks} NAKs on from the one that it names",
             records.len()
         );
+        if refusals > 0 {
+            text += &format!(", and after each of {refusals} RNR NAKs when its time is over");
+        }
         Ok(read(&resent.faults, text, &records, &came_by))
     });
     let told: Vec<_> = told.take().into_iter().flatten().collect();
@@ -340,12 +361,12 @@ pub(super) fn holes_and_timeouts(
                     return Err(trial.doubt(OPEN));
                 }
                 let asks = replies(rc, Data::Responses, end.first, &packets).len();
-                let answered = rc::requester(rc, reading, &asked, &packets, &sight(trial, seen));
+                let answered = rc::requester(rc, reading, &asked, &packets, &sight(seen));
                 [asks, answered.expired.ok_or_else(|| trial.doubt(GIVES_UP))?]
             }
             Verb::Send | Verb::Write => {
                 let Ok(end) = End::sender(trial, name) else { continue };
-                let expired = resends(trial, &end, seen).resent.expired();
+                let expired = resends(&end, seen).resent.expired();
                 [0, expired.ok_or_else(|| trial.doubt(GIVES_UP))?]
             }
         };

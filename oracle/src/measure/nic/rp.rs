@@ -4,21 +4,17 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells, prediction};
-use super::{OF_FLOW, Seen};
+use super::OF_FLOW;
+use super::limited::{Limited, SOURCE};
 use crate::Prediction;
-use crate::judge::answers::NOT_MEASURED;
-use crate::judge::nic::rp::{self, Followed, Kind, Point};
+use crate::judge::nic::rp::{self, Kind, Point};
 use crate::spec::nic::forms;
-use crate::spec::nic::real::Real;
-use crate::trials::trial::Trial;
-use crate::verdict::{Curve, CurvePoint, Doubt};
+use crate::verdict::{Curve, CurvePoint};
 use core::cell::Cell;
 use rig_capture::{Span, Unit};
-use rig_lab::{Limiting, Rp, Scope};
-use rig_testcases::RoceKind;
+use rig_lab::{Limiting, Rp};
 use rig_testcases::vocabulary::Entry;
-use rig_units::{Apart, Bytes, Dur, L2Rate, PortSpeed, Ppm, Time, Within};
-use std::collections::BTreeMap;
+use rig_units::{Apart, Dur, L2Rate, PortSpeed, Ppm, Within};
 
 /// `rate.follows`.
 pub(in super::super) static FOLLOWS: Known = Known {
@@ -75,161 +71,6 @@ pub(in super::super) static REACTION: Known = Known {
     ..Known::USUAL
 };
 
-pub(super) const SOURCE: &str =
-    "DCQCN: Zhu et al., SIGCOMM'15, section 3; docs/nic.md, reaction point";
-
-/// A CNP for a limiter.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Told {
-    /// Its record.
-    record: usize,
-    /// When it arrived, on the wire.
-    at: Time,
-    /// When the declared receive pipeline lets it pass.
-    passes: Time,
-}
-
-/// What one limiter was told and did.
-pub(super) struct Limited<'a> {
-    /// The part by which it is configured.
-    part: &'static str,
-    pub(super) rp: &'a Rp,
-    pub(super) line: PortSpeed,
-    pub(super) bound: Dur,
-    /// How far the device's clock, set by the rig's as the trial began, may be from it by its end.
-    drift: Dur,
-    pub(super) apart: Apart,
-    pub(super) allowance: Dur,
-    /// What reached it, each CNP with its arrival and with what is predicted of it.
-    pub(super) cnps: Vec<Told>,
-    /// Records, departures and sizes of the packets.
-    pub(super) frames: Vec<(usize, Time, Bytes)>,
-}
-
-impl<'a> Limited<'a> {
-    /// The limiter of a flow: its own, or that of all flows of its port.
-    pub(super) fn of(
-        done: &JudgeContext<'a>,
-        trial: &Trial,
-        flow: &str,
-    ) -> Result<Limited<'a>, Doubt> {
-        let (index, spec) = trial.flow(flow)?;
-        let seen = Seen::of(done, trial, spec.nic);
-        let rp = &seen.nic.rp;
-        let own = |connection: u16| match (rp.scope, trial.script.flow_of(connection)) {
-            (Scope::Qp, _) => connection == trial.script.connection(index),
-            (Scope::DestIp, Some((_, other))) => other.address == spec.address,
-            (Scope::Port, Some(_)) => true,
-            (Scope::DestIp | Scope::Port, None) => false,
-        };
-        let told = seen.counted().filter(|(one, _)| matches!(one.kind, RoceKind::Cnp { .. }));
-        let cnps = told.filter(|(one, _)| own(one.connection));
-        let cnps = cnps.map(|(one, passes)| Told { record: one.record, at: one.at, passes });
-        let data = seen.left.iter().filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
-        let frames = data.filter(|one| own(one.roce.connection));
-        let frames = frames.map(|one| (one.record, one.at, Bytes(one.roce.size.into())));
-        let line = trial.observation.ports[usize::from(spec.nic)].speed;
-        // What else the NIC sends may be in the way of a packet: what is under way, and a frame of each other connection; two where
-        // a burst that had to wait is followed by the next one, which has waited longer than the packet.
-        let others = seen.left.iter().filter(|one| {
-            !matches!(one.roce.kind, RoceKind::Data { .. }) || !own(one.roce.connection)
-        });
-        let mut longest: BTreeMap<u16, Dur> = BTreeMap::new();
-        for one in others {
-            let slot = line.slot(Bytes(one.roce.size.into()));
-            let of = longest.entry(one.roce.connection).or_default();
-            *of = slot.max(*of);
-        }
-        let under_way = longest.values().max().copied().unwrap_or_default();
-        let turn: Dur = longest.into_values().sum();
-        let turns = match rp.limiting {
-            Limiting::Packet => turn,
-            Limiting::Burst => turn * 2,
-        };
-        Ok(Limited {
-            part: seen.part,
-            rp,
-            line,
-            bound: seen.bound,
-            drift: Dur(seen.apart.part(trial.script.length.0)),
-            apart: seen.apart,
-            allowance: seen.apart.most(turns + under_way),
-            cnps: cnps.collect(),
-            frames: frames.collect(),
-        })
-    }
-
-    pub(super) fn follow(&self) -> Followed {
-        let cnps: Vec<Time> = self.cnps.iter().map(|cnp| cnp.passes).collect();
-        let frames: Vec<(Time, Bytes)> =
-            self.frames.iter().map(|&(_, at, bytes)| (at, bytes)).collect();
-        let allowance = Some(self.allowance);
-        let bound = self.bound + self.drift;
-        let seen = rp::Seen { cnps: &cnps, frames: &frames, bound, allowance };
-        rp::follow(self.rp, self.line, &seen)
-    }
-
-    /// Whether something is sent once the first CNP takes effect, if there is one.
-    pub(super) fn takes_effect(&self, trial: &Trial, flow: &str) -> Result<(), Doubt> {
-        let (first, last) = (self.cnps.first(), self.frames.last());
-        let (Some(cnp), Some((_, last, _))) = (first, last) else { return Ok(()) };
-        if *last >= cnp.passes + self.rp.latency.most() {
-            return Ok(());
-        }
-        let why = format!("{flow} sent nothing after a CNP took effect");
-        Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
-    }
-
-    /// What it sends `bytes` at after its first cut and nothing else, in bits a second, no faster than the port.
-    fn after_first_cut(&self, bytes: Bytes) -> Span {
-        let rate = match self.rp.enable {
-            true => forms::first_cut(self.rp, self.line),
-            false => Real::of(self.line.bps()),
-        };
-        let (least, most) = forms::hold(bytes, rate);
-        let sent = |gap: Dur| rp::rate(bytes, gap.max(self.line.slot(bytes)).0);
-        // What it counts a second by is its own.
-        let [slowest, fastest] = [sent(most), sent(least)];
-        let part = |rate: u64| self.apart.part(rate);
-        Span { lo: slowest.saturating_sub(part(slowest)), hi: fastest + part(fastest) }
-    }
-
-    /// From when on something else than the first CNP, `cnp`, may have changed the rate: the next one, the timer, or so
-    /// many bytes.
-    fn next_change(&self, cnp: Told) -> Option<Time> {
-        let effect = cnp.passes + self.rp.latency.least();
-        let second = self.cnps.get(1).map(|cnp| cnp.passes + self.rp.latency.least());
-        let every = Some(self.rp.byte_counter).filter(|every| *every > Bytes(0));
-        let mut sent = 0;
-        let mut counted =
-            self.frames.iter().filter(|(_, at, _)| *at >= effect).filter(|(.., bytes)| {
-                sent += bytes.0;
-                every.is_some_and(|every| sent >= every.0)
-            });
-        let by_bytes = counted.next().map(|(_, at, _)| *at);
-        let first = second.into_iter().chain(by_bytes).fold(effect + self.rp.timer, Time::min);
-        let timer = effect + self.apart.least(self.rp.timer);
-        self.rp.enable.then(|| first.min(timer).saturating_sub(self.bound * 2))
-    }
-
-    /// When the port is surely free again after a packet.
-    pub(super) fn free(&self, begun: Time, packet: Bytes) -> Time {
-        begun + self.apart.most(self.line.slot(packet)) + self.bound * 2
-    }
-
-    /// The first packet behind which the port was idle: it, and the one before. Only after the first CNP.
-    pub(super) fn held(&self, trial: &Trial) -> Result<(Told, usize), Doubt> {
-        let Some(&cnp) = self.cnps.first() else {
-            return Err(trial.doubt("no CNP was sent"));
-        };
-        let pairs = self.frames.windows(2).enumerate();
-        let mut idle = pairs
-            .filter(|(_, pair)| pair[1].1 > self.free(pair[0].1, pair[0].2) && pair[0].1 > cnp.at);
-        let first = idle.next().map(|(index, _)| index).filter(|index| *index > 0);
-        first.map(|index| (cnp, index)).ok_or_else(|| trial.doubt("no packet was held back"))
-    }
-}
-
 /// Judges every packet's distance from the one before; the rate over time becomes a curve.
 fn follows(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
@@ -253,7 +94,7 @@ fn follows(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             return Err(trial.doubt(&format!("{flow} sent no two packets")).into());
         }
         limited.takes_effect(trial, flow)?;
-        if limited.drift > Dur::ZERO && limited.rp.limiting == Limiting::Burst {
+        if limited.apart != Apart::NOT && limited.rp.limiting == Limiting::Burst {
             let why = "with which packet a burst begins is not known by clocks that may be apart";
             return Err(trial.doubt(why).into());
         }
@@ -333,7 +174,7 @@ fn curve(points: &[Point], x: String) -> Option<Curve> {
 }
 
 /// Alpha at each cut, as the rates before and after it show it: a cut leaves 1 - alpha / 2.
-fn alphas(limited: &Limited<'_>, points: &[Point], x: String) -> Option<Curve> {
+fn alphas(limited: &Limited, points: &[Point], x: String) -> Option<Curve> {
     let one = u128::from(Ppm::ONE.0);
     let alpha = |before: Span, after: Span| {
         let cut = |before: u64, after: u64| {
@@ -380,7 +221,7 @@ fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let until = limited.next_change(cnp);
         let alone = |point: &&Point| point.at >= cnp.at && until.is_none_or(|next| point.at < next);
         // One that does not cut holds nothing back: then what follows the CNP's effect shows that.
-        let effect = cnp.passes + limited.rp.latency.most() + limited.bound * 2;
+        let effect = cnp.passes + limited.rp.latency.most() + limited.blur() + limited.off.cnps;
         let held = curve.iter().filter(alone).find(|point| point.held);
         let shown = held.or_else(|| curve.iter().filter(alone).find(|point| point.at >= effect));
         let Some(point) = shown else {
@@ -391,6 +232,7 @@ fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let line = u128::from(limited.line.bps());
         let ppm = |bps: u64| u64::try_from(u128::from(bps) * 1_000_000 / line).unwrap_or(u64::MAX);
         let of = |span: Span| Span { lo: ppm(span.lo), hi: ppm(span.hi) };
+        let show = |span| rig_capture::Reading { unit: Unit::Ppm, span, frames: Vec::new() };
         let want = of(limited.after_first_cut(point.bytes));
         let measured = of(point.measured);
         // A packet that nothing held back may have come late for reasons of the application's: its rate is the least that was allowed.
@@ -399,14 +241,25 @@ fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             ..measured
         };
         let open = measured.hi - measured.lo + want.hi - want.lo;
-        told.set(Some((open, forms::of_alpha(limited.rp, open))));
+        told.set(Some((open, forms::of_alpha(&limited.rp, open))));
+        if let Some(uncut) = limited.uncut(point.bytes).map(of).into_iter().find(|uncut| {
+            measured.meets(want) && measured.meets(*uncut) && !want.meets(*uncut)
+        }) {
+            let why = format!(
+                "by stamps and clocks {flow} sent at {} of the port's speed: a cut leaves {}, and no cut {}",
+                show(measured),
+                show(want),
+                show(uncut)
+            );
+            return Err(trial.doubt(&why).into());
+        }
         let want = Prediction {
             unit: Unit::Ppm,
             span: want,
-            formula: forms::formula(limited.rp),
+            formula: forms::formula(&limited.rp),
             text: format!(
                 "{} of the port's speed, by one cut with alpha {}",
-                rig_capture::Reading { unit: Unit::Ppm, span: want, frames: Vec::new() },
+                show(want),
                 limited.rp.initial_alpha
             ),
             source: SOURCE,
@@ -449,7 +302,7 @@ fn reaction(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let limited = Limited::of(done, trial, flow)?;
         let (cnp, held) = limited.held(trial)?;
         let since = |index: usize| limited.frames[index].1.since(cnp.at);
-        let blur = limited.bound * 2;
+        let blur = limited.blur();
         // The packet before still had the old rate behind it, this one has the new.
         let lo = since(held - 1).map_or(0, |since| since.saturating_sub(blur).0 + 1);
         let span = Span { lo, hi: (since(held).unwrap_or_default() + blur).0 };
@@ -458,7 +311,9 @@ fn reaction(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let open = Dur(span.hi - span.lo + 1);
         let open = told.take().map_or(open, |(.., before)| before.max(open));
         told.set(Some((of, limited.rp.latency, open)));
-        let want = reacts(limited.rp, cnp.passes - cnp.at);
+        let mut want = reacts(&limited.rp, cnp.passes - cnp.at);
+        want.span.lo = want.span.lo.saturating_sub(limited.off.cnps.0);
+        want.span.hi += limited.off.cnps.0;
         let records = vec![cnp.record, limited.frames[held].0];
         Ok(TrialReading { span, want, got: None, records, looked: looked(1, "cuts") })
     });

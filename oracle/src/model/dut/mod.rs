@@ -60,12 +60,15 @@ pub struct Rig {
     pub host: host::Config,
 }
 
-/// What a port of the rig is cabled to: a port of one of the devices, which is that end in the network.
+/// What a port of the rig is about: a port of one of the devices, and the end in the network that it is cabled to. That is the same, but
+/// for a NIC that stands behind other devices.
 #[derive(Debug, Clone, Copy)]
 struct Behind {
     device: usize,
     port: u16,
     at: CableEnd,
+    /// The host that the device's port is, where it is one.
+    host: Option<u16>,
 }
 
 /// The device under test and the network around it.
@@ -178,10 +181,7 @@ impl Dut {
     ///
     /// If there is none.
     pub fn nic_host(&self, port: u16) -> u16 {
-        match self.ports[usize::from(port)].at.end {
-            End::Host(host) => host,
-            End::Port(_) => panic!("a NIC is behind each port of a device of NICs"),
-        }
+        self.ports[usize::from(port)].host.expect("a NIC is behind each port of a device of NICs")
     }
 
     /// Cuts or mends the cable of a rig port, now.

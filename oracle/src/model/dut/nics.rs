@@ -18,6 +18,7 @@ pub(super) struct Nics {
     /// How many.
     ports: u16,
     faults: NicFaults,
+    clock: Oscillator,
     seed: u64,
 }
 
@@ -32,26 +33,26 @@ impl Nics {
         let first = u16::try_from(topology.hosts.len()).unwrap_or(u16::MAX);
         let groups = running.ports.iter();
         let speeds = groups.flat_map(|group| (0..group.count).map(|_| group.speed));
-        let behind = configs(running, faults, seed).zip(speeds).take(ports.into());
+        let behind = configs(running, (faults, clock), seed).zip(speeds).take(ports.into());
         let mut plugs = Vec::new();
         for (host, (config, speed)) in (first..).zip(behind) {
             topology.hosts.push(host::Config::nic(config).on(clock));
             plugs.push(CableEnd { end: End::Host(host), speed });
         }
-        (Nics { first, ports, faults, seed }, plugs)
+        (Nics { first, ports, faults, clock, seed }, plugs)
     }
 }
 
 /// The NIC behind each port: the device's own behind the first, its peer behind the second.
 fn configs(
     running: &rig_lab::Nics,
-    faults: NicFaults,
+    (faults, clock): (NicFaults, Oscillator),
     seed: u64,
 ) -> impl Iterator<Item = nic::Config> {
     let all = [Some(&running.nic), running.peer.as_ref()].into_iter().flatten();
     (0..).zip(all).map(move |(port, nic)| {
         let seed = chance::draw(seed, port);
-        nic::Config { faults, seed, ..nic::Config::declared(nic) }
+        nic::Config { faults, seed, clock, ..nic::Config::declared(nic) }
     })
 }
 
@@ -89,9 +90,8 @@ impl Body for Nics {
 
     fn apply(&mut self, _: &Declared, running: Declared, network: &mut Network) {
         let Declared::Nic(running) = running else { return };
-        for (host, config) in
-            (self.first..).zip(configs(&running, self.faults, self.seed)).take(self.ports.into())
-        {
+        let configs = configs(&running, (self.faults, self.clock), self.seed);
+        for (host, config) in (self.first..).zip(configs).take(self.ports.into()) {
             network.set_nic(host, &config);
         }
     }

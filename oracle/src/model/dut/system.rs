@@ -6,7 +6,7 @@ use super::{Behind, Rig};
 use crate::model::chance;
 use crate::model::host;
 use crate::model::topology::{End, Topology};
-use rig_lab::{BadSetting, Declared, DevicePort, Profile, System};
+use rig_lab::{BadSetting, Declared, DevicePort, Kind, Profile, System};
 
 /// Devices, what each rig port is cabled to, and the two ends and the length in centimetres of each cable between devices.
 type Parts = (Vec<Device>, Vec<Behind>, Vec<(CableEnd, CableEnd, u64)>);
@@ -21,7 +21,7 @@ pub(super) fn alone(
     let ports = rig.ports.min(configured.port_count());
     topology.hosts = vec![rig.host; ports.into()];
     let (device, ends) = Device::new(profile, configured, (ports, seed), topology)?;
-    let behind = |(port, at)| Behind { device: 0, port, at };
+    let behind = |(port, at): (u16, CableEnd)| Behind { device: 0, port, at, host: host_at(at) };
     Ok((vec![device], (0..).zip(ends).map(behind).collect(), Vec::new()))
 }
 
@@ -52,7 +52,12 @@ pub(super) fn among(
         ends.push(its);
     }
     let end = |at: &DevicePort| ends[usize::from(at.device)][usize::from(at.port)];
-    let behind = |at: &DevicePort| Behind { device: at.device.into(), port: at.port, at: end(at) };
+    // What a NIC does that stands behind other devices is what the rig's port is about.
+    let nic = system.alone.map(usize::from).filter(|_| profile.kind == Kind::Nic);
+    let behind = |at: &DevicePort| {
+        let (device, port) = nic.map_or((at.device.into(), at.port), |nic| (nic, 0));
+        Behind { device, port, at: end(at), host: host_at(ends[device][usize::from(port)]) }
+    };
     let links = system.links.iter().map(|link| {
         let [near, far] = &link.ends;
         (end(near), end(far), link.cable_cm.unwrap_or(rig.cable_cm))
@@ -69,6 +74,14 @@ pub(super) fn among(
         }
     }
     Ok((devices, system.ports.iter().map(behind).collect(), links))
+}
+
+/// The host that an end of a cable is, if it is one.
+const fn host_at(end: CableEnd) -> Option<u16> {
+    match end.end {
+        End::Host(host) => Some(host),
+        End::Port(_) => None,
+    }
 }
 
 /// What a device draws from, so that none moves the draws of another. The first draws as one that is alone.

@@ -35,6 +35,8 @@ pub struct Stream {
     pub record: bool,
     /// How its frames are protected by a host that speaks MACsec.
     pub macsec_mode: MacsecMode,
+    /// The priority in the 802.1Q tag of its frames; `None`: they have no tag.
+    pub pcp: Option<u8>,
     /// Which of its addresses the host sends them from; 0 is the usual one.
     pub address: u8,
 }
@@ -96,12 +98,12 @@ impl Plan {
     /// A stream of `host` whose first frame is due at `now`.
     pub(super) fn stream(host: u16, now: Time, stream: &Stream) -> Plan {
         let Stream { id, kind, names, class, dscp, size, pace, dst, count, .. } = *stream;
-        let Stream { ect, ce, record, macsec_mode, .. } = *stream;
+        let Stream { ect, ce, record, pcp, macsec_mode, .. } = *stream;
         assert!(matches!(kind, Kind::Data | Kind::Cnp), "a stream is of data or of CNPs");
         let mut packet = Packet::data(names, at(host, stream.address), dst, class, dscp, size);
         packet.kind = kind;
         packet.seq = stream.first;
-        let packet = packet.with_ect(ect).with_ce(ce).with_record(record);
+        let packet = packet.with_ect(ect).with_ce(ce).with_record(record).with_pcp(pcp);
         Plan { id, due: now, left: count, pace, packet, macsec_mode }
     }
 

@@ -94,7 +94,7 @@ impl RigPort {
     ) -> Option<Packet> {
         plug.clock = now;
         match packet.kind {
-            Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest => None,
+            Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest | Kind::NotReady => None,
             Kind::Data => {
                 let answer = packet.ack(self.answer?);
                 if packet.is_secured() {

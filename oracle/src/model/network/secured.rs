@@ -1,5 +1,5 @@
-//! Arrival and departure at a switch that looks at tags (IEEE 802.1AE). The same way as without, apart from shortcuts: frames
-//! are opened as they arrive and protected as they start.
+//! Arrival and departure at a switch that looks at tags (IEEE 802.1AE, and 802.1Q where it changes those). The same way as without,
+//! apart from shortcuts: frames are opened as they arrive and protected as they start.
 
 use super::{Delivered, Network, port_id};
 use crate::model::packet::{Kind, Packet};
@@ -65,7 +65,8 @@ impl<Q: EventQueue> Network<Q> {
             let wiring = port.wiring;
             port.started(choice);
             let place = switch::place(&packet, at.port.into());
-            let outgoing = device.protect(at.port.into(), &packet);
+            let tagged = device.retagged(packet);
+            let outgoing = device.protect(at.port.into(), &tagged);
             let resumed = match (packet.kind, &outgoing) {
                 (Kind::Pfc, _) => None,
                 (_, Some(_)) => device.left(now, place),

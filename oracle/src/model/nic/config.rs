@@ -1,6 +1,7 @@
 //! What a NIC is made of, and how that follows from a profile.
 
 use super::rp::Limiter;
+use crate::model::oscillator::Oscillator;
 use crate::model::packet::ACK_SIZE;
 use rig_lab::{NicFaults, Np, Rc, Receive, Rp};
 
@@ -22,6 +23,8 @@ pub struct Config {
     pub faults: NicFaults,
     /// What its draws follow from.
     pub seed: u64,
+    /// What times that others ask for are told by; its own are told by it already.
+    pub clock: Oscillator,
 }
 
 impl Config {
@@ -37,6 +40,7 @@ impl Config {
             ns3: None,
             faults: NicFaults::NONE,
             seed: 0,
+            clock: Oscillator::EXACT,
         }
     }
 

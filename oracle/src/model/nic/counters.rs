@@ -23,13 +23,15 @@ pub struct Counters {
     pub implied_nak_seq_err: u64,
     /// Times that no acknowledgement came in time.
     pub local_ack_timeout_err: u64,
+    /// RNR NAKs received.
+    pub rnr_nak_retry_err: u64,
     /// Frames dropped because their ICRC was wrong.
     pub rx_icrc_encapsulated: u64,
 }
 
 impl Counters {
     /// All of them by name.
-    pub const fn all(&self) -> [(&'static str, u64); 10] {
+    pub const fn all(&self) -> [(&'static str, u64); 11] {
         [
             ("np_cnp_sent", self.np_cnp_sent),
             ("np_ecn_marked_roce_packets", self.np_ecn_marked_roce_packets),
@@ -40,6 +42,7 @@ impl Counters {
             ("duplicate_request", self.duplicate_request),
             ("implied_nak_seq_err", self.implied_nak_seq_err),
             ("local_ack_timeout_err", self.local_ack_timeout_err),
+            ("rnr_nak_retry_err", self.rnr_nak_retry_err),
             ("rx_icrc_encapsulated", self.rx_icrc_encapsulated),
         ]
     }

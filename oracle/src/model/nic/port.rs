@@ -82,7 +82,7 @@ impl Port {
             Kind::Ack => on_acks.then_some(Dur::ZERO),
             Kind::Cnp => on_cnps.then_some(Dur::ZERO),
             Kind::Data => Some(self.nic.reaction()),
-            Kind::Nak | Kind::Pfc | Kind::ReadRequest => Some(Dur::ZERO),
+            Kind::Nak | Kind::Pfc | Kind::ReadRequest | Kind::NotReady => Some(Dur::ZERO),
         }
     }
 }

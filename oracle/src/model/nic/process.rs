@@ -88,6 +88,7 @@ impl Nic {
             Kind::Data => self.data(now, packet),
             Kind::Ack => return self.ack(now, packet),
             Kind::Nak => self.nak(now, packet),
+            Kind::NotReady => self.not_ready(now, packet),
             Kind::Cnp => self.cnp(now, packet),
             Kind::ReadRequest => self.read_request(now, packet),
             Kind::Pfc => {}
@@ -233,6 +234,29 @@ impl Nic {
             if self.config.faults.rc.nak_holds_all {
                 self.hold_all(until);
             }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn not_ready(&mut self, now: Time, packet: &Packet) {
+        self.counters.rnr_nak_retry_err += 1;
+        let slot = self.table.get(packet.stream);
+        let Some(pair) = self.pairs.get_mut(usize::from(slot)) else { return };
+        let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
+        let takes = match faults.rnr_not_waited {
+            true => self.draws.next(rc.resend_latency),
+            false => {
+                let late = self.draws.next(rc.rnr_late.unwrap_or(Within::ZERO));
+                self.config.clock.lasting(packet.rnr_timer().wait()) + late
+            }
+        };
+        let until = now + takes;
+        if let Some(requester) = &mut pair.requester
+            && requester.not_ready(now, packet.seq, until, rc, faults)
+        {
+            self.later.insert((until, slot, Later::Resend));
+            pair.prepare();
         }
     }
 

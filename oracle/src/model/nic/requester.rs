@@ -35,6 +35,8 @@ pub(super) struct Requester {
     pub(super) idle_since: Time,
     /// Times in a row that no acknowledgement came.
     tries: u8,
+    /// RNR NAKs that it has heeded in a row.
+    refusals: u8,
     /// Whether somebody will look for progress.
     pub(super) is_watched: bool,
     pub(super) timer: AckTimer,
@@ -69,6 +71,7 @@ impl Requester {
             late: 0,
             idle_since: Time::ZERO,
             tries: 0,
+            refusals: 0,
             is_watched: false,
             timer: AckTimer::default(),
         }
@@ -175,11 +178,30 @@ impl Requester {
         if !faults.tries_not_reset {
             self.tries = 0;
         }
+        if !faults.rnr_tries_not_reset {
+            self.refusals = 0;
+        }
         let skips = acked > self.next;
         if skips {
             self.go_to(acked);
         }
         skips
+    }
+
+    /// The packet that a NAK of whatever kind names, all before which it acknowledges; none that was not sent, or is acknowledged.
+    fn named(&mut self, now: Time, number: u32, faults: &RcFaults) -> Option<u64> {
+        let named = match place(number, self.psn(self.acked), faults.psn_without_wrap) {
+            Place::Here => self.acked,
+            Place::Ahead(by) => self.acked + u64::from(by),
+            Place::Behind(_) => return None,
+        };
+        if named >= self.reached {
+            return None;
+        }
+        if named > self.acked {
+            self.progress(now, named, faults);
+        }
+        Some(named)
     }
 
     /// A NAK that names `number`: whether it has to go back, which takes it `latency`.
@@ -191,23 +213,37 @@ impl Requester {
         rc: &Rc,
         (faults, draws): (&RcFaults, &mut Draws),
     ) -> bool {
-        let named = match place(number, self.psn(self.acked), faults.psn_without_wrap) {
-            Place::Here => self.acked,
-            Place::Ahead(by) => self.acked + u64::from(by),
-            Place::Behind(_) => return false,
-        };
-        if named >= self.reached {
-            return false;
-        }
-        if named > self.acked {
-            self.progress(now, named, faults);
-        }
+        let Some(named) = self.named(now, number, faults) else { return false };
         if faults.restarts_one_psn_late {
             self.go_to(named + 1);
         } else {
             self.go_back_to(named, rc, faults, draws);
         }
         self.hold(now + latency);
+        true
+    }
+
+    /// An RNR NAK that names `number`: whether it tries again, at `until`. It gives up otherwise, or has nothing to try.
+    pub(super) fn not_ready(
+        &mut self,
+        now: Time,
+        number: u32,
+        until: Time,
+        rc: &Rc,
+        faults: &RcFaults,
+    ) -> bool {
+        let Some(named) = self.named(now, number, faults) else { return false };
+        let most = rc.rnr_retries.unwrap_or(7);
+        let counts = (most < 7 || faults.rnr_seven_counted) && !faults.rnr_tries_not_counted;
+        if counts && self.refusals >= most {
+            self.give_up();
+            return false;
+        }
+        self.refusals = self.refusals.saturating_add(1);
+        self.go_to(named);
+        self.hold(until);
+        // While it waits for the receiver it waits for no acknowledgement.
+        self.idle_since = until;
         true
     }
 
@@ -262,9 +298,7 @@ impl Requester {
         (faults, draws): (&RcFaults, &mut Draws),
     ) -> bool {
         if self.tries >= rc.retries {
-            self.total = self.acked;
-            self.reached = self.acked;
-            self.go_to(self.acked);
+            self.give_up();
             return false;
         }
         self.tries += 1;
@@ -273,6 +307,13 @@ impl Requester {
         self.is_held = false;
         self.go_back_to(self.acked, rc, faults, draws);
         true
+    }
+
+    /// Nothing is sent any more.
+    fn give_up(&mut self) {
+        self.total = self.acked;
+        self.reached = self.acked;
+        self.go_to(self.acked);
     }
 
     /// Goes on from `packet`, or from some packets before it. What a READ asks for it asks for from where it is missing.

@@ -2,6 +2,7 @@
 //! device may get wrong in a CNP. Their sizes follow from the headers that they have.
 
 use super::{ECT, Kind, Packet};
+use rig_frames::roce::aeth::RnrTimer;
 use rig_units::Quanta;
 
 /// A packet before this one belongs to the same message.
@@ -117,6 +118,16 @@ impl Packet {
         (packet.enable, packet.zero) = (a, b);
         packet.quanta = Quanta(u16::from_be_bytes([c, d]));
         packet
+    }
+
+    /// The same RNR NAK, which asks for so long a wait.
+    pub const fn with_rnr_timer(mut self, timer: RnrTimer) -> Packet {
+        self.enable = timer.get();
+        self
+    }
+    /// How long an RNR NAK asks to wait.
+    pub fn rnr_timer(&self) -> RnrTimer {
+        RnrTimer::new(self.enable).unwrap_or_default()
     }
 
     /// The bytes that a READ request asks for.

@@ -65,7 +65,7 @@ impl Packet {
         self.size += tag.overhead();
         match self.kind {
             Kind::Pfc => self.seq = tag.pn,
-            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest => {
+            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest | Kind::NotReady => {
                 let [enable, zero, high, low] = tag.pn.to_be_bytes();
                 (self.enable, self.zero) = (enable, zero);
                 self.quanta = Quanta(u16::from_be_bytes([high, low]));
@@ -83,7 +83,7 @@ impl Packet {
         self.size -= tag.overhead();
         match self.kind {
             Kind::Pfc => self.seq = 0,
-            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest => {
+            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest | Kind::NotReady => {
                 (self.enable, self.zero, self.quanta) = (0, 0, Quanta(0));
             }
         }
@@ -100,7 +100,7 @@ impl Packet {
     pub fn tag(&self) -> Option<Tag> {
         let pn = match self.kind {
             Kind::Pfc => self.seq,
-            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest => {
+            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest | Kind::NotReady => {
                 let [high, low] = self.quanta.0.to_be_bytes();
                 u32::from_be_bytes([self.enable, self.zero, high, low])
             }

@@ -18,6 +18,11 @@ impl Switch {
         }
     }
 
+    /// A frame as it leaves a queue: with the 802.1Q tag that it came with, or with what is made of that.
+    pub(crate) fn retagged(&self, packet: Packet) -> Packet {
+        self.retags.map_or(packet, |retags| retags.applied(packet))
+    }
+
     /// A frame as it goes onto the cable of `port`, if it may.
     pub(crate) fn protect(&mut self, port: usize, packet: &Packet) -> Option<Packet> {
         match self.secys.get_mut(port) {

@@ -1,13 +1,25 @@
 //! How far apart the frames of one limiter have to leave, given the CNPs that reached it and the frames as they left.
 //!
 //! Stamps blur the order of a frame, a CNP and a timer that lie within two bounds of each other, and whether a CNP fell into the
-//! window of a cut; so does a range of what a CNP takes, by its width. Every order that is left open is followed, histories that come
-//! to the same are one, and a gap is the hull of what they ask for. With exact stamps and one latency there is one history, and what it
-//! asks for is open by what devices round alone.
+//! window of a cut; so does a range of what a CNP takes, by its width; and what a limiter times, by what its clock may be off over that
+//! time. It times everything from a cut or a CNP on, which a stamp says: nothing that is off adds up from one cut to the next. Every order
+//! that is left open is followed, histories that come to the same are one, and a gap is the hull of what they ask for. With exact stamps,
+//! one latency and clocks that agree there is one history, and what it asks for is open by what devices round alone.
 
 use super::rp::Limiter;
 use rig_lab::Rp;
-use rig_units::{Bytes, Dur, PortSpeed, Time};
+use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
+
+/// How far off what is known of a limiter may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Off {
+    /// A stamp, either way.
+    pub stamps: Dur,
+    /// When a CNP reaches the limiter, either way, beyond its stamp.
+    pub cnps: Dur,
+    /// The limiter's clock and that of the stamps.
+    pub apart: Apart,
+}
 
 /// More histories than these are not told apart any more.
 const MOST: usize = 64;
@@ -32,20 +44,20 @@ impl Gap {
     }
 }
 
-/// The gap after each frame (first bits, in the order in which they left), with CNPs that arrived at `cnps` (last bits). `bound`:
-/// how far each stamp may be off, either way.
+/// The gap after each frame (first bits, in the order in which they left), with CNPs that arrived at `cnps` (last bits). What the limiter
+/// itself makes of a gap, by its own clock; the range of `rp.latency` is as the clock of the stamps shows it.
 pub fn gaps(
     rp: &Rp,
     line: PortSpeed,
     cnps: &[Time],
     frames: &[(Time, Bytes)],
-    bound: Dur,
+    off: Off,
 ) -> Vec<Gap> {
     let middle = rp.latency.least() + rp.latency.width() / 2;
     let effects: Vec<Time> = cnps.iter().map(|&at| at + middle).collect();
     // An effect is half the width off either way, and two of them all of it.
-    let blur = bound * 2 + rp.latency.width();
-    let sight = Sight { window: rp.cut_window, effects: &effects, blur };
+    let blur = off.stamps * 2 + off.cnps + rp.latency.width();
+    let sight = Sight { window: rp.cut_window, effects: &effects, blur, apart: off.apart };
     let mut histories = vec![History { limiter: Limiter::new(rp, line), next: 0 }];
     let mut from = 0;
     let mut gaps = Vec::new();
@@ -80,22 +92,35 @@ struct History<'a> {
 struct Sight<'a> {
     window: Dur,
     effects: &'a [Time],
+    /// How far an effect may be off from a frame or from another effect.
     blur: Dur,
+    apart: Apart,
 }
 
 impl Sight<'_> {
+    /// How far what the limiter times for so long from an effect on may be off.
+    fn blur_after(&self, timed: Dur) -> Dur {
+        self.blur + Dur(self.apart.part(timed.0))
+    }
+
     /// Every history up to a frame at `at`, of every history before it. None: they are too many.
     fn until<'a>(&self, before: Vec<History<'a>>, at: Time) -> Vec<History<'a>> {
         let mut open = before;
         let mut done: Vec<History<'a>> = Vec::new();
         while let Some(history) = open.pop() {
             let (timer, cnp) = (history.limiter.timer(), self.effects.get(history.next).copied());
-            let first = timer.into_iter().chain(cnp).min();
+            let run = history.limiter.last_cut().zip(timer);
+            let run = run.and_then(|(cut, timer)| timer.since(cut)).unwrap_or(Dur::ZERO);
+            let of_timer = self.blur_after(run);
+            let either = |is: &dyn Fn(Time, Dur) -> bool| {
+                timer.is_some_and(|timer| is(timer, of_timer))
+                    || cnp.is_some_and(|cnp| is(cnp, self.blur))
+            };
             // Before the frame for certain, perhaps, or not.
-            if first.is_none_or(|first| first + self.blur > at) && !done.contains(&history) {
+            if !either(&|first, blur| first + blur <= at) && !done.contains(&history) {
                 done.push(history);
             }
-            if first.is_none_or(|first| first > at + self.blur) {
+            if !either(&|first, blur| first <= at + blur) {
                 continue;
             }
             let mut add = |history: History<'a>| {
@@ -104,13 +129,13 @@ impl Sight<'_> {
                 }
             };
             // Where stamps do not say whether the timer or the CNP was first, either was; at one instant it is the timer.
-            if timer.is_some_and(|timer| cnp.is_none_or(|cnp| timer <= cnp + self.blur)) {
+            if timer.is_some_and(|timer| cnp.is_none_or(|cnp| timer <= cnp + of_timer)) {
                 let mut other = history;
                 other.limiter.run_timer();
                 add(other);
             }
             if let Some(cnp) = cnp
-                && timer.is_none_or(|timer| cnp < timer + self.blur)
+                && timer.is_none_or(|timer| cnp < timer + of_timer)
             {
                 self.obey(&history, cnp).into_iter().for_each(add);
             }
@@ -126,12 +151,13 @@ impl Sight<'_> {
         let after = History { next: history.next + 1, ..*history };
         let since = history.limiter.last_cut().map(|cut| at.since(cut).unwrap_or(Dur::ZERO));
         let enabled = after.limiter.is_enabled();
-        let cuts = enabled && since.is_none_or(|since| since + self.blur >= self.window);
-        let shut = |since: Dur| since.saturating_sub(self.blur) < self.window;
+        let of_window = self.blur_after(self.window);
+        let cuts = enabled && since.is_none_or(|since| since + of_window >= self.window);
+        let shut = |since: Dur| since.saturating_sub(of_window) < self.window;
         let mut all = Vec::new();
         if cuts {
             let mut cut = after;
-            cut.limiter.cut(at, self.blur);
+            cut.limiter.cut(at, self.blur_after(since.unwrap_or(Dur::ZERO)));
             all.push(cut);
         }
         if !enabled || since.is_some_and(shut) {
@@ -158,9 +184,17 @@ mod tests {
     }
 
     fn spans(rp: &Rp, cnps: &[u64], at: &[u64], bound: u64) -> Vec<(u64, u64)> {
+        spans_by(rp, cnps, at, stamps(Dur(bound)))
+    }
+
+    fn spans_by(rp: &Rp, cnps: &[u64], at: &[u64], off: Off) -> Vec<(u64, u64)> {
         let cnps: Vec<Time> = cnps.iter().map(|&at| Time(at)).collect();
-        let gaps = gaps(rp, LINE, &cnps, &frames(at), Dur(bound));
+        let gaps = gaps(rp, LINE, &cnps, &frames(at), off);
         gaps.iter().map(|gap| (gap.lo.0, gap.hi.0)).collect()
+    }
+
+    fn stamps(bound: Dur) -> Off {
+        Off { stamps: bound, ..Off::default() }
     }
 
     /// To the picosecond that a device rounds, either way.
@@ -193,11 +227,58 @@ mod tests {
         assert_eq!(spans(&rp(), &[0, 49_999_999], &at, 1)[0].0, 106_666);
     }
 
+    /// 100 ppm of what is timed, and nothing of what a stamp says.
+    fn clocks() -> Off {
+        Off { apart: Apart::of(rig_units::Ppm(100), rig_units::Ppm(0)), ..Off::default() }
+    }
+
+    #[test]
+    fn what_a_clock_is_off_counts_from_the_last_cut_and_no_further() {
+        // The timer runs out 55 us after a cut: 5500.55 ps more or less by a clock within 100 ppm.
+        let at =
+            |timer: u64| [-5_502, -5_501, 5_500, 5_501].map(|by| timer.saturating_add_signed(by));
+        let one = |(lo, hi): (u64, u64)| hi - lo <= 2;
+        let open = |cnps: &[u64], timer| {
+            let spans = spans_by(&rp(), cnps, &at(timer), clocks());
+            spans.into_iter().map(|span| !one(span)).collect::<Vec<_>>()
+        };
+        assert_eq!(open(&[0], 56_000_000), [false, true, true, false]);
+        // Nor is it more after a second cut, whenever that was.
+        assert_eq!(open(&[0, 500_000_000], 556_000_000), [false, true, true, false]);
+        // A CNP is where its stamp says.
+        let cnps = [0, 500_000_000];
+        let spans = spans_by(&rp(), &cnps, &[500_999_999, 501_000_000], clocks());
+        assert!(spans.iter().all(|span| one(*span)) && spans[0].1 < spans[1].0, "{spans:?}");
+        // And so far as its way to the limiter leaves open.
+        let spans = |cnps: u64, at: u64| {
+            spans_by(&rp(), &[0], &[at], Off { cnps: Dur(cnps), ..clocks() })[0]
+        };
+        let sides = [spans(300, 999_699), spans(300, 999_700), spans(300, 1_000_299)];
+        assert_eq!(sides.map(one), [true, false, false]);
+        assert!(one(spans(300, 1_000_300)));
+    }
+
+    #[test]
+    fn a_window_is_as_long_as_the_clock_of_the_limiter_makes_it() {
+        // 50 us by a clock within 100 ppm: 5000.5 ps more or less. Cut once and increased once, or cut twice.
+        let (once, twice) = ((106_666, 106_667), around(320_000, 320_000));
+        let after = |since| spans_by(&rp(), &[0, since], &[60_000_000], clocks())[0];
+        assert_eq!(after(49_994_998), once);
+        assert_eq!(after(49_994_999), (once.0, twice.1));
+        assert_eq!(after(50_005_000), (once.0, twice.1));
+        assert_eq!(after(50_005_001), twice);
+    }
+
     #[test]
     fn bursts_are_counted_from_the_first_frame_that_left() {
         let rp = Rp { limiting: Limiting::Burst, burst: Bytes(2_000), ..rp() };
-        let gaps =
-            gaps(&rp, LINE, &[Time(0)], &frames(&[0, 1, 2_000_000, 2_000_001, 3_000_000]), Dur(0));
+        let gaps = gaps(
+            &rp,
+            LINE,
+            &[Time(0)],
+            &frames(&[0, 1, 2_000_000, 2_000_001, 3_000_000]),
+            Off::default(),
+        );
         let want = [(0, 0, 0), (0, 2_000, 159_999), (2, 0, 0), (2, 2_000, 319_999), (4, 0, 0)];
         let got: Vec<(usize, u64, u64)> =
             gaps.iter().map(|gap| (gap.from, gap.bytes.0, gap.lo.0)).collect();
@@ -210,7 +291,7 @@ mod tests {
         let rp = Rp { cut_window: Dur::ZERO, ..rp() };
         let at: Vec<u64> = (0..4_000).map(|n| n * 100_000).collect();
         let cnps: Vec<Time> = cnps.into_iter().map(Time).collect();
-        let gaps = gaps(&rp, LINE, &cnps, &frames(&at), Dur::ms(1));
+        let gaps = gaps(&rp, LINE, &cnps, &frames(&at), stamps(Dur::ms(1)));
         assert!(gaps.last().unwrap().is_lost());
     }
 
@@ -232,8 +313,8 @@ mod tests {
             let (cnps, frames) = (add_up(&cnps), add_up(&frames));
             let of = |all: &[(Time, Time)], seen: bool| all.iter().map(|&(at, stamp)| if seen { stamp } else { at }).collect::<Vec<Time>>();
             let sized = |all: Vec<Time>| all.into_iter().map(|at| (at, Bytes(1_000))).collect::<Vec<(Time, Bytes)>>();
-            let exact = gaps(&rp, LINE, &of(&cnps, false), &sized(of(&frames, false)), Dur(0));
-            let blurred = gaps(&rp, LINE, &of(&cnps, true), &sized(of(&frames, true)), Dur(2_000));
+            let exact = gaps(&rp, LINE, &of(&cnps, false), &sized(of(&frames, false)), Off::default());
+            let blurred = gaps(&rp, LINE, &of(&cnps, true), &sized(of(&frames, true)), stamps(Dur(2_000)));
             for (exact, blurred) in exact.iter().zip(&blurred) {
                 // What devices may round is below a millionth.
                 prop_assert!(exact.hi.0 - exact.lo.0 <= 2 + exact.hi.0 / 1_000_000, "{:?}", exact);

@@ -28,6 +28,27 @@ pub enum Says {
     Ack,
     /// Its number is missing: a NAK, or a READ request anew.
     Nak,
+    /// All before its number were taken, and there is no buffer for the message that begins with it: to be sent again no sooner than
+    /// `least`, and no later than `most` (an RNR NAK).
+    NotReady {
+        /// See [`not_ready`].
+        least: Dur,
+        /// See [`not_ready`].
+        most: Dur,
+    },
+}
+
+/// What an RNR NAK says that asks for a `wait`: a sender tries again after that and what its timer is late by (IBTA volume 1, 9.7.5.2.8).
+/// Where nothing is declared of that there is no end.
+pub fn not_ready(rc: &Rc, wait: Within) -> Says {
+    let least = wait.least() + rc.rnr_late.map_or(Dur::ZERO, Within::least);
+    let most = rc.rnr_late.map_or(Dur(u64::MAX / 4), |late| wait.most() + late.most());
+    Says::NotReady { least, most }
+}
+
+/// How often a sender tries a receiver again that is not ready; `None`: for ever (IBTA volume 1, 9.9.2.4.3).
+pub fn rnr_retries(rc: &Rc) -> Option<u32> {
+    rc.rnr_retries.filter(|&tries| tries < 7).map(u32::from)
 }
 
 /// An acknowledgement or a NAK that is due.
@@ -119,7 +140,7 @@ fn acknowledges(rc: &Rc) -> Within {
 pub fn says_as_much(psn: Psn, says: Says, named: Psn) -> bool {
     let next = match says {
         Says::Ack => named.advance(1),
-        Says::Nak => named,
+        Says::Nak | Says::NotReady { .. } => named,
     };
     next.ahead_of(psn).is_some_and(|ahead| ahead > 0)
 }

@@ -50,9 +50,10 @@ impl Rule {
         self.on_a_grid() && self.latency().width() * 2 < self.poll_interval
     }
 
-    /// How many polls more or fewer an action may come after without an outlier: those that the latency covers.
-    pub(super) fn blurred_polls(&self) -> u64 {
-        self.latency().width() / self.poll_interval
+    /// How many polls more or fewer an action may come after without an outlier: those that the latency covers, and what `blur` hides of
+    /// when it came.
+    pub(super) fn blurred_polls(&self, blur: Dur) -> u64 {
+        (self.latency().width() + blur) / self.poll_interval
     }
 
     /// How L follows after the poll, for the text of a prediction; empty where there is none.

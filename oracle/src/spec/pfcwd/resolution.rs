@@ -9,14 +9,15 @@ use rig_units::Dur;
 
 impl Rule {
     /// The detection times that give the same n as the declared one: `pfcwd.detection_time in (100ms, 200ms]`; as many polls more
-    /// to either side as the action may come late. Timers are told to within `blur` and what they leave open.
+    /// to either side as the action may come late, or as readings that lie within `blur` leave open. Timers are told to within `blur` and
+    /// what they leave open.
     pub fn detection_resolution(&self, blur: Dur) -> Alike {
         if !self.is_polled() {
             return self.timed_alike("pfcwd.detection_time", self.detection_time, (1, blur));
         }
         let Polls { fewest, most } = self.polls();
         let p = self.poll_interval;
-        let blurred = self.blurred_polls();
+        let blurred = self.blurred_polls(blur);
         let (fewest, most) = (fewest.saturating_sub(blurred).max(1), most + blurred);
         let floor = self.polls().most == u64::from(self.min_samples);
         match self.charge {
@@ -41,7 +42,7 @@ impl Rule {
             return Some(self.timed_alike("pfcwd.restoration_time", time, (2, blur)));
         }
         let (m, p) = (self.quiet_polls()?, self.poll_interval);
-        let blurred = self.blurred_polls();
+        let blurred = self.blurred_polls(blur);
         let from = p * (m - 1).saturating_sub(blurred);
         let ends = (Bound::Excluded(from), Bound::Included(p * (m + blurred)));
         Some(alike("pfcwd.restoration_time", ends.0, ends.1))

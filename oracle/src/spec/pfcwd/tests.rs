@@ -165,6 +165,18 @@ fn only_the_number_of_polls_can_be_resolved() {
         "pfcwd.detection_time in [909.09ms, 1010.102ms)"
     );
     assert_eq!(mellanox.restoration_resolution(Dur::ZERO), None);
+    // Readings that are wider than polls lie apart leave as many more open, and those that are narrower none.
+    for (blur, detection, restoration) in [
+        (Dur(Dur::ms(100).0 - 1), "(900ms, 1s]", "(900ms, 1s]"),
+        (Dur::ms(100), "(800ms, 1.1s]", "(800ms, 1.1s]"),
+        (Dur::ms(450), "(500ms, 1.4s]", "(500ms, 1.4s]"),
+        (Dur::ms(2_000), "(0ms, 3s]", "(0ms, 3s]"),
+    ] {
+        let told = broadcom.detection_resolution(blur).to_string();
+        assert_eq!(told, format!("pfcwd.detection_time in {detection}"));
+        let told = broadcom.restoration_resolution(blur).map(|alike| alike.to_string());
+        assert_eq!(told, Some(format!("pfcwd.restoration_time in {restoration}")));
+    }
 }
 
 #[test]

@@ -75,7 +75,7 @@ const fn target(kind: RoceKind) -> Target {
     match kind {
         RoceKind::Data { .. } => Target::Data,
         RoceKind::Ack => Target::Ack,
-        RoceKind::Nak => Target::Nak,
+        RoceKind::Nak | RoceKind::NotReady(_) => Target::Nak,
         RoceKind::Cnp { .. } => Target::Cnp,
         RoceKind::ReadRequest => Target::ReadRequest,
     }

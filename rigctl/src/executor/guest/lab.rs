@@ -102,6 +102,8 @@ impl GuestLab {
                 dut_port: declared.name_of(index),
                 cable: self.cable,
                 provenance: Provenance::Software { bound: self.bound },
+                sees_tags: false,
+                approach: None,
             },
         );
         Ok(Observation {

@@ -123,6 +123,7 @@ impl Midway for Between {
             Some(Injected::Behind(frames)) => Treatment::Behind(frames),
             Some(Injected::Duplicate) => Treatment::Twice,
             Some(Injected::BadIcrc) => Treatment::Spoilt,
+            Some(Injected::NotReady(timer)) => Treatment::NotReady(timer),
         }
     }
 

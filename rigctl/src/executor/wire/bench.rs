@@ -31,6 +31,8 @@ pub struct Bench {
     pub(super) longest: Vec<usize>,
     /// The other ends of the wires, where the rig has made them.
     pub(super) far: Option<Far>,
+    /// Whether VLAN tags arrive at every one of them.
+    pub(super) sees_tags: bool,
     /// Number of the next trial's frames, so that one of an earlier trial is never taken for one of a later.
     pub(super) next: u64,
     pub(super) spoilt: bool,
@@ -80,6 +82,7 @@ impl Bench {
             bound,
             longest,
             far: None,
+            sees_tags: true,
             next: 0,
             spoilt: false,
         }

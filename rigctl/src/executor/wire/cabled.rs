@@ -29,6 +29,7 @@ pub(super) fn start(
     let said = |error: port::PortError| error.to_string();
     let mut lanes = Vec::new();
     let mut longest = Vec::new();
+    let mut sees_tags = true;
     for (index, interface) in (0..).zip(&wire.interfaces) {
         // The device has fewer ports than the rig has interfaces: the others are left alone.
         let Some(speed) = profile.declared.port_speed(index) else { break };
@@ -47,7 +48,8 @@ pub(super) fn start(
             dpdk: wire.dpdk.as_ref().map(dpdk).unwrap_or_default(),
             ..Config::new(interface)
         };
-        let Port { tx, rx, .. } = Port::open(&config).map_err(said)?;
+        let Port { tx, rx, caps } = Port::open(&config).map_err(said)?;
+        sees_tags &= caps.vlan_tags;
         lanes.push(lane((tx, rx), speed, wire.bound, pair));
     }
     let opened = Mono::now();
@@ -71,6 +73,7 @@ pub(super) fn start(
         bound: wire.bound,
         longest,
         far: None,
+        sees_tags,
         next: 0,
         spoilt: false,
     })

@@ -210,6 +210,8 @@ impl WireLab {
                 dut_port: declared.name_of(index),
                 cable: self.cable,
                 provenance: Provenance::Software { bound: within },
+                sees_tags: self.bench.sees_tags,
+                approach: None,
             },
         );
         let mut counters = Counters::read(before.values, after.values);

@@ -55,12 +55,14 @@ pub(super) fn start(
         netlab::pair(one, other, MTU).map_err(lab)?;
     }
     let (device, keeper) = served(serve, profile, &far, names.iter().map(|(_, its)| its.as_str()))?;
-    let ports = names.iter().map(|(own, _)| Ok::<_, String>(halves(open(&near, own)?)));
-    let ports = ports.collect::<Result<_, _>>()?;
+    let ports: Result<Vec<Port>, String> = names.iter().map(|(own, _)| open(&near, own)).collect();
+    let ports = ports?;
+    let sees_tags = ports.iter().all(|port| port.caps.vlan_tags);
+    let ports = ports.into_iter().map(halves).collect();
     let interfaces = names.iter().map(|(_, its)| its.clone()).collect();
     let (control, clock) = (Steered::new(Box::new(device)), clocks.since(Mono::now()));
     let bench = Bench::of(profile, control, clock, (ports, serve.bound));
-    Ok(Bench { far: Some(Far { within: far, interfaces, keeper }), ..bench })
+    Ok(Bench { far: Some(Far { within: far, interfaces, keeper }), sees_tags, ..bench })
 }
 
 fn halves(Port { tx, rx, .. }: Port) -> Halves {

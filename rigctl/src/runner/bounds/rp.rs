@@ -2,11 +2,18 @@
 
 use super::given::{Ran, Seen, Word};
 use rig_capture::{Dir, Span};
+use rig_lab::{Mutation, Profile, Setting};
 use rig_testcases::RoceKind;
+use rig_units::Dur;
 
 /// A flow at 100 Gb/s that gets one CNP, which halves its rate 1 us later.
 pub(super) fn cut(measure: &str) -> Ran {
-    Ran::of(
+    cut_by(measure, |_| ())
+}
+
+/// The same by a NIC that something is changed about.
+fn cut_by(measure: &str, change: impl FnOnce(&mut Profile)) -> Ran {
+    Ran::with(
         "gen2",
         &format!(
             "    dut: {{nic: {{generation: gen2, rp: {{enable: true, limiting: packet, cut_window: 0us}}}}}}
@@ -18,7 +25,19 @@ pub(super) fn cut(measure: &str) -> Ran {
     measure: [{{{measure}: {{flow: sender}}}}]
 "
         ),
+        change,
     )
+}
+
+/// What is said of one whose clock may be off by 100 ppm, and that departs so.
+fn cut_by_a_clock(measure: &str, departs: &str) -> Word {
+    let ran = cut_by(measure, |device| {
+        let clock = Setting { path: "clock".to_owned(), value: "100ppm".into() };
+        device.declared = device.declared.with(&clock).expect("a limit");
+        let departs: Mutation = departs.parse().expect("a departure");
+        device.mutate(&departs).expect("a departure of a NIC");
+    });
+    ran.as_seen().word(measure)
 }
 
 pub(super) fn packets(seen: &Seen<'_>) -> Vec<usize> {
@@ -136,4 +155,36 @@ fn two_packets_back_to_back_are_a_burst_and_a_picosecond_parts_them() {
     };
     assert_eq!(gap(1), Word::Pass);
     assert!(matches!(gap(0), Word::Fail(_)), "{:?}", gap(0));
+}
+
+#[test]
+fn where_no_cut_would_show_the_same_a_cut_is_not_told() {
+    // The first packet of a message is the longest: 1102 B take 176.32 ns at 50 Gb/s, and the port alone 89.76 ns.
+    let off = |bound: u64| cut("rate.cut").off_by(Dur(bound)).as_seen();
+    assert_eq!(off(43_279).word("rate.cut"), Word::Pass);
+    let said = off(43_280);
+    assert_eq!(said.word("rate.cut"), Word::Doubt("not-observable"));
+    let numbers = "of the port's speed: a cut leaves 0.499997 to 0.500002, and no cut 0.981";
+    assert!(said.wrong().contains(numbers), "{}", said.wrong());
+}
+
+#[test]
+fn a_nic_that_does_not_cut_is_found_whatever_its_clock_may_be() {
+    for clock in ["clock_fast:100", "clock_slow:100"] {
+        for measure in ["rate.cut", "rate.follows", "rate.reaction", "rate.least", "rate.final"] {
+            let word = cut_by_a_clock(measure, &format!("deviation={clock}"));
+            assert_eq!(word, Word::Pass, "{measure}: {clock}");
+        }
+    }
+    for departs in ["nic.rp.enable=false", "nic.rp.initial_alpha=x0.9"] {
+        for measure in ["rate.cut", "rate.follows", "rate.least", "rate.final"] {
+            let word = cut_by_a_clock(measure, departs);
+            assert!(matches!(word, Word::Fail(_)), "{measure}: {departs}: {word:?}");
+        }
+    }
+    // Three times as far off as it may be: 100 ppm of each gap are not enough for it.
+    for clock in ["clock_fast:300", "clock_slow:300"] {
+        let word = cut_by_a_clock("rate.follows", &format!("deviation={clock}"));
+        assert!(matches!(word, Word::Fail(_)), "{clock}: {word:?}");
+    }
 }

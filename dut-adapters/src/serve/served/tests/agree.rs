@@ -23,7 +23,7 @@ fn streams() -> [(StreamSpec, Dur); 3] {
 
 fn bytes(at: Time, port: u16, dir: Dir, packet: &Packet) -> Seen {
     let bytes = match packet.kind {
-        Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest => {
+        Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest | Kind::NotReady => {
             let (spec, _) = &streams()[usize::from(packet.stream)];
             wire::data(spec, packet.stream, packet.seq, spec.size, packet.ce())
         }
@@ -73,6 +73,7 @@ fn in_virtual_time(profile: &Profile, seed: u64) -> Virtual {
             ect,
             ce: false,
             record,
+            pcp: None,
             macsec_mode,
         };
         dut.rig().start_stream(spec.from, &stream);

@@ -39,7 +39,7 @@ pub fn acknowledged(first: Psn, sent: &[Sent], came: &[Event], blur: Dur) -> Pro
         let after = match event.says {
             Says::Ack => event.psn.advance(1),
             // All before it is taken.
-            Says::Nak => event.psn,
+            Says::Nak | Says::NotReady { .. } => event.psn,
         };
         let Some(more) = after.ahead_of(number(first, through)) else { continue };
         let packets = through + u64::from(more);

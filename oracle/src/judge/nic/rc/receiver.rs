@@ -6,7 +6,7 @@ use crate::spec::nic::rc::{Data, Packet, Reply, Says, replies, says_as_much};
 use rig_capture::Span;
 use rig_frames::psn::Psn;
 use rig_lab::Rc;
-use rig_units::Time;
+use rig_units::{Dur, Time, Within};
 use std::collections::BTreeMap;
 
 /// An acknowledgement or a NAK that a receiver sent; a READ request anew is a NAK.
@@ -29,6 +29,8 @@ pub struct Answered {
     pub acks: Vec<(usize, Span)>,
     /// The same of NAKs.
     pub naks: Vec<(usize, Span)>,
+    /// Whether an acknowledgement left that stood for none before it: it was held for no shorter than the least that is declared.
+    pub alone: bool,
     /// Of a READ, how often its requester's timeout ran out; `None` where it may have done so once more.
     pub expired: Option<usize>,
 }
@@ -76,6 +78,15 @@ pub fn receiver(
         faults.push(Fault::WrongPsn { packet: due.packet, reply });
     });
     open.others(|_| true, |reply| faults.push(Fault::Unasked { reply }));
+    let held = rc.ack_held.filter(|_| data == Data::Requests);
+    for (due, reply) in held.iter().flat_map(|_| open.alone()) {
+        let (packet, at) = (due.packet, answers[reply].at + sight.blur());
+        let least = held.map_or(Dur::ZERO, Within::least);
+        answered.alone = true;
+        if due.ready.from <= at && at < due.ready.from + least {
+            faults.push(Fault::Early { packet, reply });
+        }
+    }
     let seen = |ready: Ready| ready.by + sight.busy + sight.blur() <= sight.until;
     let left = due.iter().zip(&open.of).zip(&open.stood_for);
     for ((due, reply), _) in left.filter(|(_, stood_for)| !**stood_for) {
@@ -93,7 +104,7 @@ pub fn receiver(
             }
             (None, _) if !seen(due.ready) => {}
             (None, Says::Ack) => faults.push(Fault::MissingAck { packet }),
-            (None, Says::Nak) => faults.push(Fault::MissingNak { packet }),
+            (None, Says::Nak | Says::NotReady { .. }) => faults.push(Fault::MissingNak { packet }),
         }
     }
     faults.sort_unstable();
@@ -173,6 +184,17 @@ impl<'a> Open<'a> {
                 self.used[reply] && in_time && says_as_much(due.psn, says, psn)
             });
         }
+    }
+
+    /// The acknowledgements that left and stood for none before them, each with its reply. One that stands for another leaves when that
+    /// one has been held for long enough.
+    fn alone(&self) -> impl Iterator<Item = (&Reply, usize)> {
+        let mut stands = false;
+        let acks = self.due.iter().enumerate().filter(|(_, due)| due.says == Says::Ack);
+        acks.filter_map(move |(index, due)| {
+            let stood = core::mem::replace(&mut stands, self.stood_for[index]);
+            self.of[index].filter(|_| !stood).map(|reply| (due, reply))
+        })
     }
 
     /// Pairs what is left of one name, in order, where the time fits.

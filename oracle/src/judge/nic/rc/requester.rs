@@ -71,8 +71,8 @@ struct Standing<'a> {
     taken: u32,
     /// Messages that it has asked for.
     begun: u32,
-    /// The last progress.
-    since: Option<Time>,
+    /// Since when the timer runs: the last progress, or when it ran out, after which a request may have waited for the port.
+    since: Option<Ready>,
     /// Timeouts in a row.
     tries: u32,
     /// Timeouts that it asked anew after.
@@ -87,7 +87,7 @@ impl Standing<'_> {
     fn takes(&mut self, packet: &Packet) {
         if packet.psn == self.expected() {
             self.taken += 1;
-            (self.since, self.tries) = (Some(packet.at), 0);
+            (self.since, self.tries) = (Some(packet.at.into()), 0);
         }
     }
 
@@ -95,12 +95,14 @@ impl Standing<'_> {
     fn explains(&mut self, ask: &Asked) -> bool {
         let whole = self.begun * self.reading.packets;
         if self.taken == whole && ask.psn == self.expected() {
-            (self.begun, self.since) = (self.begun + 1, Some(ask.at));
+            (self.begun, self.since) = (self.begun + 1, Some(ask.at.into()));
             return true;
         }
-        let due = self.due().is_some_and(|due| self.sight.on_time(due, ask.at));
-        if due && ask.psn == self.expected() {
-            (self.since, self.tries) = (Some(ask.at), self.tries + 1);
+        let due = self.due().filter(|due| self.sight.on_time(*due, ask.at));
+        if let Some(due) = due.filter(|_| ask.psn == self.expected()) {
+            let waited = self.sight.busy + self.sight.blur();
+            let from = Time(ask.at.0.saturating_sub(waited.0)).max(due.from).min(ask.at);
+            (self.since, self.tries) = (Some(Ready { from, by: ask.at }), self.tries + 1);
             self.expired += 1;
             return true;
         }
@@ -110,7 +112,8 @@ impl Standing<'_> {
     /// When the timeout runs out.
     fn due(&self) -> Option<Ready> {
         let waits = self.taken < self.begun * self.reading.packets;
-        Some(Ready::after(self.since?, timeout(self.rc).filter(|_| waits)?))
+        let (since, timeout) = (self.since?, timeout(self.rc).filter(|_| waits)?);
+        Some(Ready { from: since.from + timeout.least(), by: since.by + timeout.most() })
     }
 
     /// Whether the timeout ran out once more, after the last try; `None`: it may have, by the end of what was seen.

@@ -4,7 +4,7 @@
 //! acknowledgement overtakes a sender that went back, or comes between a NAK and its effect.
 
 use super::{Fault, Sight};
-use crate::spec::nic::rc::{Says, may_begin, timeout};
+use crate::spec::nic::rc::{Says, may_begin, rnr_retries, timeout};
 use rig_capture::Span;
 use rig_frames::psn::Psn;
 use rig_lab::Rc;
@@ -37,6 +37,8 @@ pub struct Resent {
     pub faults: Vec<Fault>,
     /// Ways back after a NAK: the packet, the NAK, and picoseconds between.
     pub restarts: Vec<(usize, usize, Span)>,
+    /// The same after an RNR NAK.
+    pub tried_again: Vec<(usize, usize, Span)>,
     /// Ways back after a timeout: the packet, and picoseconds without progress.
     pub timeouts: Vec<(usize, Span)>,
     /// Whether the timeout ran out once more, after the last try: it gave up. `None`: it may have, by the end of what was seen.
@@ -65,13 +67,15 @@ pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight)
         naks: Vec::new(),
         active: Time::ZERO,
         tries: 0,
+        refusals: 0,
         resent: Resent::default(),
     };
     let mut came = came.iter().enumerate().peekable();
     for (packet, one) in sent.iter().enumerate() {
         // What names a number that was not sent yet came later, whatever the stamps say.
         while let Some((index, event)) = came.next_if(|(_, event)| {
-            event.at <= one.at || (event.at <= one.at + sight.blur() && sender.names_sent(event))
+            event.at <= one.at
+                || (event.at <= one.at + sight.blur() && sender.names_sent(event, one))
         }) {
             // What leaves before it is not late for it, whichever of the two is read first.
             sender.came(index, event, event.at.min(one.at));
@@ -102,6 +106,10 @@ struct Nak {
     index: usize,
     psn: Psn,
     at: Time,
+    /// How long it takes to go back for it.
+    takes: Within,
+    /// Whether it says that the receiver is not ready, and then whether that was its last try.
+    rnr: Option<bool>,
     /// Whether it has to be; not when something else sent the number meanwhile.
     binds: bool,
 }
@@ -121,6 +129,8 @@ struct Sender<'a> {
     /// The last instant at which anything started the timeout anew, by any reading of the rule.
     active: Time,
     tries: u32,
+    /// RNR NAKs since the last progress.
+    refusals: u32,
     resent: Resent,
 }
 
@@ -133,14 +143,21 @@ impl Sender<'_> {
     const fn unacked(event: &Event) -> Psn {
         match event.says {
             Says::Ack => event.psn.advance(1),
-            Says::Nak => event.psn,
+            Says::Nak | Says::NotReady { .. } => event.psn,
         }
     }
 
-    /// Whether all that it speaks of was sent: what it acknowledges, or what it misses and the packet behind that which shows the hole.
-    fn names_sent(&self, event: &Event) -> bool {
+    /// Whether all that it speaks of was sent: what it acknowledges, or what it misses and the packet behind that which shows the hole. An RNR
+    /// NAK follows the very packet that it names, so that one of the same time is taken for later unless this is a way back that nothing else
+    /// explains.
+    fn names_sent(&self, event: &Event, one: &Sent) -> bool {
+        if matches!(event.says, Says::NotReady { .. }) {
+            let explained = self.naks.iter().any(|nak| may_begin(self.rc, nak.psn, one.psn));
+            return one.psn == event.psn && one.psn != self.next && !explained;
+        }
         let behind = match event.says {
-            Says::Ack => 1,
+            // One that is not ready says so of the first that it cannot take.
+            Says::Ack | Says::NotReady { .. } => 1,
             Says::Nak => 2,
         };
         self.top.ahead_of(event.psn.advance(behind)).is_some()
@@ -159,17 +176,27 @@ impl Sender<'_> {
                 self.resent.faults.push(Fault::NoTimeout { packet });
             }
             self.standings.push(Standing { from: event.at, unacked, since: event.at });
-            self.tries = 0;
+            (self.tries, self.refusals) = (0, 0);
             for nak in &mut self.naks {
                 nak.binds &= nak.psn.ahead_of(unacked).is_some();
             }
         }
-        if progress > 0 || event.says == Says::Nak {
+        if progress > 0 || event.says != Says::Ack {
             self.active = self.active.max(event.at);
         }
-        if event.says == Says::Nak {
-            self.naks.push(Nak { index, psn: event.psn, at: event.at, binds: true });
-        }
+        let (takes, rnr) = match event.says {
+            Says::Ack => return,
+            Says::Nak => (self.rc.resend_latency, None),
+            Says::NotReady { least, most } => {
+                self.refusals += 1;
+                self.active = self.active.max(event.at + most);
+                // After the last try it gives up.
+                let last = rnr_retries(self.rc).is_some_and(|tries| self.refusals > tries);
+                (Within::between(least, most), Some(last))
+            }
+        };
+        let binds = rnr != Some(true);
+        self.naks.push(Nak { index, psn: event.psn, at: event.at, takes, rnr, binds });
     }
 
     fn sent(&mut self, packet: usize, one: &Sent) {
@@ -178,13 +205,20 @@ impl Sender<'_> {
             self.active = self.active.max(one.at);
         }
         let blur = self.sight.blur();
-        let open = |nak: &Nak| one.at + blur >= nak.at + self.rc.resend_latency.least();
+        let open = |nak: &Nak| one.at + blur >= nak.at + nak.takes.least();
         let begins = |nak: &Nak| may_begin(self.rc, nak.psn, one.psn) && open(nak);
         let which = self.naks.iter().rposition(begins);
         // A packet in order may be the first after a NAK, too, where that may be another than it names.
         let either = one.psn == self.next && self.rc.resend_extra.is_some();
-        if let Some(which) = which.filter(|_| !either) {
-            self.restart(packet, which, one.at);
+        if let Some(nak) = self.too_soon(one) {
+            self.resent.faults.push(Fault::TooSoon { packet, nak });
+            // What goes on in order may still go back when it is time.
+            if one.psn != self.next {
+                self.naks.clear();
+            }
+            self.active = self.active.max(one.at);
+        } else if let Some(which) = which.filter(|_| !either) {
+            self.restart(packet, self.earliest(which, one, begins), one);
         } else if one.psn == self.next || self.overtaken(one) {
             if let Some(which) = which {
                 self.naks[which].binds = false;
@@ -197,7 +231,7 @@ impl Sender<'_> {
         } else if let Some(which) =
             self.naks.iter().rposition(|nak| open(nak) && self.passed(nak, one))
         {
-            self.restart(packet, which, one.at);
+            self.restart(packet, which, one);
         } else {
             let wrong = self.naks.iter().rfind(|nak| nak.psn != one.psn && open(nak));
             let fault = match wrong {
@@ -213,6 +247,19 @@ impl Sender<'_> {
         if self.next.ahead_of(self.top).is_some() {
             self.top = self.next;
         }
+    }
+
+    /// The RNR NAK whose time is not over, where this leaves in it and is not what was on its way out when it came.
+    fn too_soon(&self, one: &Sent) -> Option<usize> {
+        let blur = self.sight.blur();
+        let stops = self.rc.resend_latency.most() + self.sight.busy + blur;
+        let waits = |nak: &&Nak| {
+            let in_order = one.psn == self.next && one.psn != nak.psn;
+            nak.rnr.is_some()
+                && one.at + blur < nak.at + nak.takes.least()
+                && if in_order { one.at > nak.at + stops } else { one.at > nak.at + blur }
+        };
+        self.naks.iter().find(waits).map(|nak| nak.index)
     }
 
     /// Whether acknowledgements have overtaken a sender that went back, and this is the first number after them.
@@ -237,22 +284,51 @@ impl Sender<'_> {
         self.standings[known.unwrap_or(0)..].iter()
     }
 
-    fn restart(&mut self, packet: usize, which: usize, at: Time) {
-        let Nak { index, at: nak, .. } = self.naks[which];
+    /// The earliest NAK that this may be the way back for, `which` the latest: each takes its own time to its effect, and a sender that goes back
+    /// for one may go back for the next, too. Of one that is held back by its rate nobody knows how long, so that it is the latest.
+    fn earliest(&self, which: usize, one: &Sent, begins: impl Fn(&Nak) -> bool) -> usize {
+        let Some(allowance) = self.sight.allowance else { return which };
+        let Sight { busy, .. } = *self.sight;
+        let blur = self.sight.blur();
+        let fits = |nak: &Nak| {
+            let opens = one.at + blur >= nak.at + nak.takes.least();
+            let in_time = one.at <= nak.at + nak.takes.most() + busy + blur + allowance;
+            in_time && (begins(nak) || (opens && self.passed(nak, one)))
+        };
+        self.naks[..which].iter().position(fits).unwrap_or(which)
+    }
+
+    fn restart(&mut self, packet: usize, which: usize, one: &Sent) {
+        let at = one.at;
+        let Nak { index, at: nak, takes, rnr, .. } = self.naks[which];
+        if rnr == Some(true) {
+            self.resent.faults.push(Fault::TooMany { packet });
+        }
         let (took, blur) = (at.since(nak).unwrap_or(Dur::ZERO), self.sight.blur());
-        let latest = |allowance| self.rc.resend_latency.most() + self.sight.busy + blur + allowance;
+        let latest = |allowance| takes.most() + self.sight.busy + blur + allowance;
         if self.sight.allowance.is_some_and(|allowance| took > latest(allowance)) {
             self.resent.faults.push(Fault::LateRestart { packet, nak: index });
         }
         let span = Span { lo: took.saturating_sub(blur).0, hi: (took + blur).0 };
-        self.resent.restarts.push((packet, index, span));
-        self.naks.drain(..=which);
+        if rnr.is_some() {
+            self.resent.tried_again.push((packet, index, span));
+        } else {
+            self.resent.restarts.push((packet, index, span));
+        }
+        // What is next in order anyway may be the way back, and may not: then that is still to come.
+        let open = one.psn == self.next && self.sight.allowance.is_some();
+        let still = self.naks.drain(..=which).next_back().filter(|_| open);
+        self.naks.splice(..0, still);
+        for nak in &mut self.naks {
+            nak.binds &= !may_begin(self.rc, nak.psn, one.psn);
+        }
         self.active = self.active.max(at);
     }
 
     fn in_order(&mut self, packet: usize, at: Time) {
-        let after = self.rc.resend_latency.most() + self.sight.busy + self.sight.blur();
-        if let Some(nak) = self.naks.iter().find(|nak| nak.binds && at > nak.at + after) {
+        let after = self.sight.busy + self.sight.blur();
+        let late = |nak: &&Nak| nak.binds && at > nak.at + nak.takes.most() + after;
+        if let Some(nak) = self.naks.iter().find(late) {
             self.resent.faults.push(Fault::WrongRestart { packet, nak: nak.index });
             self.naks.clear();
         } else if self.overdue(at) {
@@ -294,7 +370,10 @@ impl Sender<'_> {
             self.resent.faults.push(Fault::TooMany { packet });
         }
         self.naks.iter_mut().for_each(|nak| nak.binds = false);
-        self.standings.push(Standing { from: one.at, since: one.at, ..self.standing() });
+        // Its timer began anew as it ran out, and the packet may have waited for the port since.
+        let waited = Time(one.at.0.saturating_sub((self.sight.busy + blur).0));
+        let since = waited.max(standing.since + timeout.least()).min(one.at);
+        self.standings.push(Standing { from: one.at, since, ..self.standing() });
         self.active = self.active.max(one.at);
         true
     }
@@ -308,8 +387,9 @@ impl Sender<'_> {
             _ => Some(false),
         };
         let Some(allowance) = allowance else { return };
-        let after = self.rc.resend_latency.most() + busy + self.sight.blur() + allowance;
-        if let Some(nak) = self.naks.iter().find(|nak| nak.binds && until > nak.at + after) {
+        let after = busy + self.sight.blur() + allowance;
+        let late = |nak: &&Nak| nak.binds && until > nak.at + nak.takes.most() + after;
+        if let Some(nak) = self.naks.iter().find(late) {
             self.resent.faults.push(Fault::NoRestart { nak: nak.index });
         } else if sent > 0 && self.overdue(until) {
             self.resent.faults.push(Fault::NoTimeout { packet: sent - 1 });

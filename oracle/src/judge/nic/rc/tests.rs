@@ -6,6 +6,9 @@ use rig_lab::{AckTimeout, Rc};
 use rig_units::Within;
 use std::collections::BTreeMap;
 
+mod not_ready;
+mod timer;
+
 const EXACT: Sight = Sight {
     bound: Dur::ZERO,
     busy: Dur::ZERO,
@@ -29,6 +32,8 @@ fn rc(ack_every: u16) -> Rc {
         timeout: AckTimeout::Time(Dur(WAITS)),
         timeout_late: Some(Within::ZERO),
         retries: 200,
+        rnr_retries: None,
+        rnr_late: Some(Within::ZERO),
     }
 }
 
@@ -124,7 +129,7 @@ fn trace(rc: &Rc, first: Psn, total: u32, lost: &[bool]) -> Trace {
                     if !lost.next().unwrap() {
                         let named = match reply.says {
                             Says::Ack => reply.psn.advance(1),
-                            Says::Nak => reply.psn,
+                            Says::Nak | Says::NotReady { .. } => reply.psn,
                         };
                         add(reply.ready.from.0 + CABLE, What::Reply(reply.says, index(named)));
                     }
@@ -269,6 +274,31 @@ fn an_acknowledgement_stands_for_those_before_it_that_it_comes_in_time_for() {
         faults(&[each[0], each[1], (531, Says::Ack, 2)]),
         [Fault::Late { packet: 2, reply: 2 }]
     );
+}
+
+#[test]
+fn an_acknowledgement_that_stands_for_none_before_it_is_held_for_the_least_that_is_declared() {
+    let rc = Rc { ack_held: Some(Within::between(Dur(50), Dur(200))), ..rc(1) };
+    // The first is due at 180 to 330, the second at 230 to 380 unless it stands for the first.
+    let packets = [0, 1].map(|n: u32| Packet {
+        at: Time(100 + u64::from(n) * 50),
+        psn: Psn::new(n),
+        last: true,
+    });
+    let of = |packets: &[Packet], answers: &[(u64, u32)]| {
+        let answer = |&(at, psn)| Answer { at: Time(at), says: Says::Ack, psn: Psn::new(psn) };
+        let answers: Vec<Answer> = answers.iter().map(answer).collect();
+        receiver(&rc, (Data::Requests, Psn::new(0)), packets, &answers, &EXACT)
+    };
+    assert_eq!(of(&packets, &[(180, 0), (230, 1)]).faults, []);
+    assert_eq!(of(&packets, &[(179, 0), (230, 1)]).faults, [Fault::Early { packet: 0, reply: 0 }]);
+    assert_eq!(of(&packets, &[(180, 0), (229, 1)]).faults, [Fault::Early { packet: 1, reply: 1 }]);
+    // One for both leaves when the first has been held, of which nobody sees more than that it has come.
+    let both = of(&packets, &[(180, 1)]);
+    assert_eq!((both.faults, both.alone), (vec![], false));
+    // Once it is too early for what an acknowledgement takes, it is so once.
+    assert_eq!(of(&packets[..1], &[(129, 0)]).faults, [Fault::Early { packet: 0, reply: 0 }]);
+    assert!(of(&packets[..1], &[(180, 0)]).alone);
 }
 
 #[test]

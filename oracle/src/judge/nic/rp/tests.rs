@@ -22,7 +22,7 @@ fn greedy(
 
 fn judged(rp: &Rp, cnps: &[Time], frames: &[(Time, Bytes)]) -> Followed {
     let allowance = Some(Dur::ZERO);
-    follow(rp, LINE, &Seen { cnps, frames, bound: Dur::ZERO, allowance })
+    follow(rp, LINE, &Seen { cnps, frames, off: Off::default(), allowance })
 }
 
 #[test]
@@ -54,7 +54,8 @@ fn a_frame_off_by_more_than_a_device_rounds_is_a_fault_and_within_the_stamps_it_
             *at = Time(at.0.checked_add_signed(shift).unwrap());
         }
         let allowance = Some(Dur::ZERO);
-        let seen = Seen { cnps: &cnps, frames: &frames, bound, allowance };
+        let off = Off { stamps: bound, ..Off::default() };
+        let seen = Seen { cnps: &cnps, frames: &frames, off, allowance };
         let faults = follow(&rp(), LINE, &seen).faults;
         faults.iter().map(|fault| (fault.kind, fault.frame)).collect::<Vec<_>>()
     };
@@ -70,7 +71,7 @@ fn a_frame_off_by_more_than_a_device_rounds_is_a_fault_and_within_the_stamps_it_
 #[test]
 fn a_sender_with_nothing_to_send_is_late_only_where_that_is_not_allowed() {
     let frames = [(Time(0), Bytes(1_000)), (Time(1_000_000), Bytes(1_000))];
-    let seen = |allowance| Seen { cnps: &[], frames: &frames, bound: Dur::ZERO, allowance };
+    let seen = |allowance| Seen { cnps: &[], frames: &frames, off: Off::default(), allowance };
     assert_eq!(follow(&rp(), LINE, &seen(None)).faults, []);
     assert_eq!(follow(&rp(), LINE, &seen(Some(Dur(918_399)))).faults[0].kind, Kind::TooLate);
     assert_eq!(follow(&rp(), LINE, &seen(Some(Dur(918_400)))).faults, []);
@@ -192,6 +193,61 @@ fn a_timer_that_is_off_by_two_frames_is_accused() {
     }
 }
 
+/// The same by a clock whose seconds are longer by so many millionths, to the picosecond below.
+fn by_a_clock(ppm: i64, at: Time) -> Time {
+    let second = 1_000_000_u64;
+    Time(Dur(at.0).scaled(second.saturating_add_signed(ppm), second).0)
+}
+
+/// Faults of a device that is configured so and whose clock is off by so much, where one like `declared` may be off by 100 ppm.
+fn by_clocks(declared: &Rp, other: &Rp, ppm: i64, cnps: &[Time]) -> usize {
+    let frames = greedy(other, LINE, cnps, Bytes(4_000), 3_000);
+    let frames: Vec<_> = frames.iter().map(|&(at, bytes)| (by_a_clock(ppm, at), bytes)).collect();
+    let cnps: Vec<Time> = cnps.iter().map(|&at| by_a_clock(ppm, at)).collect();
+    let apart = rig_units::Apart::of(rig_units::Ppm(100), rig_units::Ppm(0));
+    // What a CNP takes is as the clock of the stamps shows it.
+    let declared = Rp { latency: apart.range(declared.latency), ..*declared };
+    let off = Off { stamps: Dur(1), apart, ..Off::default() };
+    let seen = Seen { cnps: &cnps, frames: &frames, off, allowance: Some(Dur::ZERO) };
+    let followed = follow(&declared, LINE, &seen);
+    assert_eq!(followed.lost, 0);
+    followed.faults.len()
+}
+
+#[test]
+fn a_device_within_its_clock_is_not_accused_and_one_past_it_is() {
+    let (declared, cnps) = several();
+    // 20 ppm of the gap behind a cut are more than a picosecond either way.
+    for (ppm, accused) in [(-120, true), (-100, false), (0, false), (100, false), (120, true)] {
+        assert_eq!(by_clocks(&declared, &declared, ppm, &cnps) > 0, accused, "{ppm}");
+    }
+}
+
+#[test]
+fn a_clock_hides_no_parameter() {
+    let (declared, cnps) = several();
+    type Change = fn(&mut Rp);
+    let changes: [(&str, Change); 10] = [
+        ("enable", |rp| rp.enable = false),
+        ("gd", |rp| rp.gd = Some(10)),
+        ("min_dec_fac", |rp| rp.min_dec_fac = Some(rig_units::Ppm(600_000))),
+        ("initial_alpha", |rp| rp.initial_alpha.0 = 900_000),
+        ("inverse_g", |rp| rp.inverse_g *= 2),
+        ("alpha_timer", |rp| rp.alpha_timer = rp.alpha_timer * 2),
+        ("timer", |rp| rp.timer += Dur::us(1)),
+        ("threshold", |rp| rp.threshold += 1),
+        ("ai_rate", |rp| rp.ai_rate.bps += rp.ai_rate.bps / 2),
+        ("latency", |rp| rp.latency = Dur::us(2).into()),
+    ];
+    for (name, change) in changes {
+        let mut other = declared;
+        change(&mut other);
+        for ppm in [-100, 0, 100] {
+            assert!(by_clocks(&declared, &other, ppm, &cnps) > 0, "{name} by {ppm} ppm");
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn a_device_with_another_parameter_is_told_from_one_that_keeps_the_rule(
@@ -233,7 +289,8 @@ proptest! {
         let mut off = |at: &mut Time| *at = Time(at.0 + blur.next().unwrap());
         frames.iter_mut().for_each(|(at, _)| off(at));
         cnps.iter_mut().for_each(off);
-        let seen = Seen { cnps: &cnps, frames: &frames, bound: Dur(4_000), allowance: Some(Dur::ZERO) };
+        let off = Off { stamps: Dur(4_000), ..Off::default() };
+        let seen = Seen { cnps: &cnps, frames: &frames, off, allowance: Some(Dur::ZERO) };
         let followed = follow(&rp, LINE, &seen);
         prop_assert_eq!(followed.faults, []);
         prop_assert_eq!(followed.lost, 0);

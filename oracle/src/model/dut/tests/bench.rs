@@ -154,6 +154,7 @@ impl Bench {
             ect: false,
             ce: false,
             record: true,
+            pcp: None,
             macsec_mode: MacsecMode::Usual,
         };
         self.dut.rig().start_stream(from, &stream);

@@ -55,6 +55,7 @@ impl Bench {
             ect,
             ce: false,
             record,
+            pcp: None,
             macsec_mode: MacsecMode::Usual,
         };
         self.dut.rig().start_stream(from, &stream);
@@ -254,6 +255,7 @@ fn lossy(from: u16) -> Stream {
         ect: false,
         ce: false,
         record: true,
+        pcp: None,
         macsec_mode: MacsecMode::Usual,
     }
 }

@@ -117,6 +117,7 @@ pub(super) fn stream(from: u16, to: u16, macsec_mode: MacsecMode) -> Stream {
         ect: false,
         ce: false,
         record: true,
+        pcp: None,
         macsec_mode,
     }
 }

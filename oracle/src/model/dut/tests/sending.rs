@@ -1,11 +1,13 @@
 //! Deviations in what the device sends: its PFC frames, and how its queues share a port.
 
 use super::bench::{Bench, Case, bench, broken, id, ms};
+use crate::model::Stream;
 use crate::model::packet::{Kind, Packet};
 use crate::model::tap::Dir;
 use rig_capture::PfcFault;
 use rig_lab::RuleFamily;
-use rig_units::{Dur, Time};
+use rig_testcases::MacsecMode;
+use rig_units::{Dur, Pace, Time};
 
 /// Host 0 fills its priority group towards host 1, which is paused for good; the PFC frames that host 0 hears until
 /// 150 ms, before any watchdog acts: when, and what is wrong with them.
@@ -94,4 +96,55 @@ fn egress_rate_low_takes_its_share_of_every_port() {
     assert!(sum(Case::of(RuleFamily::Broadcom)).abs_diff(119_732) <= 1);
     assert!(sum(broken_case("egress_rate_low")).abs_diff(119_732 * 95 / 100) <= 1);
     assert!(sum(broken_case("egress_rate_low:500000")).abs_diff(119_732 / 2) <= 1);
+}
+
+/// Size and priority of frames of 1024 B as host 1 receives them, of ten that host 0 sent with this priority, or without a tag.
+fn arrived(mut bench: Bench, pcp: Option<u8>) -> Vec<(u16, Option<u8>)> {
+    let stream = Stream {
+        id: 9,
+        kind: Kind::Data,
+        names: 9,
+        first: 0,
+        class: 3,
+        dscp: 3,
+        size: 1_024,
+        pace: Pace::every(Dur::us(1)),
+        dst: 1,
+        count: Some(10),
+        ect: true,
+        ce: false,
+        record: true,
+        pcp,
+        macsec_mode: MacsecMode::Usual,
+        address: 0,
+    };
+    bench.dut.rig().start_stream(0, &stream);
+    let mut arrived = Vec::new();
+    let mut tap = |_: Time, host: u16, dir: Dir, packet: &Packet| {
+        if (host, dir) == (1, Dir::Rx) {
+            arrived.push((packet.size, packet.pcp()));
+        }
+    };
+    bench.dut.run_until(ms(1), &mut tap);
+    arrived
+}
+
+#[test]
+fn a_switch_that_does_right_keeps_every_tag() {
+    for pcp in (0..8).map(Some).chain([None]) {
+        assert_eq!(arrived(bench(), pcp), [(1_024, pcp); 10]);
+    }
+}
+
+#[test]
+fn pcp_rewritten_changes_the_priority_of_what_has_one() {
+    assert_eq!(arrived(broken("pcp_rewritten"), Some(5)), [(1_024, Some(0)); 10]);
+    assert_eq!(arrived(broken("pcp_rewritten:6"), Some(5)), [(1_024, Some(6)); 10]);
+    assert_eq!(arrived(broken("pcp_rewritten:6"), None), [(1_024, None); 10]);
+}
+
+#[test]
+fn tag_stripped_takes_four_bytes_off_what_has_a_tag() {
+    assert_eq!(arrived(broken("tag_stripped"), Some(5)), [(1_020, None); 10]);
+    assert_eq!(arrived(broken("tag_stripped"), None), [(1_024, None); 10]);
 }

@@ -40,6 +40,7 @@ fn filled_on(case: Case, seed: u64, held: u64) -> Bench {
         ect,
         ce: false,
         record,
+        pcp: None,
         macsec_mode: MacsecMode::Usual,
     };
     bench.dut.rig().start_stream(0, &stream);

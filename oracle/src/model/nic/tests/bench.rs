@@ -120,6 +120,7 @@ impl Bench {
             ect: true,
             ce: kind == Kind::Data,
             record: true,
+            pcp: None,
             macsec_mode: MacsecMode::Usual,
         };
         self.network.start_stream(RIG, &stream);

@@ -1,8 +1,9 @@
 //! How reliable connections get over what is lost.
 
 use super::bench::*;
-use crate::model::nic::{Flow, Verb};
+use crate::model::nic::{Config, Flow, Verb};
 use crate::model::packet::{Kind, Packet};
+use rig_frames::roce::aeth::RnrTimer;
 use rig_lab::AckTimeout;
 use rig_units::{Dur, Time};
 
@@ -192,4 +193,37 @@ fn a_read_brings_its_messages_one_after_the_other() {
     assert_eq!(bench.received(Kind::ReadRequest).len(), 2);
     assert_eq!(bench.network.nic(NIC).unwrap().acknowledged(1), Some(6));
     assert!(bench.network.nic(NIC).unwrap().is_done(1));
+}
+
+/// An RNR NAK that names a number and asks for 40 us.
+fn rnr(seq: u32) -> Packet {
+    let nak = Packet { kind: Kind::NotReady, seq, ..Packet::data(1, RIG, NIC, 3, 26, 66) };
+    nak.with_rnr_timer(RnrTimer::new(4).unwrap())
+}
+
+#[test]
+fn a_receiver_that_is_not_ready_is_tried_again_when_it_says_and_so_often() {
+    let mut config = config();
+    config.rc.rnr_retries = Some(1);
+    config.rc.rnr_late = Some(Dur::us(3).into());
+    let sent = |config: &Config, times: &[(u64, u32)]| {
+        let mut bench = bench(config);
+        bench.network.start_flow(NIC, &Flow { count: Some(4), ..flow(1) });
+        for &(at, seq) in times {
+            bench.run(Dur::us(at));
+            bench.send(rnr(seq));
+        }
+        bench.run(Dur::us(400));
+        let data = bench.received(Kind::Data);
+        let counted = bench.network.nic(NIC).unwrap().counters().rnr_nak_retry_err;
+        (data.iter().map(|seen| (seen.left(), seen.packet.seq)).collect::<Vec<_>>(), counted)
+    };
+    let (all, counted) = sent(&config, &[(10, 2)]);
+    assert_eq!(all.iter().map(|(_, seq)| *seq).collect::<Vec<_>>(), [0, 1, 2, 3, 2, 3]);
+    assert_eq!((all[4].0, counted), (Time::ZERO + Dur::us(10 + 43) + arrival(66), 1));
+    // A second one of the same number ends it; one of a later number says that there was progress.
+    assert_eq!(sent(&config, &[(10, 2), (100, 2)]).0.len(), 6);
+    assert_eq!(sent(&config, &[(10, 2), (100, 3)]).0.len(), 7);
+    config.rc.rnr_retries = None;
+    assert_eq!(sent(&config, &[(10, 2), (100, 2), (200, 2)]).0.len(), 10);
 }

@@ -1,0 +1,121 @@
+//! What lies between a rig port and the NIC that is looked at over it, where that is more than a cable: devices that take a frame in
+//! whole before they send it on.
+
+use crate::analyse::nic::taken;
+use crate::{Dir, Record, What};
+use rig_units::{Apart, Bytes, Dur, PortSpeed};
+
+/// A device on the way, which runs at the speed of the rig's port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Relay {
+    /// What a frame takes through it when it is idle, from its last bit in to its first bit out.
+    pub transit: Dur,
+    /// The time through the cable on the side of the NIC.
+    pub cable: Dur,
+    /// How far its clock and the rig's may be apart.
+    pub apart: Apart,
+}
+
+/// The way from a rig port to a NIC, beyond the rig's own cable. Whatever goes over it belongs to that NIC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approach {
+    speed: PortSpeed,
+    relays: Vec<Relay>,
+    /// How much longer than the least a frame may have been on it, or how much shorter.
+    spread: Dur,
+}
+
+impl Approach {
+    /// The way over these devices, from the rig on. `records` are those of the trial: of them follows how long a frame may have waited on it.
+    pub fn of(speed: PortSpeed, relays: Vec<Relay>, port: u16, records: &[Record]) -> Approach {
+        let waits = [Dir::Tx, Dir::Rx].map(|dir| {
+            let of = records.iter().filter(|one| (one.port, one.dir) == (port, dir));
+            let sizes = of.filter_map(|one| size(one.what));
+            let (least, most) =
+                sizes.fold((u16::MAX, 0), |(least, most), size| (size.min(least), size.max(most)));
+            // Frames come in one after the other, at the speed at which they leave: one waits for what of a longer one before it takes
+            // more time than it did itself.
+            speed.serialise(Bytes(u64::from(most.saturating_sub(least))))
+        });
+        let waits = waits[0].max(waits[1]);
+        let longest = records.iter().filter_map(|one| size(one.what)).max().unwrap_or(0);
+        let spread = relays.iter().fold(Dur::ZERO, |all, relay| {
+            let own = relay.transit + taken(speed, longest);
+            all + waits + speed.serialise(PREAMBLE_OR_GAP) + Dur(relay.apart.part(own.0))
+        });
+        Approach { speed, relays, spread }
+    }
+
+    /// The least that a frame is on it, from its last bit to its last bit.
+    pub fn takes(&self, size: u16) -> Dur {
+        let relay =
+            |all, relay: &Relay| all + relay.transit + taken(self.speed, size) + relay.cable;
+        self.relays.iter().fold(Dur::ZERO, relay)
+    }
+
+    /// How far off an instant at the NIC may be that follows from one at the rig: what frames may have waited for each other, whether
+    /// a device counts preamble and gap before a frame or after it, and its clock.
+    pub const fn spread(&self) -> Dur {
+        self.spread
+    }
+}
+
+/// Of preamble and gap one is the longer: the gap.
+const PREAMBLE_OR_GAP: Bytes = Bytes(12);
+
+/// The size of a frame that goes the whole way; PFC stays on its link.
+const fn size(what: What) -> Option<u16> {
+    match what {
+        What::Data { size, .. } => Some(size),
+        What::Roce(roce) => Some(roce.size),
+        What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rig_units::{Ppm, Time};
+
+    const SPEED: PortSpeed = PortSpeed::G100;
+
+    fn data(dir: Dir, size: u16) -> Record {
+        let what = What::Data { stream: 0, seq: 0, size, ce: false };
+        Record { at: Time::ZERO, port: 0, dir, what, secured: None, vlan: None }
+    }
+
+    fn relay(apart: Apart) -> Relay {
+        Relay { transit: Dur::ns(600), cable: Dur::ns(200), apart }
+    }
+
+    #[test]
+    fn each_device_takes_the_frame_once_more() {
+        let way = |relays| Approach::of(SPEED, relays, 0, &[]);
+        // 1032 bytes with the preamble, 80 ps each.
+        assert_eq!(way(vec![relay(Apart::NOT)]).takes(1_024), Dur::ns(800) + Dur(1_032 * 80));
+        assert_eq!(way(vec![relay(Apart::NOT); 2]).takes(64), (Dur::ns(800) + Dur(72 * 80)) * 2);
+        assert_eq!(way(Vec::new()).takes(64), Dur::ZERO);
+    }
+
+    #[test]
+    fn a_short_frame_waits_for_what_a_long_one_takes_more() {
+        let spread =
+            |records: &[Record]| Approach::of(SPEED, vec![relay(Apart::NOT)], 0, records).spread();
+        let gap = Dur(12 * 80);
+        assert_eq!(spread(&[data(Dir::Tx, 1_024)]), gap);
+        // Frames that go the other way are in nobody's way.
+        assert_eq!(spread(&[data(Dir::Tx, 1_024), data(Dir::Rx, 78)]), gap);
+        assert_eq!(spread(&[data(Dir::Rx, 1_024), data(Dir::Rx, 78)]), gap + Dur(946 * 80));
+        let elsewhere = Record { port: 1, ..data(Dir::Rx, 9_000) };
+        assert_eq!(spread(&[data(Dir::Rx, 78), elsewhere]), gap);
+    }
+
+    #[test]
+    fn a_clock_that_may_be_off_makes_the_way_uncertain() {
+        let apart = Apart::of(Ppm(100), Ppm(0));
+        let way = Approach::of(SPEED, vec![relay(apart)], 0, &[data(Dir::Tx, 1_024)]);
+        let own = Dur::ns(600) + Dur(1_032 * 80);
+        assert_eq!(way.spread(), Dur(12 * 80) + Dur(apart.part(own.0)));
+        assert!(way.spread() > Dur(12 * 80));
+    }
+}

@@ -1,0 +1,24 @@
+//! A switch that runs SONiC, as its databases tell of it. So far from files: nothing here opens a connection.
+//!
+//! Facts of tables, keys and defaults: sonic-swss-common `schema.h`, sonic-buildimage's YANG models and templates, sonic-swss
+//! (docs/sonic.md says which where). Invariant: what is no setting that the rig reads, keys of MACsec and community strings among it, is not
+//! kept and not shown (`kept.rs`).
+
+mod alike;
+mod asic;
+mod buffers;
+mod kept;
+mod ports;
+mod reader;
+mod rules;
+mod stated;
+mod tables;
+mod written;
+
+pub use alike::{PortSet, alike};
+pub use reader::read;
+pub use rules::{FILE_RULES, FileFlaw, FileRule, flaws, is_of_file};
+pub use tables::Tables;
+
+#[cfg(test)]
+mod tests;

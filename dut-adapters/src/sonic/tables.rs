@@ -1,0 +1,170 @@
+//! Tables of CONFIG_DB with the place of every row and field.
+
+use super::ports;
+use rig_lab::fault::Snippet;
+use rig_lab::{Fault, Place};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// Where something stands: line and column from 1, width in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub(super) line: usize,
+    pub(super) column: usize,
+    pub(super) width: usize,
+}
+
+/// One row: a key and what of its fields is kept.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) spot: Spot,
+    pub(super) fields: BTreeMap<String, (String, Spot)>,
+}
+
+/// CONFIG_DB of one chip, from a file, as far as it is kept.
+#[derive(Debug)]
+pub struct Tables {
+    pub(super) file: String,
+    /// The lines of the file, what is not kept hidden.
+    pub(super) lines: Vec<String>,
+    pub(super) rows: BTreeMap<String, BTreeMap<String, Row>>,
+    /// What is wrong with values that somebody asked for.
+    pub(super) faults: RefCell<Vec<Fault>>,
+}
+
+/// What a field says, and where.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Said<'t> {
+    tables: &'t Tables,
+    table: &'t str,
+    key: &'t str,
+    field: &'t str,
+    /// The value.
+    pub(super) text: &'t str,
+    spot: Spot,
+}
+
+impl Tables {
+    /// The rows of a table, by key.
+    pub(super) fn table<'t>(&'t self, table: &str) -> impl Iterator<Item = (&'t str, &'t Row)> {
+        self.rows.get(table).into_iter().flatten().map(|(key, row)| (key.as_str(), row))
+    }
+
+    /// A field of a row.
+    pub(super) fn field<'t>(&'t self, table: &str, key: &str, field: &str) -> Option<Said<'t>> {
+        let (table, rows) = self.rows.get_key_value(table)?;
+        let (key, row) = rows.get_key_value(key)?;
+        let (field, (text, spot)) = row.fields.get_key_value(field)?;
+        Some(Said { tables: self, table, key, field, text, spot: *spot })
+    }
+
+    /// Every field of a row.
+    pub(super) fn fields<'t>(&'t self, table: &str, key: &str) -> Vec<Said<'t>> {
+        let row = self.rows.get(table).and_then(|rows| rows.get(key));
+        let names = row.into_iter().flat_map(|row| row.fields.keys());
+        names.filter_map(|name| self.field(table, key, name)).collect()
+    }
+
+    /// A field of the switch itself.
+    pub(super) fn metadata<'t>(&'t self, field: &str) -> Option<Said<'t>> {
+        self.field("DEVICE_METADATA", "localhost", field)
+    }
+
+    /// The key of the row that binds queue or group `index` of `port` in such a table, ranges and lists in keys counted.
+    pub(super) fn bound<'t>(&'t self, table: &str, port: &str, index: u8) -> Option<&'t str> {
+        let named = |field: &str| self.metadata(field).map_or("", |said| said.text);
+        let chip = (named("hostname"), named("asic_name"));
+        self.table(table).map(|(key, _)| key).find(|key| ports::names(key, chip, port, index))
+    }
+
+    /// Where a row stands.
+    pub(super) fn row_place(&self, table: &str, key: &str) -> Option<Place> {
+        let row = self.rows.get(table)?.get(key)?;
+        Some(self.place(row.spot, format!("{table}|{key}")))
+    }
+
+    pub(super) fn place(&self, spot: Spot, path: String) -> Place {
+        place(&self.file, &self.lines, spot, path)
+    }
+
+    /// Notes that something cannot be used.
+    pub(super) fn note(&self, place: Place, found: String, want: &str) {
+        let fault = Fault { place: Box::new(place), found, want: want.to_owned() };
+        let mut faults = self.faults.borrow_mut();
+        if !faults.contains(&fault) {
+            faults.push(fault);
+        }
+    }
+}
+
+/// A place in lines that hide what is not kept.
+pub(super) fn place(file: &str, lines: &[String], spot: Spot, path: String) -> Place {
+    let line = lines.get(spot.line.saturating_sub(1)).map_or("", String::as_str);
+    Place {
+        file: file.to_owned(),
+        line: spot.line,
+        column: spot.column,
+        width: spot.width.max(1),
+        snippet: Snippet::of(line, spot.column),
+        path,
+    }
+}
+
+impl<'t> Said<'t> {
+    /// Where it stands.
+    pub(super) fn place(&self) -> Place {
+        self.tables.place(self.spot, self.path())
+    }
+
+    /// `TABLE|key|field`.
+    pub(super) fn path(&self) -> String {
+        format!("{}|{}|{}", self.table, self.key, self.field)
+    }
+
+    /// The number that is the name of the field, as in a map of code points.
+    pub(super) fn field_number(&self) -> Option<u8> {
+        self.field.parse().ok()
+    }
+
+    /// Notes that it cannot be used.
+    pub(super) fn wrong(&self, want: &str) {
+        let found = format!("{} is `{}`", self.field, rig_units::limits::quoted(self.text));
+        self.tables.note(self.place(), found, want);
+    }
+
+    /// The value as `read` takes it; what it does not take is noted.
+    pub(super) fn read<T>(&self, want: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let value = read(self.text.trim());
+        if value.is_none() {
+            self.wrong(want);
+        }
+        value
+    }
+
+    /// A whole number of bytes, milliseconds or the like.
+    pub(super) fn number(&self, most: u64) -> Option<u64> {
+        self.read(&format!("a whole number from 0 to {most}, as text"), |text| {
+            text.parse().ok().filter(|&number| number <= most)
+        })
+    }
+
+    /// Classes, in order. An empty text names none.
+    pub(super) fn classes(&self) -> Option<Vec<u8>> {
+        self.read("classes from 0 to 7, such as 3,4", |text| {
+            let mut all = if text.is_empty() { Vec::new() } else { ports::numbers(text)? };
+            all.sort_unstable();
+            all.dedup();
+            all.iter().all(|&class| class < 8).then_some(all)
+        })
+    }
+
+    /// The row of `table` that it refers to: its key; a name that is not there is noted.
+    pub(super) fn referred(&self, table: &str) -> Option<&'t str> {
+        let name = ports::referred(self.text);
+        let found = self.tables.rows.get(table).and_then(|rows| rows.get_key_value(name));
+        if found.is_none() {
+            self.wrong(&format!("the name of a row of {table} in this file"));
+        }
+        found.map(|(key, _)| key.as_str())
+    }
+}

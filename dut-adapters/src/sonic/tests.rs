@@ -1,0 +1,270 @@
+//! Files of CONFIG_DB, made by hand: what is read, what is said of it, and what is kept to itself.
+
+use super::reader::tables;
+use super::{PortSet, Tables, alike, flaws, read};
+use rig_lab::read::profile_from;
+use rig_lab::yaml::Source;
+use rig_lab::{Fault, Profile};
+use rig_units::{Length, PortSpeed};
+use std::path::PathBuf;
+
+fn golden(name: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/sonic")).join(name)
+}
+
+fn of_file(name: &str) -> (Tables, Vec<PortSet>) {
+    let tables = read(&golden(name), None).expect("it reads");
+    let sets = alike(&tables, None).expect("every value can be used");
+    (tables, sets)
+}
+
+fn of_text(text: &str) -> Result<Tables, Vec<Fault>> {
+    tables("made.json", text, None)
+}
+
+fn said(faults: &[Fault]) -> String {
+    faults.iter().map(|fault| format!("{fault}\n")).collect()
+}
+
+fn profile(set: &PortSet) -> Profile {
+    let text = set.written("made");
+    profile_from(&Source::new("made", &text))
+        .unwrap_or_else(|faults| panic!("{text}{}", said(&faults)))
+}
+
+#[test]
+fn the_profile_of_a_leaf_is_to_the_field_the_bundled_one_that_it_was_made_of() {
+    let (_, sets) = of_file("leaf.json");
+    assert_eq!(sets.len(), 1);
+    assert_eq!((sets[0].ports.len(), sets[0].cable), (8, Some(Length(4_000))));
+    let text = "name: made\nabout: \"as it is bundled\"\nextends: broadcom-by-standard\ndeclared: {qos: {dscp_to_color: never}}\n";
+    let bundled = profile_from(&Source::new("bundled", text)).expect("it reads");
+    assert_eq!(profile(&sets[0]).declared, bundled.declared);
+}
+
+#[test]
+fn each_line_of_a_profile_says_where_it_is_from_and_what_no_database_says_is_marked() {
+    let (_, sets) = of_file("leaf.json");
+    let text = sets[0].written("made");
+    for line in [
+        "    xoff: 165568B                            # BUFFER_PROFILE|pg_lossless_100000_40m_profile|xoff",
+        "    pool: 10875072B                          # BUFFER_POOL|ingress_lossless_pool|size",
+        "    detection_time: 200ms                    # PFC_WD|Ethernet0|detection_time",
+        "    # cell: 208B                             # no database: `broadcom-by-standard`",
+        "    # response: {max: 2017.28ns}             # no database: `broadcom-by-standard`",
+        "  mtu: 9122B                                 # PORT|Ethernet0|mtu and 22 B of header, tag and FCS",
+    ] {
+        assert!(text.lines().any(|own| own == line), "{line}\n{text}");
+    }
+    let below = text.lines().skip_while(|line| *line != "declared:").skip(1);
+    for line in below {
+        assert!(
+            line.trim_start().starts_with("# ") || line.ends_with(':') || line.contains(" # "),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn ports_are_sets_of_those_that_are_configured_alike_and_one_that_is_down_is_in_none() {
+    let (_, sets) = of_file("mistuned.json");
+    let ports: Vec<String> = sets.iter().map(|set| set.ports.join(" ")).collect();
+    assert_eq!(ports, ["Ethernet0 Ethernet4", "Ethernet8"]);
+    // What only one of them says beyond a profile is said for all.
+    let text = sets[0].written("made");
+    assert!(text.contains("# Not in it: PORT|Ethernet4|macsec turns MACsec on"), "{text}");
+}
+
+#[test]
+fn old_references_and_lists_of_ports_in_keys_lead_to_the_same_rows() {
+    let (tables, sets) = of_file("mistuned.json");
+    assert_eq!(tables.bound("BUFFER_PG", "Ethernet4", 4), Some("Ethernet0,Ethernet4|3-4"));
+    assert_eq!(tables.bound("BUFFER_PG", "Ethernet8", 4), None);
+    let declared = profile(&sets[0]).declared;
+    let switch = declared.switch().expect("a switch");
+    // 19456 B are less than xoff: all of them the group's own, and its headroom is in the pool of all.
+    let buffer = &switch.buffer;
+    let sizes = [buffer.xoff, buffer.reserved, buffer.xon_offset].map(|bytes| bytes.0);
+    assert_eq!(
+        (sizes, buffer.headroom_pool.map(|bytes| bytes.0)),
+        ([61_440, 19_456, 9_216], Some(2_097_152))
+    );
+}
+
+#[test]
+fn a_port_slower_than_the_bundled_profile_s_is_given_the_response_of_its_own_speed() {
+    let (_, sets) = of_file("mistuned.json");
+    let set = sets.iter().find(|set| set.ports == ["Ethernet8"]).expect("a set");
+    let declared = profile(set).declared;
+    let switch = declared.switch().expect("a switch");
+    assert_eq!(Some(switch.ports[0].speed), PortSpeed::from_bps(25_000_000_000));
+    // 80 quanta of 512 bits at 25 Gb/s.
+    assert_eq!(switch.pfc.response.most().0, 80 * 512 * 40);
+}
+
+#[test]
+fn a_lossless_group_without_headroom_is_named_with_its_row() {
+    let (tables, _) = of_file("mistuned.json");
+    let all: Vec<(String, String)> =
+        flaws(&tables).into_iter().map(|flaw| (flaw.place.path, flaw.found)).collect();
+    assert_eq!(
+        all,
+        [
+            ("BUFFER_PG|Ethernet8|3|profile", "class 3 of Ethernet8 has PFC and its group `ingress_lossy_profile`, which has no xoff"),
+            ("PORT_QOS_MAP|Ethernet8|pfc_enable", "class 4 of Ethernet8 has PFC and no row of BUFFER_PG"),
+        ]
+        .map(|(place, found)| (place.to_owned(), found.to_owned()))
+    );
+    assert!(flaws(&of_file("leaf.json").0).is_empty());
+}
+
+#[test]
+fn a_group_without_a_profile_is_the_dynamic_model_s_to_size() {
+    let with = |model: &str| {
+        let text = format!(
+            r#"{{"DEVICE_METADATA": {{"localhost": {{"buffer_model": "{model}"}}}}, "PORT": {{"Ethernet0": {{"speed": "100000"}}}},
+            "PORT_QOS_MAP": {{"global": {{"pfc_enable": "3"}}}}, "BUFFER_PG": {{"Ethernet0|3-4": {{"profile": "NULL"}}}}}}"#
+        );
+        flaws(&of_text(&text).expect("it reads")).len()
+    };
+    assert_eq!([with("dynamic"), with("traditional")], [0, 1]);
+}
+
+#[test]
+fn keys_of_virtual_output_queues_are_those_of_this_chip_alone() {
+    let text = r#"{"DEVICE_METADATA": {"localhost": {"hostname": "lc-1", "asic_name": "Asic0"}},
+        "QUEUE": {"lc-2|asic0|Ethernet0|3": {"scheduler": "a"}, "lc-1|asic1|Ethernet0|3": {"scheduler": "b"},
+                  "lc-1|asic0|Ethernet0|3-4": {"scheduler": "c"}}}"#;
+    let tables = of_text(text).expect("it reads");
+    assert_eq!(tables.bound("QUEUE", "Ethernet0", 3), Some("lc-1|asic0|Ethernet0|3-4"));
+    assert_eq!(tables.bound("QUEUE", "Ethernet4", 3), None);
+}
+
+#[test]
+fn of_several_chips_in_one_file_one_is_chosen_by_name() {
+    let text = r#"{"localhost": {"PORT": {}}, "asic0": {"PORT": {"Ethernet0": {"speed": "100000"}}},
+        "asic1": {"PORT|Ethernet4": {"speed": "400000"}}}"#;
+    let faults = of_text(text).expect_err("which?");
+    assert_eq!(
+        said(&faults),
+        "made.json: it has several namespaces\n   = want: --namespace with one of asic0, asic1, localhost\n"
+    );
+    let speed = |space: &str, port: &str| {
+        let tables = tables("made.json", text, Some(space)).expect("it reads");
+        tables.field("PORT", port, "speed").map(|said| said.text.to_owned())
+    };
+    assert_eq!(speed("asic0", "Ethernet0").as_deref(), Some("100000"));
+    // The whole key in one word, as a dump of redis has it.
+    assert_eq!(speed("asic1", "Ethernet4").as_deref(), Some("400000"));
+    assert!(tables("made.json", text, Some("asic7")).is_err());
+}
+
+#[test]
+fn values_that_cannot_be_used_are_told_together_each_with_its_place() {
+    let text = r#"{
+    "DEVICE_METADATA": {"localhost": {"hwsku": "ACS-MSN2700", "platform": "x86_64-mlnx_msn2700-r0"}},
+    "PORT": {"Ethernet0": {"speed": "fast"}, "Ethernet4": {"speed": "100000", "mtu": "9100"}},
+    "CABLE_LENGTH": {"AZURE": {"Ethernet4": "forty"}},
+    "PORT_QOS_MAP": {"Ethernet4": {"pfc_enable": "3,9"}},
+    "PFC_WD": {"Ethernet4": {"detection_time": "200", "action": "reboot"}},
+    "QUEUE": {"Ethernet4|3": {"wred_profile": "NOWHERE"}}
+}"#;
+    let faults = alike(&of_text(text).expect("it reads"), None).expect_err("six values");
+    let heads: Vec<String> = faults
+        .iter()
+        .map(|fault| {
+            format!(
+                "{}:{} {} {}",
+                fault.place.line, fault.place.column, fault.place.path, fault.found
+            )
+        })
+        .collect();
+    assert_eq!(
+        heads,
+        [
+            "3:37 PORT|Ethernet0|speed speed is `fast`",
+            "4:45 CABLE_LENGTH|AZURE|Ethernet4 Ethernet4 is `forty`",
+            "5:50 PORT_QOS_MAP|Ethernet4|pfc_enable pfc_enable is `3,9`",
+            "6:65 PFC_WD|Ethernet4|action action is `reboot`",
+            "7:47 QUEUE|Ethernet4|3|wred_profile wred_profile is `NOWHERE`",
+        ]
+    );
+    assert_eq!(
+        faults[0].to_string(),
+        "made.json:3:37: speed is `fast`\n  |\n3 |     \"PORT\": {\"Ethernet0\": {\"speed\": \"fast\"}, \"Ethernet4\": {\"speed\": \"100000\", \"mtu\": \"9100\"}},\n  |                                     ^^^^^^\n  = in: PORT|Ethernet0|speed\n  = want: the speed of a port in Mb/s, such as 100000"
+    );
+}
+
+#[test]
+fn what_is_no_json_is_told_where_it_breaks_off() {
+    let of = |text: &str| {
+        let faults = of_text(text).expect_err("no JSON");
+        let Fault { place, found, want } = &faults[0];
+        format!("{}:{} {found}; want {want}", place.line, place.column)
+    };
+    assert_eq!(
+        of("{\"PORT\": {\n  \"Ethernet0\": {\"speed\": \"1\",}\n}}"),
+        "2:30 a comma with nothing behind it; want one more, or no comma"
+    );
+    assert_eq!(of("{\"PORT\": {\"Ethernet0\" {}}}"), "1:23 `{` stands here; want `:`");
+    assert_eq!(of("{\"PORT\": "), "1:10 the file ends here; want `{`");
+    assert_eq!(
+        of("{\"PORT\": {\"Ethernet0\": {\"mtu\": {}}}}"),
+        "1:32 an object where a value belongs; want a text"
+    );
+    assert_eq!(
+        of("{\"PORT\": {\"a\": {}, \"a\": {}}}"),
+        "1:20 `a` stands twice; want each key once"
+    );
+    assert_eq!(of("{} {}"), "1:4 something stands behind the last brace; want nothing");
+    let deep = format!("{{\"NOTE\": {}1{}}}", "[".repeat(90), "]".repeat(90));
+    assert!(of(&deep).contains("the nesting is too deep"), "{}", of(&deep));
+    assert_eq!(said(&of_text("{\"VLAN\": {}}").map(drop).err().unwrap_or_default()), "");
+}
+
+#[test]
+fn an_asic_that_nobody_knows_is_asked_for() {
+    let text = r#"{"DEVICE_METADATA": {"localhost": {"hwsku": "Own-1"}}, "PORT": {"Ethernet0": {"speed": "100000"}}}"#;
+    let tables = of_text(text).expect("it reads");
+    let faults = alike(&tables, None).expect_err("no ASIC");
+    assert!(
+        said(&faults).contains("made.json:1:45: no ASIC is known to be in `Own-1`"),
+        "{}",
+        said(&faults)
+    );
+    assert_eq!(alike(&tables, Some("mellanox")).expect("as asked").len(), 1);
+    assert!(alike(&tables, Some("melanox")).is_err());
+    assert!(alike(&tables, Some("gen1")).is_err());
+}
+
+/// What must be nowhere: parts of it, for a cut is no excuse.
+fn shows_a_secret(text: &str) -> bool {
+    ["s3cret", "207B757A", "07554155", "61626364"].iter().any(|secret| text.contains(secret))
+}
+
+#[test]
+fn secrets_are_neither_kept_nor_shown() {
+    let file = std::fs::read_to_string(golden("mistuned.json")).expect("a file");
+    assert!(shows_a_secret(&file));
+    let (tables, sets) = of_file("mistuned.json");
+    assert!(!shows_a_secret(&format!("{tables:?}{sets:?}{:?}", flaws(&tables))));
+    assert!(sets.iter().all(|set| !shows_a_secret(&set.written("made"))));
+    // Cut anywhere, and with any one character of its structure gone or doubled: what is told of it shows none either.
+    let at: Vec<usize> =
+        file.char_indices().filter(|(_, c)| "{}[]:,\"\n".contains(*c)).map(|(at, _)| at).collect();
+    for at in at {
+        let (head, tail) = file.split_at(at);
+        let broken = [
+            head.to_owned(),
+            format!("{head}{}", &tail[1..]),
+            format!("{head}{}{tail}", &tail[..1]),
+        ];
+        for text in broken {
+            let told = match of_text(&text) {
+                Ok(tables) => format!("{tables:?}"),
+                Err(faults) => format!("{}{faults:?}", said(&faults)),
+            };
+            assert!(!shows_a_secret(&told), "{at}: {told}");
+        }
+    }
+}

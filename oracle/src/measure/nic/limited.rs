@@ -1,0 +1,196 @@
+//! What one limiter of a NIC was told and did, and how far off what is known of it may be.
+
+use super::super::judge_context::JudgeContext;
+use super::Seen;
+use crate::judge::answers::NOT_MEASURED;
+use crate::judge::nic::rp::{self, Followed};
+use crate::spec::nic::gaps::Off;
+use crate::spec::nic::real::Real;
+use crate::spec::nic::{forms, pipeline};
+use crate::trials::trial::Trial;
+use crate::verdict::Doubt;
+use rig_capture::Span;
+use rig_lab::{Limiting, Receive, Rp, Scope};
+use rig_testcases::RoceKind;
+use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
+use std::collections::BTreeMap;
+
+pub(super) const SOURCE: &str =
+    "DCQCN: Zhu et al., SIGCOMM'15, section 3; docs/nic.md, reaction point";
+
+/// A CNP for a limiter.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Told {
+    /// The record that shows it, by its index in the trial.
+    pub(super) record: usize,
+    /// When it arrived, on the wire.
+    pub(super) at: Time,
+    /// When the declared receive pipeline lets it pass.
+    pub(super) passes: Time,
+}
+
+/// What one limiter was told and did.
+pub(super) struct Limited {
+    /// The part by which it is configured.
+    pub(super) part: &'static str,
+    /// What it is configured to. What a CNP takes is as the rig's clock shows it.
+    pub(super) rp: Rp,
+    pub(super) line: PortSpeed,
+    /// How far off stamps and clocks may be.
+    pub(super) off: Off,
+    pub(super) apart: Apart,
+    pub(super) allowance: Dur,
+    /// What reached it, each CNP with its arrival and with what is predicted of it.
+    pub(super) cnps: Vec<Told>,
+    /// Records, departures and sizes of the packets.
+    pub(super) frames: Vec<(usize, Time, Bytes)>,
+}
+
+impl Seen<'_> {
+    /// How far off is what is known of a limiter that sent these frames.
+    fn off(&self, trial: &Trial, line: PortSpeed, frames: &[(usize, Time, Bytes)]) -> Off {
+        let longest = frames.iter().map(|(.., bytes)| line.slot(*bytes)).max();
+        // First bits are told from last bits by what a frame takes, which of two frames of a size is the same: once for any two instants.
+        let sending = self.apart.part(longest.unwrap_or_default().0);
+        // A pipeline that takes longer for each miss lets none pass sooner, and the longer the more so.
+        let slower = Receive { miss: self.apart.most(self.nic.receive.miss), ..self.nic.receive };
+        let frames: Vec<_> = self.reached.iter().map(|one| (one.at, one.connection)).collect();
+        let later = pipeline::passed(&slower, &frames).into_iter().zip(&self.passes);
+        let cnps = later.map(|(later, passes)| later - *passes).max().unwrap_or_default();
+        Off {
+            stamps: trial.observation.bound() + Dur(sending.div_ceil(2)),
+            cnps,
+            apart: self.apart,
+        }
+    }
+}
+
+impl Limited {
+    /// The limiter of a flow: its own, or that of all flows of its port.
+    pub(super) fn of(done: &JudgeContext<'_>, trial: &Trial, flow: &str) -> Result<Limited, Doubt> {
+        let (index, spec) = trial.flow(flow)?;
+        let seen = Seen::of(done, trial, spec.nic);
+        let rp = Rp { latency: seen.apart.range(seen.nic.rp.latency), ..seen.nic.rp };
+        let own = |connection: u16| match (rp.scope, trial.script.flow_of(connection)) {
+            (Scope::Qp, _) => connection == trial.script.connection(index),
+            (Scope::DestIp, Some((_, other))) => other.address == spec.address,
+            (Scope::Port, Some(_)) => true,
+            (Scope::DestIp | Scope::Port, None) => false,
+        };
+        let told = seen.counted().filter(|(one, _)| matches!(one.kind, RoceKind::Cnp { .. }));
+        let cnps = told.filter(|(one, _)| own(one.connection));
+        let cnps = cnps.map(|(one, passes)| Told { record: one.record, at: one.at, passes });
+        let data = seen.left.iter().filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
+        let frames = data.filter(|one| own(one.roce.connection));
+        let frames = frames.map(|one| (one.record, one.at, Bytes(one.roce.size.into())));
+        let frames: Vec<_> = frames.collect();
+        let line = trial.observation.ports[usize::from(spec.nic)].speed;
+        // What else the NIC sends may be in the way of a packet: what is under way, and a frame of each other connection; two where
+        // a burst that had to wait is followed by the next one, which has waited longer than the packet.
+        let others = seen.left.iter().filter(|one| {
+            !matches!(one.roce.kind, RoceKind::Data { .. }) || !own(one.roce.connection)
+        });
+        let mut longest: BTreeMap<u16, Dur> = BTreeMap::new();
+        for one in others {
+            let slot = line.slot(Bytes(one.roce.size.into()));
+            let of = longest.entry(one.roce.connection).or_default();
+            *of = slot.max(*of);
+        }
+        let under_way = longest.values().max().copied().unwrap_or_default();
+        let turn: Dur = longest.into_values().sum();
+        let turns = match rp.limiting {
+            Limiting::Packet => turn,
+            Limiting::Burst => turn * 2,
+        };
+        Ok(Limited {
+            part: seen.part,
+            rp,
+            line,
+            off: seen.off(trial, line, &frames),
+            apart: seen.apart,
+            allowance: seen.apart.most(turns + under_way),
+            cnps: cnps.collect(),
+            frames,
+        })
+    }
+
+    pub(super) fn follow(&self) -> Followed {
+        let cnps: Vec<Time> = self.cnps.iter().map(|cnp| cnp.passes).collect();
+        let frames: Vec<(Time, Bytes)> =
+            self.frames.iter().map(|&(_, at, bytes)| (at, bytes)).collect();
+        let allowance = Some(self.allowance);
+        let seen = rp::Seen { cnps: &cnps, frames: &frames, off: self.off, allowance };
+        rp::follow(&self.rp, self.line, &seen)
+    }
+
+    /// Whether something is sent once the first CNP takes effect, if there is one.
+    pub(super) fn takes_effect(&self, trial: &Trial, flow: &str) -> Result<(), Doubt> {
+        let (first, last) = (self.cnps.first(), self.frames.last());
+        let (Some(cnp), Some((_, last, _))) = (first, last) else { return Ok(()) };
+        if *last >= cnp.passes + self.rp.latency.most() {
+            return Ok(());
+        }
+        let why = format!("{flow} sent nothing after a CNP took effect");
+        Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
+    }
+
+    /// What it sends `bytes` at after its first cut and nothing else, in bits a second, no faster than the port.
+    pub(super) fn after_first_cut(&self, bytes: Bytes) -> Span {
+        self.sent_at(bytes, forms::first_cut(&self.rp, self.line))
+    }
+
+    /// What it sends them at if it is told and does not cut: at what a first cut is taken from, or as before.
+    pub(super) fn uncut(&self, bytes: Bytes) -> [Span; 2] {
+        let rates = [forms::start(&self.rp, self.line), Real::of(self.line.bps())];
+        rates.map(|rate| self.sent_at(bytes, rate))
+    }
+
+    fn sent_at(&self, bytes: Bytes, rate: Real) -> Span {
+        let (least, most) = forms::hold(bytes, rate);
+        let sent = |gap: Dur| rp::rate(bytes, gap.max(self.line.slot(bytes)).0);
+        // What it counts a second by is its own.
+        let [slowest, fastest] = [sent(most), sent(least)];
+        let part = |rate: u64| self.apart.part(rate);
+        Span { lo: slowest.saturating_sub(part(slowest)), hi: fastest + part(fastest) }
+    }
+
+    /// From when on something else than the first CNP, `cnp`, may have changed the rate: the next one, the timer, or so
+    /// many bytes.
+    pub(super) fn next_change(&self, cnp: Told) -> Option<Time> {
+        let effect = cnp.passes + self.rp.latency.least();
+        let second = self.cnps.get(1).map(|cnp| cnp.passes + self.rp.latency.least());
+        let every = Some(self.rp.byte_counter).filter(|every| *every > Bytes(0));
+        let mut sent = 0;
+        let mut counted =
+            self.frames.iter().filter(|(_, at, _)| *at >= effect).filter(|(.., bytes)| {
+                sent += bytes.0;
+                every.is_some_and(|every| sent >= every.0)
+            });
+        let by_bytes = counted.next().map(|(_, at, _)| *at);
+        let timer = effect + self.apart.least(self.rp.timer);
+        let first = second.into_iter().chain(by_bytes).fold(timer, Time::min);
+        self.rp.enable.then(|| first.saturating_sub(self.blur() + self.off.cnps))
+    }
+
+    /// How far a stamp may be off from another.
+    pub(super) fn blur(&self) -> Dur {
+        self.off.stamps * 2
+    }
+
+    /// When the port is surely free again after a packet.
+    pub(super) fn free(&self, begun: Time, packet: Bytes) -> Time {
+        begun + self.apart.most(self.line.slot(packet)) + self.blur()
+    }
+
+    /// The first packet behind which the port was idle: it, and the one before. Only after the first CNP.
+    pub(super) fn held(&self, trial: &Trial) -> Result<(Told, usize), Doubt> {
+        let Some(&cnp) = self.cnps.first() else {
+            return Err(trial.doubt("no CNP was sent"));
+        };
+        let pairs = self.frames.windows(2).enumerate();
+        let mut idle = pairs
+            .filter(|(_, pair)| pair[1].1 > self.free(pair[0].1, pair[0].2) && pair[0].1 > cnp.at);
+        let first = idle.next().map(|(index, _)| index).filter(|index| *index > 0);
+        first.map(|index| (cnp, index)).ok_or_else(|| trial.doubt("no packet was held back"))
+    }
+}
