@@ -1,7 +1,7 @@
 #!/bin/sh
-# PID 1 of the guest. On the kernel's command line: rig.ip=ADDRESS/LENGTH for a RoCE NIC, or rig.bridge=NAME for a switch. The console is the first serial line; the second one is
-# where the rig says what to run: one line a command, answered by its output, each line behind `|`, and `=STATUS`. BusyBox takes its own
-# `ip` and `tc` before those of iproute2 unless they are called by their paths.
+# PID 1 of the guest. On the kernel's command line: rig.ip=ADDRESS/LENGTH for a RoCE NIC, or rig.bridge=NAME for a switch. The console is
+# the first serial line; the second one is where the rig says what to run: one line a command, answered by its output, each line behind `|`,
+# and `=STATUS`. BusyBox takes its own `ip` and `tc` before those of iproute2 unless they are called by their paths.
 mount -t proc proc /proc; mount -t sysfs sysfs /sys; mount -t devtmpfs dev /dev; mount -t tmpfs tmp /tmp
 export PATH=/usr/bin:/bin HOME=/tmp
 for m in $(cat /modules); do insmod "$m" || echo "rig: $m does not load"; done

@@ -37,6 +37,7 @@ pub(super) fn start(
         host.with(|guest| Ok(guest.namespace())).map_err(|broken| broken.to_string())?;
     let mut lanes = Vec::new();
     let mut longest = Vec::new();
+    let mut sees_tags = true;
     for (index, tap) in (0..).zip(host.role().taps()) {
         let Some(speed) = profile.declared.port_speed(index) else { break };
         let open = || -> Result<(usize, Port), PortError> {
@@ -51,7 +52,8 @@ pub(super) fn start(
             Ok((fits, Port::open(&config)?))
         };
         let opened = namespace.run(open).map_err(|error| error.to_string())?;
-        let (fits, Port { tx, rx, .. }) = opened.map_err(|error| error.to_string())?;
+        let (fits, Port { tx, rx, caps }) = opened.map_err(|error| error.to_string())?;
+        sees_tags &= caps.vlan_tags;
         longest.push(fits);
         // A frame is at the guest as a whole: a tap has no speed.
         lanes.push(lane((tx, rx), speed, *bound, true));
@@ -68,6 +70,7 @@ pub(super) fn start(
         bound: *bound,
         longest,
         far: None,
+        sees_tags,
         next: 0,
         spoilt: false,
     })
