@@ -24,18 +24,18 @@ pub const PREFIX: u8 = 24;
 
 /// What a guest is to the rig.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum GuestRole {
     /// One RoCE NIC, with an address.
     Nic,
     /// A bridge of so many ports, with none.
     Switch(u16),
 }
 
-impl Role {
+impl GuestRole {
     const fn ports(self) -> u16 {
         match self {
-            Role::Nic => 1,
-            Role::Switch(ports) => ports,
+            GuestRole::Nic => 1,
+            GuestRole::Switch(ports) => ports,
         }
     }
 
@@ -47,8 +47,8 @@ impl Role {
     /// What its first process is told of it.
     fn told(self) -> String {
         match self {
-            Role::Nic => format!("rig.ip={GUEST}/{PREFIX}"),
-            Role::Switch(_) => "rig.bridge=br0".to_owned(),
+            GuestRole::Nic => format!("rig.ip={GUEST}/{PREFIX}"),
+            GuestRole::Switch(_) => "rig.bridge=br0".to_owned(),
         }
     }
 }
@@ -95,7 +95,7 @@ impl Guest {
     ///
     /// # Errors
     /// The process may make no namespace; QEMU does not start; the guest does not become ready.
-    pub fn boot(image: &Image, role: Role, console: &Path) -> Result<Guest, GuestFault> {
+    pub fn boot(image: &Image, role: GuestRole, console: &Path) -> Result<Guest, GuestFault> {
         let lab = |error| GuestFault::failed("make a network for the guest", error);
         let namespace = Arc::new(Namespace::new().map_err(lab)?);
         let (end, ended) = mpsc::channel::<()>();
@@ -148,7 +148,7 @@ impl Guest {
     }
 
     /// Waits until it is ready, and gives the rig its address where the guest has one.
-    fn wake(&mut self, role: Role) -> Result<(), GuestFault> {
+    fn wake(&mut self, role: GuestRole) -> Result<(), GuestFault> {
         let (_, answer) = self.answer("boot", BOOTS)?;
         let release = answer.strip_prefix("ready ");
         let release = release
@@ -159,8 +159,8 @@ impl Guest {
             self.namespace.set_up(&tap, true).map_err(lab)?;
         }
         match role {
-            Role::Nic => self.namespace.set_address(TAP, RIG, PREFIX).map_err(lab),
-            Role::Switch(_) => Ok(()),
+            GuestRole::Nic => self.namespace.set_address(TAP, RIG, PREFIX).map_err(lab),
+            GuestRole::Switch(_) => Ok(()),
         }
     }
 
@@ -248,7 +248,7 @@ fn finish(child: &mut Child) {
 
 /// QEMU by software emulation, with a console in a file and the line for commands on its standard input and output. A kernel
 /// that panics ends it.
-fn qemu(image: &Image, role: Role, console: &Path) -> Command {
+fn qemu(image: &Image, role: GuestRole, console: &Path) -> Command {
     let mut command = Command::new("setpriv");
     // Before what else the machine does: a guest that waits for a processor is a slow device. `nice` only warns where it may not.
     command.args(["--pdeathsig", "KILL", "nice", "-n", "-15", "qemu-system-x86_64"]);

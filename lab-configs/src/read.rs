@@ -157,7 +157,7 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
             }
             if let Some((at, control)) = &control {
                 transport.iter().for_each(|transport| {
-                    transport::offers(at, transport, (*control, profile.kind))
+                    transport::offers(at, transport, (*control, profile.kind));
                 });
                 controls.insert(profile.name.clone(), *control);
             }

@@ -463,16 +463,13 @@ mod tests {
 
     #[test]
     fn a_guest_is_a_switch_with_the_control_of_its_own() {
-        let lab = |dut: &str| {
-            virtual_lab(&format!("[{dut}]"))
-                .replace("transport: virtual", "transport: guests\nwire: {bound: 20ms, budget: 9s}")
-        };
-        let read = lab_of(&lab("duts/linux-switch.yaml"));
+        let guests = "transport: guests\nwire: {bound: 20ms, budget: 9s}";
+        let lab = |dut: &str| virtual_lab(dut).replace("transport: virtual", guests);
+        let read = lab_of(&lab("[duts/linux-switch.yaml]"));
         assert_eq!(read.control(&read.duts[0]), ControlName::Linux);
         assert_eq!(read.duts[0].rule, None);
-        insta::assert_snapshot!(faults_of_lab(&lab(
-            "{profile: duts/linux-switch.yaml, control: perftest}"
-        )));
+        let other = lab("[{profile: duts/linux-switch.yaml, control: perftest}]");
+        insta::assert_snapshot!(faults_of_lab(&other));
     }
 
     #[test]

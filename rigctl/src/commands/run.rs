@@ -25,7 +25,7 @@ use crate::to_disk::Folder;
 use crate::wall::{self, Stopwatch};
 use crate::{stderr, stdout};
 use rig_dut::{DeviceLock, Journal, device_lock};
-use rig_guests::Role;
+use rig_guests::GuestRole;
 use rig_lab::{Backend, ControlName, Kind, Lab, Transport};
 use rig_reports::terminal::{Progress, Style};
 use rig_reports::{
@@ -318,16 +318,13 @@ fn benches(lab: &Lab, journal: &Arc<Journal>, stop: &Arc<Stop>) -> Option<Arc<Be
         Transport::Guests(wire) => {
             // There is one device in one guest.
             let bridge = lab.duts.iter().find(|dut| dut.kind == Kind::Switch);
-            let ports = bridge.map(|dut| dut.declared.port_count());
-            let role = ports.map_or(Role::Nic, Role::Switch);
+            let role =
+                bridge.map_or(GuestRole::Nic, |dut| GuestRole::Switch(dut.declared.port_count()));
             let host = Arc::new(GuestHost::new(state::guest(), wire.prepare.clone(), role));
+            let (bound, journal) = (wire.bound, Arc::clone(journal));
             let start = match role {
-                Role::Nic => Start::Guest(host, wire.bound),
-                Role::Switch(_) => Start::Bridged(Bridged {
-                    host,
-                    bound: wire.bound,
-                    journal: Arc::clone(journal),
-                }),
+                GuestRole::Nic => Start::Guest(host, bound),
+                GuestRole::Switch(_) => Start::Bridged(Bridged { host, bound, journal }),
             };
             Some(Benches::new(start, 1))
         }

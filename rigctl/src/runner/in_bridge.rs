@@ -1,6 +1,6 @@
 //! A case on the bridge of a guest. It neither sends nor obeys PFC, and what its kernel has memory for is no buffer of an ASIC.
 
-use super::applicability::{Missing, Unfit};
+use super::unfit::{Missing, Unfit};
 use rig_testcases::{Case, Measure};
 
 /// The case as it is run there; what it does without is added to `left_out`.

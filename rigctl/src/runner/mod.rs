@@ -29,3 +29,4 @@ pub mod session;
 pub mod stimulus;
 pub mod sweep_curves;
 pub mod under_test;
+mod unfit;

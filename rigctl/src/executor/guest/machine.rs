@@ -3,7 +3,7 @@
 use super::super::wire::broken::Broken;
 use crate::rights::{self, Work};
 use rig_dut::Shell;
-use rig_guests::{Guest, GuestFault, Image, PATIENCE, Role};
+use rig_guests::{Guest, GuestFault, GuestRole, Image, PATIENCE};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,18 +14,18 @@ pub struct GuestHost {
     folder: PathBuf,
     /// What is done in it once it is up, in lines of shell.
     prepare: Vec<String>,
-    role: Role,
+    role: GuestRole,
     guest: Mutex<Option<Guest>>,
 }
 
 impl GuestHost {
     /// One that is booted when it is needed.
-    pub fn new(folder: PathBuf, prepare: Vec<String>, role: Role) -> GuestHost {
+    pub fn new(folder: PathBuf, prepare: Vec<String>, role: GuestRole) -> GuestHost {
         GuestHost { folder, prepare, role, guest: Mutex::default() }
     }
 
     /// What it is to the rig.
-    pub const fn role(&self) -> Role {
+    pub const fn role(&self) -> GuestRole {
         self.role
     }
 
