@@ -8,6 +8,8 @@ pub mod device_lock;
 mod dummy;
 pub mod emulated;
 pub mod emulated_wire;
+#[cfg(feature = "fixture")]
+pub mod fixture;
 pub mod journal;
 mod linux_control;
 mod none;

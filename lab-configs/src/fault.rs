@@ -99,7 +99,11 @@ impl fmt::Display for Fault {
         let Fault { place, found, want } = self;
         let Place { file, line, column, width, snippet, path } = place.as_ref();
         if *line == 0 {
-            return write!(f, "{file}: {found}\n   = want: {want}");
+            write!(f, "{file}: {found}")?;
+            if !path.is_empty() {
+                write!(f, "\n   = in: {path}")?;
+            }
+            return write!(f, "\n   = want: {want}");
         }
         let gutter = line.to_string();
         let gap = " ".repeat(gutter.len());

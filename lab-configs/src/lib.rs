@@ -34,6 +34,7 @@ pub mod ports;
 pub mod profile;
 pub mod qos;
 pub mod read;
+mod redis_at;
 pub mod router;
 mod sample;
 pub mod scheduler;
@@ -66,6 +67,7 @@ pub use pfcwd::{Action, Backlog, Charge, ConfigPath, DropBy, Jitter, Pfcwd, Rule
 pub use ports::{PortGroup, Ports};
 pub use profile::{Actual, Mutation, Profile, Rule};
 pub use qos::Qos;
+pub use redis_at::RedisAt;
 pub use router::Router;
 pub use sample::sample;
 pub use scheduler::{Scheduler, Scheduling};

@@ -82,6 +82,14 @@ const TABLES: &[(&str, Fields)] = &[
     ),
 ];
 
+/// The tables of which something is kept, and the fields by name; `None` where their names are numbers or ports.
+pub(super) fn tables() -> impl Iterator<Item = (&'static str, Option<&'static [&'static str]>)> {
+    TABLES.iter().map(|(table, fields)| match fields {
+        Fields::Named(names) => (*table, Some(*names)),
+        Fields::Numbers | Fields::Ports => (*table, None),
+    })
+}
+
 /// Whether anything of this table is kept.
 pub(super) fn is_kept(table: &str) -> bool {
     TABLES.iter().any(|(name, _)| *name == table)

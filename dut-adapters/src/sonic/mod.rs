@@ -1,4 +1,4 @@
-//! A switch that runs SONiC, as its databases tell of it. So far from files: nothing here opens a connection.
+//! A switch that runs SONiC, as its databases tell of it: from a file, or from its redis.
 //!
 //! Facts of tables, keys and defaults: sonic-swss-common `schema.h`, sonic-buildimage's YANG models and templates, sonic-swss
 //! (docs/sonic.md says which where). Invariant: what is no setting that the rig reads, keys of MACsec and community strings among it, is not
@@ -8,6 +8,8 @@ mod alike;
 mod asic;
 mod buffers;
 mod kept;
+mod link;
+mod live;
 mod ports;
 mod reader;
 mod rules;
@@ -16,6 +18,7 @@ mod tables;
 mod written;
 
 pub use alike::{PortSet, alike};
+pub use live::live;
 pub use reader::read;
 pub use rules::{FILE_RULES, FileFlaw, FileRule, flaws, is_of_file};
 pub use tables::Tables;

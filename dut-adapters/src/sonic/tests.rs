@@ -1,15 +1,23 @@
 //! Files of CONFIG_DB, made by hand: what is read, what is said of it, and what is kept to itself.
 
+mod live;
+
 use super::reader::tables;
 use super::{PortSet, Tables, alike, flaws, read};
+use crate::fixture::RedisServer;
 use rig_lab::read::profile_from;
 use rig_lab::yaml::Source;
 use rig_lab::{Fault, Profile};
 use rig_units::{Length, PortSpeed};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn golden(name: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/sonic")).join(name)
+}
+
+/// A redis of the system's, where there is one.
+fn redis_in(folder: &Path) -> Option<RedisServer> {
+    RedisServer::start(folder).map_err(|why| eprintln!("{why}")).ok()
 }
 
 fn of_file(name: &str) -> (Tables, Vec<PortSet>) {

@@ -9,6 +9,7 @@ use rig_lab::is_name;
 use rig_lab::read::profile_from;
 use rig_lab::yaml::Source;
 use rig_reports::Exit;
+use std::path::Path;
 
 /// Prints the profile, once it reads as one.
 ///
@@ -22,8 +23,13 @@ pub fn from_dut(args: &FromDutArgs) -> Result<Exit, Bad> {
             args.name
         ));
     }
-    let sets = sonic::read(&args.config_db, args.namespace.as_deref())
-        .and_then(|tables| sonic::alike(&tables, args.base.as_deref()));
+    let tables = match (&args.redis, &args.config_db) {
+        (Some(at), _) => sonic::live(at),
+        (None, file) => {
+            sonic::read(file.as_deref().unwrap_or(Path::new("")), args.namespace.as_deref())
+        }
+    };
+    let sets = tables.and_then(|tables| sonic::alike(&tables, args.base.as_deref()));
     let sets = sets.map_err(|faults| bad.faults(&faults)).ok();
     let (Some(sets), true) = (sets, bad.is_clean()) else { return Err(bad) };
     let wanted =

@@ -1,6 +1,7 @@
 //! A switch with SONiC by its CONFIG_DB: its profile, what `lint` says of it, and what nobody is shown.
 
 use crate::support::Desk;
+use rig_dut::fixture::RedisServer;
 use serde_json::Value;
 
 const TESTDATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dut-adapters/testdata/sonic");
@@ -104,4 +105,27 @@ fn no_output_shows_a_secret_of_the_file() {
             assert!(!said.contains(secret), "{command}: {said}");
         }
     }
+}
+
+#[test]
+fn the_profile_of_a_live_switch_is_that_of_its_file_and_nothing_is_left_there() {
+    let desk = desk("mistuned.json");
+    let server = match RedisServer::start(&desk.path(".")) {
+        Ok(server) => server,
+        Err(why) => return eprintln!("{why}"),
+    };
+    server.load(&desk.path("config_db.json"));
+    let before = server.all(4);
+    let file = desk.rigctl("profile from-dut --config-db config_db.json");
+    let live = desk.rigctl("profile from-dut --redis unix:redis.sock");
+    assert_eq!((live.code, live.stderr.as_str()), (0, ""));
+    assert_eq!(live.stdout, file.stdout.replace("config_db.json", "unix:redis.sock CONFIG_DB"));
+    assert_eq!(server.all(4), before);
+    drop(server);
+    let gone = desk.rigctl("profile from-dut --redis unix:redis.sock");
+    assert_eq!((gone.code, gone.stdout.as_str()), (2, ""));
+    let why = "unix:redis.sock CONFIG_DB: cannot connect to unix:redis.sock: ";
+    assert!(gone.stderr.contains(why), "{}", gone.stderr);
+    let bad = desk.rigctl("profile from-dut --redis redis.sock");
+    assert!(bad.code == 2 && bad.stderr.contains("want unix:PATH or tcp:HOST:PORT"), "{bad:?}");
 }

@@ -1,0 +1,74 @@
+//! The tables of CONFIG_DB from a redis that is running. What is not kept is not asked for: no secret leaves the switch.
+
+use super::kept;
+use super::link::{Db, Link};
+use super::tables::{Row, Spot, Tables};
+use crate::control::Lost;
+use rig_lab::{Fault, RedisAt};
+use rig_units::limits::CONFIG_BYTES;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// Between a table and its key, and between the parts of that.
+const SEPARATOR: &str = "|";
+
+/// Reads CONFIG_DB of the switch whose redis is at `at`, as [`read`](super::read) does a file of it.
+///
+/// # Errors
+/// Nobody answers there, or it is no CONFIG_DB.
+pub fn live(at: &RedisAt) -> Result<Tables, Vec<Fault>> {
+    let named = name(at);
+    let lost = |Lost { tried, why }: Lost| {
+        let want = "a redis that answers, which this user may ask (on a switch: of the group redis, or root)";
+        vec![Fault::of_file(&named, format!("cannot {tried}: {why}"), want)]
+    };
+    let mut link = Link::open(at).map_err(lost)?;
+    let tables = config(&mut link, &named).map_err(lost)?;
+    if tables.rows.is_empty() {
+        let want = "CONFIG_DB of a switch, with rows such as PORT|Ethernet0";
+        return Err(vec![Fault::of_file(&named, "there is no table in it that is read", want)]);
+    }
+    Ok(tables)
+}
+
+/// What messages call it.
+fn name(at: &RedisAt) -> String {
+    format!("{at} CONFIG_DB")
+}
+
+/// The tables, as far as they are kept.
+fn config(link: &mut Link, named: &str) -> Result<Tables, Lost> {
+    let mut rows: BTreeMap<String, BTreeMap<String, Row>> = BTreeMap::new();
+    let mut size = 0_u64;
+    for (table, fields) in kept::tables() {
+        let keys = link.keys(Db::Config, &format!("{table}{SEPARATOR}"))?;
+        let asked = match fields {
+            Some(fields) => {
+                let fields: Vec<String> = fields.iter().map(|&field| field.to_owned()).collect();
+                keys.into_iter().map(|key| (key, fields.clone())).collect::<Vec<_>>()
+            }
+            None => {
+                let mut names = link.names(Db::Config, &keys)?;
+                names.iter_mut().for_each(|all| all.retain(|field| kept::keeps(table, field)));
+                keys.into_iter().zip(names).filter(|(_, names)| !names.is_empty()).collect()
+            }
+        };
+        let answers = link.fields(Db::Config, &asked)?;
+        for ((key, names), values) in asked.into_iter().zip(answers) {
+            let there = names.into_iter().zip(values);
+            let there = there.filter_map(|(name, value)| Some((name, (value?, NOWHERE))));
+            let fields: BTreeMap<String, (String, Spot)> = there.collect();
+            size += fields.values().map(|(value, _)| value.len() as u64).sum::<u64>();
+            if size > CONFIG_BYTES {
+                let why = format!("it has more than {CONFIG_BYTES} bytes");
+                return Err(Lost { tried: format!("read {table}"), why });
+            }
+            let key = key.split_once(SEPARATOR).map_or(key.as_str(), |(_, key)| key).to_owned();
+            rows.entry(table.to_owned()).or_default().insert(key, Row { spot: NOWHERE, fields });
+        }
+    }
+    Ok(Tables { file: named.to_owned(), lines: Vec::new(), rows, faults: RefCell::default() })
+}
+
+/// A database has no lines: what is wrong with a field is told by table, key and field.
+const NOWHERE: Spot = Spot { line: 0, column: 0, width: 1 };

@@ -1,0 +1,114 @@
+//! A real redis with CONFIG_DB of a file in it: what is read of it, and what is told where it breaks.
+
+use super::{golden, profile, redis_in, said};
+use crate::fixture::{Break, BrokenWay};
+use crate::sonic::{PortSet, alike, live, read};
+use rig_lab::RedisAt;
+
+fn sets(at: &RedisAt) -> Vec<PortSet> {
+    let tables = live(at).unwrap_or_else(|faults| panic!("{}", said(&faults)));
+    alike(&tables, None).unwrap_or_else(|faults| panic!("{}", said(&faults)))
+}
+
+#[test]
+fn a_profile_of_the_live_database_is_that_of_the_file_but_for_its_name() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some(server) = redis_in(desk.path()) else { return };
+    for name in ["leaf.json", "mistuned.json"] {
+        server.tell(4, &["FLUSHALL"]);
+        server.load(&golden(name));
+        let file = alike(&read(&golden(name), None).expect("it reads"), None).expect("sound");
+        let live = sets(&server.at());
+        assert_eq!(live.len(), file.len(), "{name}");
+        for (live, file) in live.iter().zip(&file) {
+            assert_eq!(profile(live), profile(file), "{name}");
+            let [live, file] = [live, file].map(|set| set.written("made"));
+            let own = |text: &str| -> Vec<String> {
+                text.lines()
+                    .filter(|line| !line.starts_with("# From "))
+                    .map(str::to_owned)
+                    .collect()
+            };
+            assert_eq!(own(&live), own(&file), "{name}");
+            let from = format!("# From {} CONFIG_DB: Ethernet", server.at());
+            assert!(live.contains(&from), "{live}");
+        }
+    }
+}
+
+#[test]
+fn a_field_that_cannot_be_used_is_told_by_table_key_and_field() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some(server) = redis_in(desk.path()) else { return };
+    server.load(&golden("leaf.json"));
+    server.tell(4, &["HSET", "PFC_WD|Ethernet0", "action", "burn"]);
+    server.tell(4, &["HSET", "PORT|Ethernet4", "speed", "fast"]);
+    let tables = live(&server.at()).expect("it reads");
+    let faults = said(&alike(&tables, None).expect_err("two are wrong"));
+    let named = format!("{} CONFIG_DB", server.at());
+    let want = format!(
+        "{named}: action is `burn`\n   = in: PFC_WD|Ethernet0|action\n   = want: drop, forward or alert\n\
+         {named}: speed is `fast`\n   = in: PORT|Ethernet4|speed\n   = want: the speed of a port in Mb/s, such as 100000\n"
+    );
+    assert_eq!(faults, want);
+}
+
+#[test]
+fn a_way_that_breaks_at_any_command_is_told_and_no_half_database_is_taken_for_one() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some(server) = redis_in(desk.path()) else { return };
+    server.load(&golden("leaf.json"));
+    let whole = BrokenWay::new(desk.path(), &server.at(), Break::Cut(usize::MAX));
+    assert_eq!(sets(&whole.at()).len(), 1);
+    let commands = whole.passed();
+    assert!(commands > 40, "{commands}");
+    for at in (0..commands).step_by(7).chain([commands - 1]) {
+        for (breaks, why) in [
+            (Break::Loading(at), "it is still loading its data (LOADING)"),
+            (Break::Cut(at), "the connection is closed"),
+            (Break::CutAfter(at), "the connection is closed"),
+        ] {
+            let way = BrokenWay::new(desk.path(), &server.at(), breaks);
+            let faults = said(&live(&way.at()).expect_err("it breaks"));
+            assert!(faults.contains(why), "{breaks:?}: {faults}");
+            assert_eq!(faults.lines().count(), 2, "{faults}");
+        }
+    }
+}
+
+#[test]
+fn nobody_at_the_place_and_a_database_of_something_else_are_told() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let nobody = RedisAt::Unix(desk.path().join("none.sock"));
+    let faults = said(&live(&nobody).expect_err("nobody is there"));
+    assert!(
+        faults.contains("cannot connect to unix:") && faults.contains("No such file"),
+        "{faults}"
+    );
+    let Some(server) = redis_in(desk.path()) else { return };
+    let faults = said(&live(&server.at()).expect_err("it is empty"));
+    assert!(faults.contains("there is no table in it that is read"), "{faults}");
+    server.tell(4, &["SET", "PORT|Ethernet0", "no hash"]);
+    let faults = said(&live(&server.at()).expect_err("no hash"));
+    assert!(faults.contains("cannot read PORT|Ethernet0: it refuses (WRONGTYPE)"), "{faults}");
+}
+
+#[test]
+fn no_secret_is_asked_for() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some(server) = redis_in(desk.path()) else { return };
+    server.load(&golden("mistuned.json"));
+    let secret = "0123456789abcdef0123456789abcdef";
+    server.tell(
+        4,
+        &["HSET", "MACSEC_PROFILE|up", "primary_cak", secret, "cipher_suite", "GCM-AES-128"],
+    );
+    server.tell(4, &["HSET", &format!("SNMP_COMMUNITY|{secret}"), "TYPE", "RO"]);
+    let way = BrokenWay::new(desk.path(), &server.at(), Break::Cut(usize::MAX));
+    let tables = live(&way.at()).expect("it reads");
+    assert!(tables.field("MACSEC_PROFILE", "up", "cipher_suite").is_some());
+    assert!(way.has_answered("GCM-AES-128"));
+    for secret in [&secret[..12], "s3cret", "207B757A", "07554155", "61626364"] {
+        assert!(!way.has_answered(secret), "{secret}");
+    }
+}
