@@ -1,7 +1,7 @@
 //! Every control that a lab can name, and what each can do.
 
 use crate::control::{Ability, Capabilities, Control, NotOffered};
-use crate::{Dummy, EmulatedWire, NoControl, PerftestControl};
+use crate::{Dummy, EmulatedWire, LinuxControl, NoControl, PerftestControl};
 use rig_lab::{ControlName, Declared};
 
 /// What the control of that name can do.
@@ -11,6 +11,7 @@ pub const fn capabilities(name: ControlName) -> Capabilities {
         ControlName::Served => EmulatedWire::CAPABILITIES,
         ControlName::Dummy => Dummy::CAPABILITIES,
         ControlName::Perftest => PerftestControl::CAPABILITIES,
+        ControlName::Linux => LinuxControl::CAPABILITIES,
     }
 }
 
@@ -33,5 +34,6 @@ pub fn over_interfaces(
         ControlName::Dummy => Ok(Box::new(Dummy)),
         ControlName::Served => Err("the control `served` is of a device that the rig has made"),
         ControlName::Perftest => Err("the control `perftest` is of a device in a guest"),
+        ControlName::Linux => Err("the control `linux` is of a device in a guest"),
     }
 }

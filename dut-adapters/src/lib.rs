@@ -11,6 +11,7 @@ pub mod emulated_wire;
 #[cfg(feature = "fixture")]
 pub mod fixture;
 pub mod journal;
+mod linux_control;
 mod none;
 mod perftest_control;
 pub mod protocol;
@@ -25,5 +26,6 @@ pub use dummy::Dummy;
 pub use emulated::Emulated;
 pub use emulated_wire::EmulatedWire;
 pub use journal::Journal;
+pub use linux_control::{LinuxControl, Shell};
 pub use none::NoControl;
 pub use perftest_control::PerftestControl;

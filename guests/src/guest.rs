@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
-/// The interface of the rig's namespace at which the guest's NIC hangs. QEMU makes it, and it goes with QEMU.
+/// The interface of the rig's namespace at which the guest's first NIC hangs. QEMU makes it, and it goes with QEMU.
 pub const TAP: &str = "guest0";
 /// Address of the rig on it.
 pub const RIG: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
@@ -21,8 +21,47 @@ pub const RIG: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
 pub const GUEST: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
 /// Length of the prefix that both share.
 pub const PREFIX: u8 = 24;
-/// Of the guest's NIC: locally administered.
-pub const MAC: MacAddr = MacAddr([0x52, 0x54, 0, 0, 0, 2]);
+
+/// What a guest is to the rig.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GuestRole {
+    /// One RoCE NIC, with an address.
+    Nic,
+    /// A bridge of so many ports, with none.
+    Switch(u16),
+}
+
+impl GuestRole {
+    const fn ports(self) -> u16 {
+        match self {
+            GuestRole::Nic => 1,
+            GuestRole::Switch(ports) => ports,
+        }
+    }
+
+    /// The interfaces of the rig's namespace at which its ports hang, the first first.
+    pub fn taps(self) -> Vec<String> {
+        (0..self.ports()).map(tap).collect()
+    }
+
+    /// What its first process is told of it.
+    fn told(self) -> String {
+        match self {
+            GuestRole::Nic => format!("rig.ip={GUEST}/{PREFIX}"),
+            GuestRole::Switch(_) => "rig.bridge=br0".to_owned(),
+        }
+    }
+}
+
+fn tap(port: u16) -> String {
+    format!("guest{port}")
+}
+
+/// Of a guest's port: locally administered.
+const fn mac(port: u16) -> MacAddr {
+    let [hi, lo] = port.to_be_bytes();
+    MacAddr([0x52, 0x54, 0, 1, hi, lo])
+}
 
 /// How long a guest may be silent while it boots. Without KVM, on a machine that does much else, it is slow.
 const BOOTS: Duration = Duration::from_secs(300);
@@ -51,17 +90,17 @@ pub struct ShellOutput {
 }
 
 impl Guest {
-    /// Boots `image` with its NIC on a tap in a namespace of its own, and waits until it is ready. `console` is the file in
+    /// Boots `image` with its ports on taps in a namespace of its own, and waits until it is ready. `console` is the file in
     /// which stays what its kernel says.
     ///
     /// # Errors
     /// The process may make no namespace; QEMU does not start; the guest does not become ready.
-    pub fn boot(image: &Image, console: &Path) -> Result<Guest, GuestFault> {
+    pub fn boot(image: &Image, role: GuestRole, console: &Path) -> Result<Guest, GuestFault> {
         let lab = |error| GuestFault::failed("make a network for the guest", error);
         let namespace = Arc::new(Namespace::new().map_err(lab)?);
         let (end, ended) = mpsc::channel::<()>();
         let (told, started) = mpsc::channel();
-        let (inside, mut qemu) = (Arc::clone(&namespace), qemu(image, console));
+        let (inside, mut qemu) = (Arc::clone(&namespace), qemu(image, role, console));
         // QEMU gets a signal when the thread that started it ends: this one ends with the process, or after QEMU.
         let keeper = thread::spawn(move || {
             let child = inside
@@ -104,20 +143,25 @@ impl Guest {
             end: Some(end),
             keeper: Some(keeper),
         };
-        guest.wake()?;
+        guest.wake(role)?;
         Ok(guest)
     }
 
-    /// Waits until it is ready, and gives the rig its address.
-    fn wake(&mut self) -> Result<(), GuestFault> {
+    /// Waits until it is ready, and gives the rig its address where the guest has one.
+    fn wake(&mut self, role: GuestRole) -> Result<(), GuestFault> {
         let (_, answer) = self.answer("boot", BOOTS)?;
         let release = answer.strip_prefix("ready ");
         let release = release
             .ok_or_else(|| GuestFault::failed("use the guest", format!("it has {answer}")))?;
         self.release = release.to_owned();
         let lab = |error| GuestFault::failed("make a network for the guest", error);
-        self.namespace.set_up(TAP, true).map_err(lab)?;
-        self.namespace.set_address(TAP, RIG, PREFIX).map_err(lab)
+        for tap in role.taps() {
+            self.namespace.set_up(&tap, true).map_err(lab)?;
+        }
+        match role {
+            GuestRole::Nic => self.namespace.set_address(TAP, RIG, PREFIX).map_err(lab),
+            GuestRole::Switch(_) => Ok(()),
+        }
     }
 
     /// The release of its kernel.
@@ -204,7 +248,7 @@ fn finish(child: &mut Child) {
 
 /// QEMU by software emulation, with a console in a file and the line for commands on its standard input and output. A kernel
 /// that panics ends it.
-fn qemu(image: &Image, console: &Path) -> Command {
+fn qemu(image: &Image, role: GuestRole, console: &Path) -> Command {
     let mut command = Command::new("setpriv");
     // Before what else the machine does: a guest that waits for a processor is a slow device. `nice` only warns where it may not.
     command.args(["--pdeathsig", "KILL", "nice", "-n", "-15", "qemu-system-x86_64"]);
@@ -212,13 +256,16 @@ fn qemu(image: &Image, console: &Path) -> Command {
     command.args(["-display", "none", "-monitor", "none", "-nic", "none"]);
     command.arg("-kernel").arg(&image.kernel).arg("-initrd").arg(&image.initrd);
     // While it boots a kernel sees whether its timer ticks, and panics where none came: on a machine that does much else one is late.
-    let line = format!("console=ttyS0 quiet panic=-1 no_timer_check rig.ip={GUEST}/{PREFIX}");
+    let line = format!("console=ttyS0 quiet panic=-1 no_timer_check {}", role.told());
     command.arg("-append").arg(line);
     command.arg("-serial").arg(format!("file:{}", console.display()));
     command.args(["-serial", "stdio"]);
-    let tap = format!("tap,id=n0,ifname={TAP},script=no,downscript=no,vnet_hdr=off");
-    let nic = format!("virtio-net-pci,netdev=n0,mac={MAC},romfile=");
-    command.args(["-netdev", &tap, "-device", &nic]);
+    for port in 0..role.ports() {
+        let (name, mac) = (tap(port), mac(port));
+        let tap = format!("tap,id=n{port},ifname={name},script=no,downscript=no,vnet_hdr=off");
+        let nic = format!("virtio-net-pci,netdev=n{port},mac={mac},romfile=");
+        command.args(["-netdev", &tap, "-device", &nic]);
+    }
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     // What QEMU itself has to say stands beside the console.
     let beside = fs::File::create(console.with_extension("qemu"));

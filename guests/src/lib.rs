@@ -15,6 +15,6 @@ mod fault;
 mod session;
 
 pub use fault::GuestFault;
-pub use guest::Guest;
+pub use guest::{Guest, GuestRole};
 pub use image::Image;
 pub use session::{Came, PATIENCE, PROGRAMS, Perftest};

@@ -5,7 +5,7 @@ use rig_frames::packet::{self, Packet};
 use rig_generator::netlab::Namespace;
 use rig_generator::port::Mono;
 use rig_guests::peer::Conduct;
-use rig_guests::{Came, Guest, GuestFault, Image, PATIENCE, Perftest};
+use rig_guests::{Came, Guest, GuestFault, GuestRole, Image, PATIENCE, Perftest};
 use rig_units::Dur;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -40,6 +40,7 @@ fn guest() -> Option<Guest> {
     Some(
         Guest::boot(
             &image,
+            GuestRole::Nic,
             &folder.join(if std::env::var_os(CHILD).is_some() {
                 "console-of-child"
             } else {

@@ -31,6 +31,7 @@ duts! {
     "gen3.yaml"
     "hardware.yaml"
     "interval-counter.yaml"
+    "linux-switch.yaml"
     "mellanox.yaml"
     "mellanox-by-standard.yaml"
     "mellanox-tick.yaml"

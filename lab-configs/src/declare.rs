@@ -37,9 +37,10 @@ pub(crate) fn profile(
         (Some(kind), _) if !kind.is_guarded() => unguarded(kind, &fields),
         (_, Some(parent)) if fields.get("rule").is_none() => Some(parent.rule.clone()),
         _ => fields
-            .need("rule", "{family: broadcom, version: ...}")
-            .and_then(|at| rule(&at))
-            .map(Some),
+            .need("rule", "{family: broadcom, version: ...}, or none without a watchdog")
+            .and_then(
+                |at| if at.node.written() == NO_RULE { Some(None) } else { rule(&at).map(Some) },
+            ),
     };
     let of_kind = kind.unwrap_or(Kind::Switch);
     let declared = match (fields.get("declared"), parent.map(|parent| parent.declared)) {
@@ -78,6 +79,9 @@ fn name(at: &At<'_>) -> Option<String> {
     at.wrong(NAME);
     None
 }
+
+/// What a profile says of the rule of a device that could have a watchdog and has none.
+pub(crate) const NO_RULE: &str = "none";
 
 fn rule(at: &At<'_>) -> Option<Rule> {
     let fields = at.fields(&["family", "version"])?;

@@ -1,6 +1,6 @@
 //! A lab: which devices there are, what carries frames to them, and through what each is steered.
 
-use crate::{Keys, Profile};
+use crate::{Keys, Kind, Profile};
 use rig_units::{Dur, PortSpeed};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ pub enum Transport {
     Veth(Veth),
     /// The rig's own interfaces, and whatever is cabled to them.
     Interfaces(Interfaces),
-    /// A tap to Linux in a virtual machine, which is the device: its own RoCE NIC, with perftest as the application.
+    /// Taps to Linux in a virtual machine, which is the device: its own RoCE NIC, with perftest as the application, or its bridge.
     Guests(Guests),
 }
 
@@ -29,13 +29,14 @@ impl Transport {
         }
     }
 
-    /// The controls that a device may have there; the first one where the lab does not say.
-    pub const fn controls(&self) -> &'static [ControlName] {
+    /// The controls that a device of a kind may have there; the first one where the lab does not say.
+    pub fn controls(&self, kind: Kind) -> &'static [ControlName] {
         match self {
             // The model can be taken as it is, too, as a device is to which nobody has a way.
             Transport::Virtual => &[ControlName::Served, ControlName::None],
             Transport::Veth(_) => &[ControlName::Served],
             Transport::Interfaces(_) => &[ControlName::None, ControlName::Dummy],
+            Transport::Guests(_) if kind == Kind::Switch => &[ControlName::Linux],
             Transport::Guests(_) => &[ControlName::Perftest],
         }
     }
@@ -52,15 +53,18 @@ pub enum ControlName {
     Dummy,
     /// The application on the device: what it asks of a connection can be set, and nothing else.
     Perftest,
+    /// The shell of a Linux that passes frames on.
+    Linux,
 }
 
 impl ControlName {
     /// Every control, by the word for it in a lab.
-    pub const NAMES: [(&'static str, ControlName); 4] = [
+    pub const NAMES: [(&'static str, ControlName); 5] = [
         ("none", ControlName::None),
         ("served", ControlName::Served),
         ("dummy", ControlName::Dummy),
         ("perftest", ControlName::Perftest),
+        ("linux", ControlName::Linux),
     ];
 }
 
@@ -104,7 +108,7 @@ pub struct Interfaces {
 pub struct Guests {
     /// How far off a timestamp at the tap may be. A trial in which the rig was worse is void.
     pub bound: Dur,
-    /// How long a trial lasts at least: a program takes its time to start there.
+    /// How long a trial with a program in it lasts at least: one takes its time to start there.
     pub trial: Dur,
     /// How long a run may take.
     pub budget: Dur,
@@ -160,7 +164,7 @@ pub struct Lab {
 impl Lab {
     /// Through what this device is steered.
     pub fn control(&self, dut: &Profile) -> ControlName {
-        let usual = self.transport.controls().first().copied().unwrap_or(ControlName::None);
+        let usual = self.transport.controls(dut.kind).first().copied().unwrap_or(ControlName::None);
         self.controls.get(&dut.name).copied().unwrap_or(usual)
     }
 

@@ -1,5 +1,6 @@
 //! A device under test: who it is, what it declares, and (emulated ones) how it departs from that.
 
+use crate::declare::NO_RULE;
 use crate::settings::BadSetting;
 use crate::{Declared, Kind, RuleFamily, Switched, System};
 use core::str::FromStr;
@@ -28,7 +29,7 @@ pub struct Profile {
     pub kind: Kind,
     /// The ASIC, as people call it.
     pub asic: String,
-    /// Its watchdog rule; `None` for a device without a watchdog: a NIC.
+    /// Its watchdog rule; `None` for a device without a watchdog: a NIC, or a switch that says `none`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Rule")]
     pub rule: Option<Rule>,
@@ -114,7 +115,11 @@ impl Profile {
 
     /// The profile as a file says it, which reads back as the same.
     pub fn written(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
+        let mut written = serde_json::to_value(self).unwrap_or_default();
+        if self.rule.is_none() && self.kind.is_guarded() {
+            written["rule"] = NO_RULE.into();
+        }
+        written
     }
 
     /// How the emulated device departs from its declaration. For `oracle::model` and the emulated adapters only.

@@ -156,7 +156,9 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
                 continue;
             }
             if let Some((at, control)) = &control {
-                transport.iter().for_each(|transport| transport::offers(at, transport, *control));
+                transport.iter().for_each(|transport| {
+                    transport::offers(at, transport, (*control, profile.kind));
+                });
                 controls.insert(profile.name.clone(), *control);
             }
             duts.push(profile);

@@ -1,5 +1,6 @@
 //! JSON Schema of labs, profiles and settings, so that an editor completes keys and underlines what a run would refuse.
 
+use crate::declare::NO_RULE;
 use crate::fields::{self, Fieldset};
 use crate::read::TRANSPORTS;
 use crate::{Backend, ControlName, Declared, Kind, Profile, RuleFamily};
@@ -13,7 +14,7 @@ pub fn schema_lab() -> Value {
     let control = json!({
         "enum": ControlName::NAMES.map(|(word, _)| word),
         "description": "through what the device is steered and read; usually `served` where the rig has made it, `none` at interfaces, \
-            `perftest` in a guest",
+            `perftest` at a NIC in a guest, `linux` at a switch there",
     });
     let device = |key: &str, files: &Value| {
         json!({
@@ -141,7 +142,7 @@ fn wire() -> Value {
         {
             "type": "object",
             "description": "transport guests",
-            "required": ["bound", "trial", "budget"],
+            "required": ["bound", "budget"],
             "additionalProperties": false,
             "properties": {
                 "bound": dur,
@@ -210,6 +211,8 @@ fn by_kind(schema: &mut Value) {
         json!({ "required": schema["required"].take(), "allOf": each.collect::<Vec<_>>() });
     schema["if"] = json!({ "required": ["extends"] });
     schema["required"] = json!(["name", "about"]);
+    let rule = schema["properties"]["rule"].take();
+    schema["properties"]["rule"] = json!({ "anyOf": [rule, { "const": NO_RULE }] });
     schema["properties"]["extends"] = json!({
         "type": "string",
         "description": "a profile beside this one, or a bundled one, without `.yaml`: what is left out here is as it says",

@@ -31,9 +31,9 @@ const UNPACKED: [&str; 8] = [
 ];
 
 /// Programs that BusyBox is where it is called so.
-const APPLETS: [&str; 14] = [
-    "sh", "mount", "cat", "insmod", "ip", "stty", "sed", "sleep", "grep", "uname", "timeout",
-    "kill", "rm", "poweroff",
+const APPLETS: [&str; 13] = [
+    "sh", "mount", "cat", "insmod", "stty", "sed", "sleep", "grep", "uname", "timeout", "kill",
+    "rm", "poweroff",
 ];
 
 /// A guest that can be booted.

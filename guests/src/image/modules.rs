@@ -5,18 +5,25 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the guest is to have: its NIC, RoCE on it, and what makes a wrong one of it. `rdma_rxe` asks the kernel for a CRC by name, and
-/// names no module for it.
-pub(super) const WANTED: [&str; 9] = [
+/// What the guest is to have: its NIC, RoCE on it, a bridge of several with what shapes, schedules and marks at its ports, and what makes
+/// a wrong one of it. `rdma_rxe`, and what `act_csum` needs, ask the kernel for a CRC by name, and name no module for it.
+pub(super) const WANTED: [&str; 16] = [
     "virtio_pci",
     "virtio_net",
     "crc32_generic",
+    "crc32c_generic",
     "rdma_rxe",
     "ib_uverbs",
+    "bridge",
+    "sch_tbf",
+    "sch_red",
+    "sch_ets",
     "sch_netem",
     "sch_ingress",
     "cls_u32",
     "act_gact",
+    "act_pedit",
+    "act_csum",
 ];
 
 /// Files of modules in the order in which they load, each behind all that it needs.

@@ -15,8 +15,10 @@ const TOOLS: [(&str, &str); 6] = [
 ];
 
 /// Programs that run in it.
-const PROGRAMS: [(&str, &str); 10] = [
+const PROGRAMS: [(&str, &str); 12] = [
     ("busybox", "busybox-static"),
+    ("bridge", "iproute2"),
+    ("ip", "iproute2"),
     ("rdma", "iproute2"),
     ("tc", "iproute2"),
     ("ib_send_bw", "perftest"),

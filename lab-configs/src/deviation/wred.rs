@@ -13,6 +13,9 @@ table! {
     /// Marks and drops go by the moving average of the depth.
     // A burst is over before the average has risen to what it comes to.
     depth_averaged ("its weight is 2^-n", 1..=Wred::MOST_WEIGHT as u32, default 9);
+    /// Marks and drops go by a moving average that an empty queue does not wear down.
+    // The first frames of a burst are marked for a congestion that is long over.
+    average_outlives_idle ("its weight is 2^-n", 1..=Wred::MOST_WEIGHT as u32, default 4);
     /// Frames that are not ECN-capable are marked where they should be dropped.
     // A frame that said that it does not understand marks has one.
     marks_non_ect;

@@ -29,7 +29,7 @@ const BEFORE: [(&str, &str); 3] =
     [("emulated", "virtual"), ("emulated-wire", "veth"), ("declared", "interfaces")];
 
 /// Controls that are known and not made yet.
-const TO_COME: [&str; 2] = ["sonic", "linux"];
+const TO_COME: [&str; 1] = ["sonic"];
 
 /// The keys of `wire:`, by transport.
 const VETH: [&str; 5] = ["speed", "ports", "bound", "benches", "budget"];
@@ -79,8 +79,8 @@ pub(super) fn control(at: &At<'_>) -> Option<ControlName> {
 }
 
 /// Whether a device at this transport may have that control.
-pub(super) fn offers(at: &At<'_>, transport: &Transport, control: ControlName) {
-    let controls = transport.controls();
+pub(super) fn offers(at: &At<'_>, transport: &Transport, (control, kind): (ControlName, Kind)) {
+    let controls = transport.controls(kind);
     if !controls.contains(&control) {
         let names = ControlName::NAMES.iter().filter(|(_, control)| controls.contains(control));
         let names: Vec<&str> = names.map(|&(name, _)| name).collect();
@@ -128,8 +128,9 @@ fn veth(at: &At<'_>) -> Option<Veth> {
 
 fn guests(at: &At<'_>) -> Option<Guests> {
     let fields = at.fields(&GUESTS)?;
-    let [bound, trial, budget] = [("bound", "1ms"), ("trial", "2s"), ("budget", "600s")]
+    let [bound, budget] = [("bound", "1ms"), ("budget", "600s")]
         .map(|(name, example)| length(&fields, name, example));
+    let trial = fields.or("trial", Dur::s(2), |_| length(&fields, "trial", "2s"));
     const LINES: &str = "a list of lines for the guest's shell";
     let prepare = fields.or("prepare", Vec::new(), |at| {
         let lines = at.list(LINES)?;
@@ -252,10 +253,10 @@ pub(super) fn fit(transport: &Transport, duts: &mut [Profile], listed: &[At<'_>]
         }
         let pair = dut.declared.nics().is_some_and(|nics| nics.peer.is_some());
         if let Transport::Guests(_) = transport {
-            if !pair {
+            if !pair && dut.kind != Kind::Switch {
                 let found = format!("`{}` in a guest", dut.name);
-                let want = "a pair of NICs: the guest's, and the rig's own at its other end, such as {pair: [duts/soft-roce.yaml, \
-                    duts/rig-peer.yaml]}";
+                let want = "a switch, or a pair of NICs: the guest's, and the rig's own at its other end, such as {pair: \
+                    [duts/soft-roce.yaml, duts/rig-peer.yaml]}";
                 at.fault(found, want);
             }
             continue;
@@ -275,7 +276,7 @@ pub(super) fn fit(transport: &Transport, duts: &mut [Profile], listed: &[At<'_>]
     }
     if let (Transport::Guests(_), [_, second, ..]) = (transport, listed) {
         let found = format!("{} devices in one guest", listed.len());
-        second.fault(found, "one pair of NICs, and a lab of its own for each other one");
+        second.fault(found, "one switch or pair of NICs, and a lab of its own for each other one");
     }
     if let (Transport::Interfaces(_), [_, second, ..]) = (transport, listed) {
         let found = format!("{} devices at one set of interfaces", listed.len());
@@ -458,6 +459,17 @@ mod tests {
         insta::assert_snapshot!(faults_of_lab(
             &lab(&format!("[{pair}]")).replace("trial", "lasts")
         ));
+    }
+
+    #[test]
+    fn a_guest_is_a_switch_with_the_control_of_its_own() {
+        let guests = "transport: guests\nwire: {bound: 20ms, budget: 9s}";
+        let lab = |dut: &str| virtual_lab(dut).replace("transport: virtual", guests);
+        let read = lab_of(&lab("[duts/linux-switch.yaml]"));
+        assert_eq!(read.control(&read.duts[0]), ControlName::Linux);
+        assert_eq!(read.duts[0].rule, None);
+        let other = lab("[{profile: duts/linux-switch.yaml, control: perftest}]");
+        insta::assert_snapshot!(faults_of_lab(&other));
     }
 
     #[test]

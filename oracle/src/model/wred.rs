@@ -180,7 +180,7 @@ impl Wred {
             0 => depth,
             weight => {
                 let at = &mut self.queues[port][slot(queue)];
-                if found.frames == 0 {
+                if found.frames == 0 && self.config.faults.average_outlives_idle.is_none() {
                     at.average.idle(weight, (now - at.left) / self.small[port]);
                 }
                 at.average.take(weight, depth);

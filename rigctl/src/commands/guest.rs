@@ -101,7 +101,7 @@ fn perftest(args: &PerftestArgs) -> Result<Exit, GuestFault> {
     let file = File::create(&path).map_err(failed)?;
     let about = "an unmodified perftest in a guest, and the rig as its server; what a rule lost is not here";
     let file = FrameFile::begin(file, about, rig_guests::guest::TAP, SPEED).map_err(failed)?;
-    let mut guest = Guest::boot(&image, &args.out.join("console"))?;
+    let mut guest = Guest::boot(&image, rig_guests::GuestRole::Nic, &args.out.join("console"))?;
     let seen = Arc::new(Mutex::new(Seen { finder: Finder::default(), file, failed: None }));
     let session = Perftest {
         program: args.program.clone(),

@@ -5,7 +5,7 @@ use super::restore;
 use crate::cli::{EffortLevel, Format, Keep, RunArgs};
 use crate::executor::Benches;
 use crate::executor::guest::GuestHost;
-use crate::executor::wire::{Serve, Start};
+use crate::executor::wire::{Bridged, Serve, Start};
 use crate::fence::{self, Gap};
 use crate::folder::{self, NoTrouble, Refused, Trouble};
 use crate::interrupt::Requests;
@@ -25,7 +25,8 @@ use crate::to_disk::Folder;
 use crate::wall::{self, Stopwatch};
 use crate::{stderr, stdout};
 use rig_dut::{DeviceLock, Journal, device_lock};
-use rig_lab::{Backend, ControlName, Lab, Transport};
+use rig_guests::GuestRole;
+use rig_lab::{Backend, ControlName, Kind, Lab, Transport};
 use rig_reports::terminal::{Progress, Style};
 use rig_reports::{
     Colour, Exit, Finished, JsonLines, Run, RunEvent, Shown, Started, Terminal, Wall,
@@ -315,8 +316,17 @@ fn benches(lab: &Lab, journal: &Arc<Journal>, stop: &Arc<Stop>) -> Option<Arc<Be
             Some(Benches::new(Start::Cabled(wire.clone(), control, Arc::clone(journal)), 1))
         }
         Transport::Guests(wire) => {
-            let machine = Arc::new(GuestHost::new(state::guest(), wire.prepare.clone()));
-            Some(Benches::new(Start::Guest(machine, wire.bound), 1))
+            // There is one device in one guest.
+            let bridge = lab.duts.iter().find(|dut| dut.kind == Kind::Switch);
+            let role =
+                bridge.map_or(GuestRole::Nic, |dut| GuestRole::Switch(dut.declared.port_count()));
+            let host = Arc::new(GuestHost::new(state::guest(), wire.prepare.clone(), role));
+            let (bound, journal) = (wire.bound, Arc::clone(journal));
+            let start = match role {
+                GuestRole::Nic => Start::Guest(host, bound),
+                GuestRole::Switch(_) => Start::Bridged(Bridged { host, bound, journal }),
+            };
+            Some(Benches::new(start, 1))
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What of a case can be done in a lab. Where nobody can configure the device, ask it or hear it, a case runs as far as what
 //! the device declares is what the case needs, and as far as the wire alone shows what is measured.
 
-use super::{as_found, in_guest, misfit};
+pub use super::unfit::{Missing, Unfit};
+use super::{as_found, in_bridge, in_guest, misfit};
 use rig_dut::control::{Ability, Order};
 use rig_dut::{capabilities, lacking};
 use rig_lab::{Action, ControlName, Kind, Lab, Profile, Switch, Transport};
@@ -17,43 +18,6 @@ pub struct Applicability {
     pub case: Case,
     /// What was left out, each with the reason.
     pub left_out: Vec<String>,
-}
-
-/// What a case that suits a device lacks there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Missing {
-    /// Something that a control would do: configure the device, read its counters, hear its events, one of its verbs.
-    Control,
-    /// Timestamps that are near enough.
-    Stamps,
-    /// That the device is found as the case needs it.
-    Found,
-    /// Something else of the lab: keys, a link that can be taken down, ports at line rate.
-    Lab,
-}
-
-impl Missing {
-    /// Every one with the word for it, in the order of a table.
-    pub const NAMES: [(&'static str, Missing); 4] = [
-        ("control", Missing::Control),
-        ("stamps", Missing::Stamps),
-        ("found", Missing::Found),
-        ("lab", Missing::Lab),
-    ];
-
-    /// With the reason, in words.
-    pub fn so(self, why: impl Into<String>) -> Unfit {
-        Unfit { lack: self, why: why.into() }
-    }
-}
-
-/// Why nothing can be done of a case on a device that it suits: the reason of a skip.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unfit {
-    /// What it lacks.
-    pub lack: Missing,
-    /// In words.
-    pub why: String,
 }
 
 /// What of `case` can be done on the device of `profile`, which suits it.
@@ -118,7 +82,10 @@ fn steered(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, U
         });
     }
     if let Transport::Guests(wire) = &lab.transport {
-        case = in_guest::of(wire, profile, &case, &mut left_out)?;
+        case = match profile.kind {
+            Kind::Switch => in_bridge::of(&case, &mut left_out)?,
+            _ => in_guest::of(wire, profile, &case, &mut left_out)?,
+        };
     }
     if !can.offers(Ability::Configure) {
         case = as_found::of(lab, profile, &case, &mut left_out)?;

@@ -1,7 +1,7 @@
 //! A case on a device that nobody can configure. What the device is configured to has to be what the case sets, or what it takes as it
 //! finds it (`found:`); then all that happens goes with what is found, and the watchdog has to see of each storm what it was meant to see.
 
-use super::applicability::{Missing, Unfit};
+use super::unfit::{Missing, Unfit};
 use rig_lab::{Lab, Profile, Setting, Switch, settings};
 use rig_oracle::measure::{self, Fires};
 use rig_oracle::spec::buffer::{self, Others};

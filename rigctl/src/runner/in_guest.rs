@@ -1,7 +1,7 @@
 //! A case on the NIC of a guest. Its flows are clients of perftest there, of which a trial has one, and the other end is the rig's own: what
 //! a case asks of more than that is not done, and what it measures of the rig's end says nothing of a device.
 
-use super::applicability::{Missing, Unfit};
+use super::unfit::{Missing, Unfit};
 use rig_dut::PerftestControl;
 use rig_lab::{Guests, Profile, Setting};
 use rig_oracle::measure::{self, FromStart};

@@ -92,7 +92,7 @@ impl Config {
     pub(in crate::model) fn install(&mut self, faults: &WredFaults) {
         self.faults = *faults;
         self.at_enqueue ^= faults.marks_at_other_point;
-        if let Some(weight) = faults.depth_averaged {
+        if let Some(weight) = faults.average_outlives_idle.or(faults.depth_averaged) {
             self.weight = u8::try_from(weight).unwrap_or(u8::MAX);
         }
         if faults.wred_on_every_queue {

@@ -191,6 +191,21 @@ fn the_average_rises_with_what_arrives_and_falls_while_nothing_does() {
     assert_eq!(wred.queues[0][3].average.depth(2), 4_614);
 }
 
+#[test]
+fn an_average_that_outlives_an_empty_queue_falls_with_what_arrives_alone() {
+    let mut config = config(curve(10_000, 10_000, 100));
+    config.install(&WredFaults { average_outlives_idle: Some(1), ..WredFaults::NONE });
+    let mut wred = wred(&config);
+    let mut arrive = |now, bytes| {
+        wred.arrives(now, (0, 3), &ect(), depth(bytes), 1_000);
+        wred.leaves(now, (0, 3), &ect(), depth(bytes), 1_000)
+    };
+    // Half of 30 000; then, however much later, half of that: the average is what the next frame is marked by.
+    assert!(arrive(Time::ZERO, 30_000));
+    assert!(!arrive(Time::ZERO + Dur::s(1), 0));
+    assert_eq!(wred.queues[0][3].average.depth(1), 7_500);
+}
+
 proptest! {
     /// The chance of a hit, counted over the draws: within one draw of the fraction.
     #[test]

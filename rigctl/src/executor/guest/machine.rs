@@ -2,9 +2,10 @@
 
 use super::super::wire::broken::Broken;
 use crate::rights::{self, Work};
-use rig_guests::{Guest, GuestFault, Image, PATIENCE};
+use rig_dut::Shell;
+use rig_guests::{Guest, GuestFault, GuestRole, Image, PATIENCE};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A guest, and where it is made from.
 #[derive(Debug)]
@@ -13,13 +14,19 @@ pub struct GuestHost {
     folder: PathBuf,
     /// What is done in it once it is up, in lines of shell.
     prepare: Vec<String>,
+    role: GuestRole,
     guest: Mutex<Option<Guest>>,
 }
 
 impl GuestHost {
     /// One that is booted when it is needed.
-    pub fn new(folder: PathBuf, prepare: Vec<String>) -> GuestHost {
-        GuestHost { folder, prepare, guest: Mutex::default() }
+    pub fn new(folder: PathBuf, prepare: Vec<String>, role: GuestRole) -> GuestHost {
+        GuestHost { folder, prepare, role, guest: Mutex::default() }
+    }
+
+    /// What it is to the rig.
+    pub const fn role(&self) -> GuestRole {
+        self.role
     }
 
     /// Does something with the guest, which nobody else has meanwhile. One that was lost is booted anew the next time.
@@ -42,7 +49,8 @@ impl GuestHost {
     }
 
     fn boot(&self) -> Result<Guest, GuestFault> {
-        let mut guest = Guest::boot(&Image::build(&self.folder)?, &self.folder.join("console"))?;
+        let (image, console) = (Image::build(&self.folder)?, self.folder.join("console"));
+        let mut guest = Guest::boot(&image, self.role, &console)?;
         for line in &self.prepare {
             let ran = guest.run(line, PATIENCE)?;
             if ran.status != 0 {
@@ -51,6 +59,21 @@ impl GuestHost {
             }
         }
         Ok(guest)
+    }
+}
+
+/// A shell in the guest of a run.
+#[derive(Debug)]
+pub struct GuestShell(pub Arc<GuestHost>);
+
+impl Shell for GuestShell {
+    fn run(&mut self, line: &str) -> Result<Vec<String>, String> {
+        let ran = self.0.with(|guest| guest.run(line, PATIENCE));
+        let ran = ran.map_err(|broken| broken.to_string())?;
+        match ran.status {
+            0 => Ok(ran.lines),
+            status => Err(format!("exit status {status}: {}", ran.lines.join("; "))),
+        }
     }
 }
 

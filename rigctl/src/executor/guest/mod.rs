@@ -1,4 +1,4 @@
-//! Runs scripts in real time on a NIC that nobody here wrote: Linux's own, in a guest, with an unmodified perftest as the application
+//! Runs scripts in real time on devices that nobody here wrote. A NIC: Linux's own, in a guest, with an unmodified perftest as the application
 //! and the rig as its peer. A flow of the NIC is a client of perftest there. What the rig does between two NICs it does between that
 //! one and its own responder.
 
@@ -8,4 +8,4 @@ mod machine;
 mod tape;
 
 pub use lab::GuestLab;
-pub use machine::GuestHost;
+pub use machine::{GuestHost, GuestShell};

@@ -1,6 +1,7 @@
 //! The benches of a run: each a device with the rig's ports cabled to it, lent to one session at a time.
 
 use super::bench::Bench;
+use super::bridged::{self, Bridged};
 use super::clocks::{Clocks, SessionClock};
 use super::patience::Patience;
 use super::room::{Room, Share};
@@ -27,7 +28,9 @@ pub enum Start {
     Cabled(Interfaces, ControlName, Arc<Journal>),
     /// Somebody else makes them.
     Made(Arc<dyn Maker>),
-    /// There is a guest instead, and its stamps are this near.
+    /// The bridge of a guest.
+    Bridged(Bridged),
+    /// There is a guest instead that sends by itself, and its stamps are this near.
     Guest(Arc<GuestHost>, Dur),
 }
 
@@ -89,7 +92,7 @@ impl Benches {
     pub fn guest(&self) -> Option<(Arc<GuestHost>, Dur)> {
         match &self.start {
             Start::Guest(machine, bound) => Some((Arc::clone(machine), *bound)),
-            Start::Served(_) | Start::Cabled(..) | Start::Made(_) => None,
+            Start::Served(_) | Start::Cabled(..) | Start::Made(_) | Start::Bridged(_) => None,
         }
     }
 
@@ -126,6 +129,7 @@ impl Benches {
                 cabled::start((wire, *control), journal, profile, &*self.clocks)
             }
             Start::Made(maker) => maker.bench(profile),
+            Start::Bridged(guest) => bridged::start(guest, profile, &*self.clocks),
             Start::Guest(..) => Err("a guest has no bench: it sends by itself".to_owned()),
         }
     }

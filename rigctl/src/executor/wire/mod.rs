@@ -7,6 +7,7 @@
 
 mod bench;
 mod benches;
+mod bridged;
 pub(super) mod broken;
 mod cabled;
 mod cabling;
@@ -26,6 +27,7 @@ mod unseen;
 
 pub use bench::Bench;
 pub use benches::{Benches, Lease, Maker, Start};
+pub use bridged::Bridged;
 pub use broken::Broken;
 pub use cabled::backend;
 pub use clocks::{Clocks, SessionClock};

@@ -1,0 +1,77 @@
+//! A bench whose device is the bridge of a guest: the rig's ports are on the guest's taps.
+
+use super::bench::{Bench, LONGEST, RING, SLOTS, lane};
+use super::cabling::Cabling;
+use super::clocks::Clocks;
+use super::steered::Steered;
+use crate::executor::guest::{GuestHost, GuestShell};
+use rig_dut::{Journal, LinuxControl};
+use rig_generator::Pacer;
+use rig_generator::port::{Backend, Config, Link, Mono, Port, PortError};
+use rig_lab::Profile;
+use rig_units::Dur;
+use std::sync::Arc;
+
+/// The guest of a run as a switch.
+#[derive(Debug, Clone)]
+pub struct Bridged {
+    /// The guest.
+    pub host: Arc<GuestHost>,
+    /// How far off a stamp at a tap may be.
+    pub bound: Dur,
+    /// Where what outlives the rig is noted, which nothing of a guest does.
+    pub journal: Arc<Journal>,
+}
+
+/// Boots the guest, unless it runs, and opens the ports of the rig on its taps.
+///
+/// # Errors
+/// What is in the way.
+pub(super) fn start(
+    bridged: &Bridged,
+    profile: &Profile,
+    clocks: &dyn Clocks,
+) -> Result<Bench, String> {
+    let Bridged { host, bound, journal } = bridged;
+    let namespace =
+        host.with(|guest| Ok(guest.namespace())).map_err(|broken| broken.to_string())?;
+    let mut lanes = Vec::new();
+    let mut longest = Vec::new();
+    let mut sees_tags = true;
+    for (index, tap) in (0..).zip(host.role().taps()) {
+        let Some(speed) = profile.declared.port_speed(index) else { break };
+        let open = || -> Result<(usize, Port), PortError> {
+            let fits = Link::named(&tap)?.longest.min(LONGEST);
+            let config = Config {
+                backend: Backend::AfPacket,
+                longest: fits,
+                slots: SLOTS,
+                ring: RING,
+                ..Config::new(&tap)
+            };
+            Ok((fits, Port::open(&config)?))
+        };
+        let opened = namespace.run(open).map_err(|error| error.to_string())?;
+        let (fits, Port { tx, rx, caps }) = opened.map_err(|error| error.to_string())?;
+        sees_tags &= caps.vlan_tags;
+        longest.push(fits);
+        // A frame is at the guest as a whole: a tap has no speed.
+        lanes.push(lane((tx, rx), speed, *bound, true));
+    }
+    let opened = Mono::now();
+    let shell = Box::new(GuestShell(Arc::clone(host)));
+    let control = Box::new(LinuxControl::of(profile.declared.clone(), shell));
+    Ok(Bench {
+        profile: profile.name.clone(),
+        control: Steered::lasting(control, Arc::clone(journal), opened),
+        cabling: Cabling::made(),
+        // What a sleep is late by is far below the bound.
+        pacer: Pacer { clock: clocks.since(opened), lanes, awake: Dur::ZERO },
+        bound: *bound,
+        longest,
+        far: None,
+        sees_tags,
+        next: 0,
+        spoilt: false,
+    })
+}

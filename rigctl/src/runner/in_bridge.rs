@@ -1,0 +1,41 @@
+//! A case on the bridge of a guest. It neither sends nor obeys PFC, and what its kernel has memory for is no buffer of an ASIC.
+
+use super::unfit::{Missing, Unfit};
+use rig_testcases::{Case, Measure};
+
+/// The case as it is run there; what it does without is added to `left_out`.
+///
+/// # Errors
+/// What it asks for that nothing there does.
+pub(super) fn of(case: &Case, left_out: &mut Vec<String>) -> Result<Case, Unfit> {
+    if let Some((name, _)) = case.storms.iter().next() {
+        let why = format!("`{name}` holds frames by PFC, which a bridge of Linux does not obey");
+        return Err(Missing::Lab.so(why));
+    }
+    let mut case = case.clone();
+    case.measure.retain(|measure| {
+        let why = unshown(measure);
+        left_out.extend(why.map(|why| format!("{}: {why}", measure.name())));
+        why.is_none()
+    });
+    if case.measure.is_empty() {
+        let why = format!("nothing of it can be measured: {}", left_out.join("; "));
+        return Err(Missing::Lab.so(why));
+    }
+    Ok(case)
+}
+
+/// Why a bridge shows nothing of a measure; `None` where it does.
+fn unshown(measure: &Measure) -> Option<&'static str> {
+    let name = measure.name();
+    let room = name.split('.').next().unwrap_or(name);
+    match (room, name) {
+        ("pfc" | "pfcwd" | "storm" | "counters", _) | (_, "ecn.order") => {
+            Some("a bridge of Linux sends no PFC and obeys none")
+        }
+        ("buffer" | "watermarks" | "headroom", _) => {
+            Some("the memory of a kernel has no thresholds that ports share")
+        }
+        _ => None,
+    }
+}

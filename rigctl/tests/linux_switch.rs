@@ -1,0 +1,151 @@
+//! Early detection on the first switch that nobody here wrote, the bridge of Linux with RED in a guest; and guests that are wrong on
+//! purpose. Root and Linux only, with the packages of `docs/soft-roce.md`.
+
+use rig_generator::netlab::Namespace;
+use rig_guests::GuestFault;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const LABS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs");
+const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/ecn.yaml");
+/// A case for each queue and each port, so that one boot has room for many faults.
+const PORTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/linux_switch/ports.yaml");
+
+/// Whether this machine can have a guest; a word on stderr where it cannot.
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
+fn can_have_one() -> bool {
+    let lacks = rig_guests::image::missing();
+    let why = match Namespace::new() {
+        Err(error) => error.to_string(),
+        Ok(_) if !lacks.is_empty() => GuestFault::Missing(lacks).to_string(),
+        Ok(_) => return true,
+    };
+    let required = std::env::var_os("RIG_REQUIRE_ALL").is_some_and(|all| all == "1");
+    assert!(!required, "{why} (RIG_REQUIRE_ALL=1)");
+    eprintln!("skipped: {why}");
+    false
+}
+
+/// What a run in a lab came to: of each case its verdict, and all that the report says of it.
+fn run(suites: &[&str], only: &str, lab: &Path, out: &Path) -> BTreeMap<String, (String, String)> {
+    // The guest of `tests/linux.rs` may run at the same time: what it keeps in its folder is another one's.
+    let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join("linux-switch");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rigctl"));
+    command.env("RIGCTL_STATE", state).arg("run").args(suites);
+    command
+        .args(["--only", only, "--seed", "1", "--lab"])
+        .arg(lab)
+        .arg("--out")
+        .arg(out)
+        .stdin(Stdio::null());
+    let ran = command.output().expect("it starts");
+    let said = [&ran.stdout, &ran.stderr].map(|bytes| String::from_utf8_lossy(bytes)).concat();
+    let results = fs::read(out.join("results.json")).unwrap_or_else(|_| panic!("{said}"));
+    let results: serde_json::Value = serde_json::from_slice(&results).expect("JSON");
+    let all = results["cases"].as_array().unwrap_or_else(|| panic!("{said}"));
+    let told = all.iter().map(|case| {
+        let id = case["id"].as_str().unwrap_or_default();
+        let name = id.rsplit("::").next().unwrap_or(id).to_owned();
+        (name, (case["verdict"].as_str().unwrap_or_default().to_owned(), case.to_string()))
+    });
+    told.collect()
+}
+
+/// The rules of what a report of a case finds.
+fn findings(report: &str) -> Vec<String> {
+    let report: serde_json::Value = serde_json::from_str(report).expect("JSON");
+    let all = report["findings"].as_array().into_iter().flatten();
+    all.filter_map(|finding| Some(finding["rule"].as_str()?.to_owned())).collect()
+}
+
+#[test]
+fn the_switch_of_linux_marks_and_drops_by_the_depth_of_each_queue() {
+    if !can_have_one() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let lab = PathBuf::from(LABS).join("linux-switch.yaml");
+    let right = [
+        "step-under-load",
+        "step-that-drops-under-load",
+        "marked-before-under-load",
+        "queue-beside-a-full-one",
+    ];
+    // RED in a weighted band is never asked for a frame while it is empty, so it does not learn that it was idle.
+    let remembers = "forgotten-when-empty";
+    // Of a device with a watchdog.
+    let skipped = "kmin-is-kmax-broadcom";
+    let each = WRONG.map(|(case, ..)| case);
+    let cases: Vec<&str> = right.into_iter().chain(each).chain([remembers, skipped]).collect();
+    let only = format!("*::{{{}}}", cases.join(","));
+    let told = run(&[SUITE, PORTS], &only, &lab, &desk.path().join("out"));
+    for case in right.into_iter().chain(each) {
+        assert_eq!(told[case].0, "pass", "{case}: {}", told[case].1);
+    }
+    let (verdict, report) = &told[remembers];
+    assert_eq!(verdict, "fail", "{report}");
+    let found = findings(report);
+    assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), ["ecn.marks"], "{report}");
+    assert_eq!(told[skipped].0, "skipped", "{}", told[skipped].1);
+}
+
+/// What is made wrong at a queue or a port, by which line, in which case it shows, and by which rule. None touches what another case looks at.
+const WRONG: [(&str, &str, &str); 6] = [
+    // Thresholds at more than twice the depth. What is nearer is within what the stamps leave open.
+    (
+        "first-port-class-3",
+        "tc qdisc change dev eth0 handle 13: red limit 5000000 min 220000 max 220000 avpkt 1000 burst 220 bandwidth 10mbit probability 0.5 ecn",
+        "ecn.curve",
+    ),
+    // RED without ECN drops what it should mark.
+    (
+        "first-port-class-4",
+        "tc qdisc change dev eth0 handle 14: red limit 5000000 min 100000 max 100000 avpkt 1000 burst 100 bandwidth 10mbit probability 0.5",
+        "loss",
+    ),
+    // A queue with an end and no early detection.
+    (
+        "second-port-class-3",
+        "tc qdisc replace dev eth1 parent 2:5 handle 23: bfifo limit 5000000",
+        "ecn.curve",
+    ),
+    // A queue that loses one frame in twenty.
+    (
+        "second-port-class-4",
+        "tc qdisc replace dev eth1 parent 2:4 handle 24: netem loss 5% limit 10000",
+        "loss",
+    ),
+    // A port that writes DSCP 3 over the DSCP 4 of what comes in.
+    (
+        "third-port-both-classes",
+        "tc qdisc add dev eth0 ingress && /usr/bin/tc filter add dev eth0 parent ffff: protocol ip u32 match ip tos 0x10 0xfc action pedit munge offset 1 u8 set 0x0c retain 0xfc pipe action csum ip4h",
+        "ecn.marks",
+    ),
+    // A port of another MTU.
+    ("third-port-long-frames", "ip link set eth2 mtu 1400", "loss"),
+];
+
+#[test]
+fn a_switch_that_is_wrong_at_each_queue_and_port_is_seen_at_each() {
+    if !can_have_one() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let right = fs::read_to_string(PathBuf::from(LABS).join("linux-switch.yaml")).expect("a lab");
+    let lines: String = WRONG
+        .iter()
+        .map(|(_, line, _)| format!("    - {:?}\n", format!("/usr/bin/{line}")))
+        .collect();
+    let (before, after) = right.split_once("duts:").expect("a lab names its devices");
+    let text = format!("{before}{lines}duts:{}", after.replace("duts/", &format!("{LABS}/duts/")));
+    let lab = desk.path().join("wrong.yaml");
+    fs::write(&lab, text).expect("a lab");
+    let told = run(&[PORTS], "ports::*", &lab, &desk.path().join("out"));
+    for (case, _, rule) in WRONG {
+        let (verdict, report) = &told[case];
+        assert_eq!(verdict, "fail", "{case}: {report}");
+        assert!(findings(report).iter().any(|found| found == rule), "{case}: {report}");
+    }
+}
