@@ -1,49 +1,21 @@
 //! The suite of recovery on the first NIC that nobody here wrote, Linux's own in a guest; and guests that are wrong on purpose. Root and
 //! Linux only, with the packages of `docs/soft-roce.md`.
 
-use rig_generator::netlab::Namespace;
-use rig_guests::GuestFault;
+#[path = "common/guest.rs"]
+mod guest;
+
+use guest::can_have_one;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 const LABS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs");
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/recovery.yaml");
 
-/// Whether this machine can have a guest; a word on stderr where it cannot.
-#[expect(clippy::print_stderr, reason = "a skipped test says why")]
-fn can_have_one() -> bool {
-    let lacks = rig_guests::image::missing();
-    let why = match Namespace::new() {
-        Err(error) => error.to_string(),
-        Ok(_) if !lacks.is_empty() => GuestFault::Missing(lacks).to_string(),
-        Ok(_) => return true,
-    };
-    let required = std::env::var_os("RIG_REQUIRE_ALL").is_some_and(|all| all == "1");
-    assert!(!required, "{why} (RIG_REQUIRE_ALL=1)");
-    eprintln!("skipped: {why}");
-    false
-}
-
-/// What the run of these cases in a lab came to: of each its verdict, and all that the report says of it.
+/// What the run of these cases in a lab came to.
 fn run(lab: &Path, cases: &[&str], out: &Path) -> BTreeMap<String, (String, String)> {
-    let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join("linux");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rigctl"));
-    command.env("RIGCTL_STATE", state).args(["run", SUITE, "--seed", "1", "--lab"]).arg(lab);
-    command.args(["--only", &format!("recovery::{{{}}}", cases.join(","))]);
-    command.arg("--out").arg(out).stdin(Stdio::null());
-    let ran = command.output().expect("it starts");
-    let said = [&ran.stdout, &ran.stderr].map(|bytes| String::from_utf8_lossy(bytes)).concat();
-    let results = fs::read(out.join("results.json")).unwrap_or_else(|_| panic!("{said}"));
-    let results: serde_json::Value = serde_json::from_slice(&results).expect("JSON");
-    let all = results["cases"].as_array().unwrap_or_else(|| panic!("{said}"));
-    let told = all.iter().map(|case| {
-        let id = case["id"].as_str().unwrap_or_default().replace("recovery::", "");
-        let verdict = case["verdict"].as_str();
-        (id, (verdict.unwrap_or_default().to_owned(), case.to_string()))
-    });
-    told.collect()
+    let only = format!("recovery::{{{}}}", cases.join(","));
+    guest::run("linux", (&[SUITE], &only), lab, out)
 }
 
 #[test]

@@ -1,0 +1,48 @@
+//! What the tests of guests share: whether this machine can have one, and what a run with one came to.
+
+use rig_generator::netlab::Namespace;
+use rig_guests::GuestFault;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Whether this machine can have a guest; a word on stderr where it cannot.
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
+pub(crate) fn can_have_one() -> bool {
+    let lacks = rig_guests::image::missing();
+    let why = match Namespace::new() {
+        Err(error) => error.to_string(),
+        Ok(_) if !lacks.is_empty() => GuestFault::Missing(lacks).to_string(),
+        Ok(_) => return true,
+    };
+    let required = std::env::var_os("RIG_REQUIRE_ALL").is_some_and(|all| all == "1");
+    assert!(!required, "{why} (RIG_REQUIRE_ALL=1)");
+    eprintln!("skipped: {why}");
+    false
+}
+
+/// What the run of the cases `only` of `suites` in a lab came to: of each case its verdict, and all that the report says of it. Guests of
+/// several tests may run at the same time: each keeps what is its own in the folder `state`.
+pub(crate) fn run(
+    state: &str,
+    (suites, only): (&[&str], &str),
+    lab: &Path,
+    out: &Path,
+) -> BTreeMap<String, (String, String)> {
+    let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join(state);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rigctl"));
+    command.env("RIGCTL_STATE", state).arg("run").args(suites);
+    command.args(["--only", only, "--seed", "1", "--lab"]).arg(lab).arg("--out").arg(out);
+    let ran = command.stdin(Stdio::null()).output().expect("it starts");
+    let said = [&ran.stdout, &ran.stderr].map(|bytes| String::from_utf8_lossy(bytes)).concat();
+    let results = fs::read(out.join("results.json")).unwrap_or_else(|_| panic!("{said}"));
+    let results: serde_json::Value = serde_json::from_slice(&results).expect("JSON");
+    let all = results["cases"].as_array().unwrap_or_else(|| panic!("{said}"));
+    let told = all.iter().map(|case| {
+        let id = case["id"].as_str().unwrap_or_default();
+        let name = id.rsplit("::").next().unwrap_or(id).to_owned();
+        (name, (case["verdict"].as_str().unwrap_or_default().to_owned(), case.to_string()))
+    });
+    told.collect()
+}
