@@ -55,7 +55,7 @@ impl Mended {
                 slots.push(sender.apart.least(slot));
             }
         }
-        let held = answers.ack_held.map_or(Dur::ZERO, |held| held.most());
+        let held = answers.ack_held.map_or(Dur::ZERO, rig_units::Within::most);
         let mended = Mended {
             slots,
             holes: asked.places,
