@@ -28,9 +28,6 @@ pub(crate) enum Word {
 const BEFORE: [(&str, &str); 3] =
     [("emulated", "virtual"), ("emulated-wire", "veth"), ("declared", "interfaces")];
 
-/// Controls that are known and not made yet.
-const TO_COME: [&str; 1] = ["sonic"];
-
 /// The keys of `wire:`, by transport.
 const VETH: [&str; 5] = ["speed", "ports", "bound", "benches", "budget"];
 const INTERFACES: [&str; 7] = ["interfaces", "backend", "eal", "shim", "speed", "bound", "budget"];
@@ -60,22 +57,15 @@ pub(super) fn is_of_now(lab: &At<'_>) -> bool {
 pub(super) fn elsewhere(key: &str) -> Option<String> {
     match key {
         "control" => Some("it with a device: `duts: [{profile: FILE, control: none}]`".to_owned()),
+        "redis" => Some(
+            "it with a device: `duts: [{profile: FILE, control: sonic, redis: unix:PATH}]`"
+                .to_owned(),
+        ),
         key if [&VETH[..], &INTERFACES, &GUESTS].iter().any(|keys| keys.contains(&key)) => {
             Some(format!("it below `wire:`, of a transport that has one: `wire: {{{key}: ...}}`"))
         }
         _ => None,
     }
-}
-
-/// Through what a device is steered.
-pub(super) fn control(at: &At<'_>) -> Option<ControlName> {
-    let word = at.node.written();
-    if TO_COME.contains(&word.as_str()) {
-        let names = ControlName::NAMES.map(|(name, _)| name).join(" or ");
-        at.fault(format!("the control `{word}` is not made yet"), names);
-        return None;
-    }
-    at.choice(&ControlName::NAMES)
 }
 
 /// Whether a device at this transport may have that control.

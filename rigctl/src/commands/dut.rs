@@ -181,6 +181,7 @@ fn mutated(profile: Profile, mutate: &[String]) -> Result<Profile, Bad> {
         about: String::new(),
         transport: Transport::Virtual,
         controls: BTreeMap::new(),
+        redis: BTreeMap::new(),
         cable_cm: 0,
         duts: vec![profile],
     };
