@@ -143,6 +143,8 @@ pub struct Counters {
     /// The longest that the device took to do as it was told or to be read, after that was due: what was cleared in the trial, what
     /// was read at its end. None in virtual time.
     pub took: Dur,
+    /// What the device itself calls those that it has other names for.
+    pub vendor: Arc<BTreeMap<String, String>>,
 }
 
 /// Counters that were read now and then during a trial; none when nobody asked.
@@ -180,6 +182,17 @@ impl Counters {
     pub fn grew(&self, name: &str) -> Option<u64> {
         let [before, after] = self.of(name);
         Some(after? - before.unwrap_or(0).min(after?))
+    }
+
+    /// Whether the device had such a counter at the trial's start, or at its end.
+    pub fn has(&self, name: &str) -> bool {
+        self.of(name) != [None; 2]
+    }
+
+    /// The name, and behind it what the device calls it where that is another one.
+    pub fn called(&self, name: &str) -> String {
+        let vendor = self.vendor.get(name).map(|vendor| format!(" ({vendor})"));
+        format!("{name}{}", vendor.unwrap_or_default())
     }
 
     fn of(&self, name: &str) -> [Option<u64>; 2] {
