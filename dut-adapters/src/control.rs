@@ -4,7 +4,7 @@
 //! ([`ControlError::NotOffered`]), or the device is not there any more ([`ControlError::Lost`]). Whoever needs something
 //! of a control asks for its [`Capabilities`], never which control it is.
 
-mod error;
+pub(crate) mod error;
 mod flow;
 mod health;
 mod keyring;

@@ -1,8 +1,8 @@
 //! Every control that a lab can name, and what each can do.
 
 use crate::control::{Ability, Capabilities, Control, NotOffered};
-use crate::{Dummy, EmulatedWire, LinuxControl, NoControl, PerftestControl};
-use rig_lab::{ControlName, Declared};
+use crate::{Dummy, EmulatedWire, LinuxControl, NoControl, PerftestControl, SonicControl, sonic};
+use rig_lab::{ControlName, Profile, RedisAt};
 
 /// What the control of that name can do.
 pub const fn capabilities(name: ControlName) -> Capabilities {
@@ -12,6 +12,7 @@ pub const fn capabilities(name: ControlName) -> Capabilities {
         ControlName::Dummy => Dummy::CAPABILITIES,
         ControlName::Perftest => PerftestControl::CAPABILITIES,
         ControlName::Linux => LinuxControl::CAPABILITIES,
+        ControlName::Sonic => SonicControl::CAPABILITIES,
     }
 }
 
@@ -21,19 +22,35 @@ pub fn lacking(name: ControlName, ability: Ability) -> Option<NotOffered> {
     (!capabilities(name).offers(ability)).then_some(NotOffered { control, ability })
 }
 
-/// The control of that name of a device that is there already.
+/// Whether a control that configures can set this.
+pub fn can_set(name: ControlName, path: &str) -> bool {
+    name != ControlName::Sonic || sonic::control::is_held(path)
+}
+
+/// The control of that name of a device that is there already and as `profile` declares, with its first `ports` ports cabled to the
+/// rig; where the device has a redis, at `redis`.
 ///
 /// # Errors
-/// The rig itself has to make its device.
+/// The rig itself has to make its device, or the device cannot be steered.
 pub fn over_interfaces(
-    name: ControlName,
-    declared: &Declared,
-) -> Result<Box<dyn Control>, &'static str> {
+    (name, redis): (ControlName, Option<&RedisAt>),
+    profile: &Profile,
+    ports: u16,
+) -> Result<Box<dyn Control>, String> {
+    let made = |of: &str| Err(format!("the control `{}` is of a device {of}", word(name)));
     match name {
-        ControlName::None => Ok(Box::new(NoControl::of(declared.clone()))),
+        ControlName::None => Ok(Box::new(NoControl::of(profile.declared.clone()))),
         ControlName::Dummy => Ok(Box::new(Dummy)),
-        ControlName::Served => Err("the control `served` is of a device that the rig has made"),
-        ControlName::Perftest => Err("the control `perftest` is of a device in a guest"),
-        ControlName::Linux => Err("the control `linux` is of a device in a guest"),
+        ControlName::Sonic => match redis {
+            Some(at) => Ok(Box::new(SonicControl::open(at, profile, ports)?)),
+            None => made("whose redis the lab names"),
+        },
+        ControlName::Served => made("that the rig has made"),
+        ControlName::Perftest | ControlName::Linux => made("in a guest"),
     }
+}
+
+/// The word for a control in a lab.
+fn word(name: ControlName) -> &'static str {
+    ControlName::NAMES.into_iter().find(|&(_, other)| other == name).map_or("", |(word, _)| word)
 }

@@ -3,8 +3,10 @@
 #![expect(clippy::disallowed_methods, reason = "what is waited for here is another process")]
 
 mod broken_way;
+mod orchagent;
 
 pub use broken_way::{Break, BrokenWay};
+pub use orchagent::Orchagent;
 
 use core::time::Duration;
 use rig_lab::RedisAt;

@@ -20,7 +20,7 @@ pub mod serve;
 pub mod sonic;
 
 pub use control::{Control, ControlError, Refused};
-pub use controls::{capabilities, lacking, over_interfaces};
+pub use controls::{can_set, capabilities, lacking, over_interfaces};
 pub use device_lock::DeviceLock;
 pub use dummy::Dummy;
 pub use emulated::Emulated;
@@ -29,3 +29,4 @@ pub use journal::Journal;
 pub use linux_control::{LinuxControl, Shell};
 pub use none::NoControl;
 pub use perftest_control::PerftestControl;
+pub use sonic::SonicControl;

@@ -18,8 +18,10 @@ const ACK_EVERY: &str = "peer.rc.ack_every";
 
 impl PerftestControl {
     /// What it can do: state what is declared, and set what a connection brings along.
-    pub const CAPABILITIES: Capabilities =
-        Capabilities { offered: &[Ability::Snapshot, Ability::Configure], clock_bound: Dur::ZERO };
+    pub const CAPABILITIES: Capabilities = Capabilities {
+        offered: &[Ability::Snapshot, Ability::Configure, Ability::Refusals],
+        clock_bound: Dur::ZERO,
+    };
 
     /// One as it is declared.
     pub const fn of(declared: Declared) -> PerftestControl {

@@ -1,6 +1,6 @@
 //! A lab: which devices there are, what carries frames to them, and through what each is steered.
 
-use crate::{Keys, Kind, Profile};
+use crate::{Keys, Kind, Profile, RedisAt};
 use rig_units::{Dur, PortSpeed};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -35,6 +35,9 @@ impl Transport {
             // The model can be taken as it is, too, as a device is to which nobody has a way.
             Transport::Virtual => &[ControlName::Served, ControlName::None],
             Transport::Veth(_) => &[ControlName::Served],
+            Transport::Interfaces(_) if kind == Kind::Switch => {
+                &[ControlName::None, ControlName::Dummy, ControlName::Sonic]
+            }
             Transport::Interfaces(_) => &[ControlName::None, ControlName::Dummy],
             Transport::Guests(_) if kind == Kind::Switch => &[ControlName::Linux],
             Transport::Guests(_) => &[ControlName::Perftest],
@@ -55,16 +58,19 @@ pub enum ControlName {
     Perftest,
     /// The shell of a Linux that passes frames on.
     Linux,
+    /// The databases of a switch that runs SONiC, in its redis.
+    Sonic,
 }
 
 impl ControlName {
     /// Every control, by the word for it in a lab.
-    pub const NAMES: [(&'static str, ControlName); 5] = [
+    pub const NAMES: [(&'static str, ControlName); 6] = [
         ("none", ControlName::None),
         ("served", ControlName::Served),
         ("dummy", ControlName::Dummy),
         ("perftest", ControlName::Perftest),
         ("linux", ControlName::Linux),
+        ("sonic", ControlName::Sonic),
     ];
 }
 
@@ -153,6 +159,8 @@ pub struct Lab {
     pub transport: Transport,
     /// The control of each device that has another than is usual with the transport, by the device's name.
     pub controls: BTreeMap<String, ControlName>,
+    /// Where the redis of each device with the control `sonic` listens, by the device's name.
+    pub redis: BTreeMap<String, RedisAt>,
     /// Length of the cables between the rig's ports and the device, in centimetres.
     pub cable_cm: u64,
     /// What its ports and the device share for MACsec; `None`: nothing, and no case with MACsec can be run.

@@ -4,7 +4,7 @@ use crate::fault::Fault;
 use crate::file_kind::FileKind;
 use crate::walk::{At, Fields, Walk};
 use crate::yaml::{Source, Value};
-use crate::{ControlName, Lab, Profile, Transport, bundled, check, declare};
+use crate::{Lab, Profile, Transport, bundled, check, declare};
 use rig_units::Length;
 use rig_units::limits::{self, DEVICES};
 use std::collections::BTreeMap;
@@ -13,11 +13,14 @@ use std::path::Path;
 /// How a lab names a device.
 const FILE: &str = "the file of a DUT profile, or {pair: [duts/gen1.yaml, duts/gen2.yaml]}";
 
+mod fit;
 mod keys;
 mod origin;
+mod steering;
 mod system;
 mod transport;
 pub use origin::{LabOrigin, NamedFile, Origin, named_file};
+use steering::{Steering, steering};
 pub(crate) use transport::TRANSPORTS;
 
 /// Reads a lab; without a path the bundled `emulated.yaml`. Files that it names are found relative to its own.
@@ -145,7 +148,7 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
         listed.truncate(1);
     }
     let mut duts: Vec<Profile> = Vec::new();
-    let (mut controls, mut places) = (BTreeMap::new(), Vec::new());
+    let (mut controls, mut redis, mut places) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
     for at in &listed {
         let (profiles, control) = devices(at, find);
         for profile in profiles {
@@ -155,11 +158,12 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
                 at.fault(found, "profiles with different names");
                 continue;
             }
-            if let Some((at, control)) = &control {
+            if let Some(Steering { at, control, redis: listens }) = &control {
                 transport.iter().for_each(|transport| {
                     transport::offers(at, transport, (*control, profile.kind));
                 });
                 controls.insert(profile.name.clone(), *control);
+                redis.extend(listens.clone().map(|at| (profile.name.clone(), at)));
             }
             duts.push(profile);
             places.push(at.clone());
@@ -171,12 +175,12 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
     let keys = fields.maybe("macsec", |at| keys::read(&at))?;
     let Length(cable_cm) = cable?;
     let transport = transport?;
-    transport::fit(&transport, &mut duts, &places);
-    Some(Lab { name, about: about?.to_owned(), transport, controls, cable_cm, keys, duts })
+    fit::fit(&transport, &mut duts, &mut places, cable_cm);
+    Some(Lab { name, about: about?.to_owned(), transport, controls, redis, cable_cm, keys, duts })
 }
 
 /// One device and its control, where the lab says so; of a system the whole and its devices.
-fn devices<'w>(at: &At<'w>, find: FindDut<'_>) -> (Vec<Profile>, Option<(At<'w>, ControlName)>) {
+fn devices<'w>(at: &At<'w>, find: FindDut<'_>) -> (Vec<Profile>, Option<Steering<'w>>) {
     if let Value::Map(entries) = &at.node.value
         && entries.iter().any(|(key, _)| key.name == "system")
     {
@@ -188,12 +192,12 @@ fn devices<'w>(at: &At<'w>, find: FindDut<'_>) -> (Vec<Profile>, Option<(At<'w>,
 }
 
 /// One device: a profile, or a pair of them; and its control, where the lab says so.
-fn device<'w>(at: &At<'w>, find: FindDut<'_>) -> Option<(Profile, Option<(At<'w>, ControlName)>)> {
+fn device<'w>(at: &At<'w>, find: FindDut<'_>) -> Option<(Profile, Option<Steering<'w>>)> {
     let Value::Map(_) = at.node.value else {
         return find(at, at.text(FILE)?).map(|profile| (profile, None));
     };
-    let fields = at.fields(&["profile", "pair", "control"])?;
-    let control = fields.maybe("control", |at| Some((at.clone(), transport::control(&at)?)))?;
+    let fields = at.fields(&["profile", "pair", "control", "redis"])?;
+    let control = steering(&fields)?;
     let profile = match (fields.get("profile"), fields.get("pair")) {
         (Some(file), None) => find(&file, file.text(FILE)?),
         (None, Some(files)) => pair(&files, find),

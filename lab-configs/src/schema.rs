@@ -14,14 +14,18 @@ pub fn schema_lab() -> Value {
     let control = json!({
         "enum": ControlName::NAMES.map(|(word, _)| word),
         "description": "through what the device is steered and read; usually `served` where the rig has made it, `none` at interfaces, \
-            `perftest` at a NIC in a guest, `linux` at a switch there",
+            `perftest` at a NIC in a guest, `linux` at a switch there; `sonic` at interfaces, with `redis`",
+    });
+    let redis = json!({
+        "type": "string",
+        "description": "where the redis of a switch with SONiC listens: unix:PATH or tcp:HOST:PORT; of the control `sonic` alone",
     });
     let device = |key: &str, files: &Value| {
         json!({
             "type": "object",
             "required": [key],
             "additionalProperties": false,
-            "properties": { key: files, "control": control },
+            "properties": { key: files, "control": control, "redis": redis },
         })
     };
     let file = json!({ "type": "string" });

@@ -1,6 +1,6 @@
 //! Why a device did not do as it was asked.
 
-use super::Ability;
+use super::order::Ability;
 use core::fmt;
 
 /// Why a device did not do as it was asked.
@@ -75,7 +75,14 @@ impl fmt::Display for NotOffered {
 
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the served device is lost: {}: {}", self.tried, self.why)
+        write!(f, "the device is lost: {}: {}", self.tried, self.why)
+    }
+}
+
+impl Lost {
+    /// The same in words of its own, without what it is that is lost.
+    pub fn plainly(&self) -> String {
+        format!("cannot {}: {}", self.tried, self.why)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a device is told to do at once, and answers with nothing but that it is done; and what a control must be able to do for it.
 
-use super::{FlowOrder, Keyring};
+use super::flow::FlowOrder;
+use super::keyring::Keyring;
 use rig_lab::WatermarkCopy;
 use rig_testcases::DeviceVerb;
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,8 @@ pub enum Ability {
     Snapshot,
     /// Changes settings and reads them back.
     Configure,
+    /// Hears when the device itself refuses a setting.
+    Refusals,
     /// Starts the device afresh.
     Boot,
     /// Reads counters.
@@ -124,9 +127,10 @@ pub enum Ability {
 
 impl Ability {
     /// Every one, in the order of their declaration.
-    pub const ALL: [Ability; 12] = [
+    pub const ALL: [Ability; 13] = [
         Ability::Snapshot,
         Ability::Configure,
+        Ability::Refusals,
         Ability::Boot,
         Ability::Counters,
         Ability::Events,
@@ -144,6 +148,7 @@ impl Ability {
         match self {
             Ability::Snapshot => "states no configuration",
             Ability::Configure => "configures nothing",
+            Ability::Refusals => "does not hear when the device refuses a setting",
             Ability::Boot => "boots nothing",
             Ability::Counters => "reads no counters",
             Ability::Events => "hears no events",

@@ -135,10 +135,7 @@ fn a_device_that_has_ended_is_lost_and_stays_so() {
         assert_eq!(wire.set(&[]), Err(first.clone()));
         (first, wire.lost().cloned())
     });
-    assert_eq!(
-        first.to_string(),
-        "the served device is lost: ask for lateness: its process has ended"
-    );
+    assert_eq!(first.to_string(), "the device is lost: ask for lateness: its process has ended");
     assert_eq!(second.map(ControlError::Lost), Some(first));
 }
 

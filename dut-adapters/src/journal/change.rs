@@ -1,7 +1,9 @@
 //! Kinds of change that the rig makes outside itself, and how each is undone.
 
+use crate::sonic::write::{self, Back};
 use core::fmt;
 use rig_generator::port::{Fault, Link};
+use rig_lab::RedisAt;
 use serde::{Deserialize, Serialize};
 
 /// One change: what, and how it was before.
@@ -14,6 +16,19 @@ pub enum Change {
         interface: String,
         /// Whether it was up.
         up: bool,
+    },
+    /// A field in CONFIG_DB of a switch is written.
+    Sonic {
+        /// Where the redis of the switch listens.
+        redis: String,
+        /// The table and key, such as `PFC_WD|Ethernet0`.
+        key: String,
+        /// The field.
+        field: String,
+        /// What it was; none where it was not there.
+        before: Option<String>,
+        /// What is written; none where it is taken away.
+        written: Option<String>,
     },
 }
 
@@ -43,7 +58,16 @@ impl Change {
     /// # Errors
     /// Why not, and what mends it.
     pub fn undo(&self) -> Result<Undone, String> {
-        let Change::Link { interface, up } = self;
+        let (interface, up) = match self {
+            Change::Link { interface, up } => (interface, up),
+            Change::Sonic { redis, key, field, before, written } => {
+                let values = (before.as_deref(), written.as_deref());
+                return Ok(match write::undo(redis, (key, field), values)? {
+                    Back::Already => Undone::Already,
+                    Back::Now | Back::Other(_) => Undone::Now,
+                });
+            }
+        };
         match Link::named(interface) {
             Err(error) if error.fault == Fault::NoInterface => return Ok(Undone::Gone),
             Err(error) => return Err(error.to_string()),
@@ -58,13 +82,29 @@ impl Change {
     pub const fn outlives_the_system(&self) -> bool {
         match self {
             Change::Link { .. } => false,
+            Change::Sonic { .. } => true,
         }
+    }
+
+    /// Whether it can be undone in the network namespace alone that it was made in.
+    pub fn is_of_its_namespace(&self) -> bool {
+        match self {
+            Change::Link { .. } => true,
+            // A socket in the file system is the same in all of them.
+            Change::Sonic { redis, .. } => !redis.starts_with("unix:"),
+        }
+    }
+
+    /// Whether it was made to the switch whose redis listens there.
+    pub fn is_to_redis(&self, at: &RedisAt) -> bool {
+        matches!(self, Change::Sonic { redis, .. } if *redis == at.to_string())
     }
 
     /// Whether it was made to this interface of the rig.
     pub fn is_to_interface(&self, name: &str) -> bool {
         match self {
             Change::Link { interface, .. } => interface == name,
+            Change::Sonic { .. } => false,
         }
     }
 }
@@ -79,6 +119,15 @@ impl fmt::Display for Change {
                     interface.escape_debug(),
                     if *up { "up" } else { "down" }
                 )
+            }
+            Change::Sonic { redis, key, field, before, .. } => {
+                let was = before.as_ref().map_or_else(
+                    || "not there".to_owned(),
+                    |before| format!("`{}`", before.escape_debug()),
+                );
+                let (redis, key, field) =
+                    (redis.escape_debug(), key.escape_debug(), field.escape_debug());
+                write!(f, "{key}|{field} of {redis}, which was {was}")
             }
         }
     }

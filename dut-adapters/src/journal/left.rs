@@ -148,7 +148,7 @@ fn settle(
             Fate::Living
         } else if entry.process.is_of_another_boot() && !entry.change.outlives_the_system() {
             Fate::Gone
-        } else if entry.namespace != here {
+        } else if entry.namespace != here && entry.change.is_of_its_namespace() {
             Fate::Elsewhere
         } else if dry {
             Fate::Waits

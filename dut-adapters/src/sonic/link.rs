@@ -2,7 +2,7 @@
 //!
 //! Of an error of redis only its code is passed on: its text may repeat what it was asked, and values with it.
 
-use crate::control::Lost;
+use crate::control::error::Lost;
 use core::fmt;
 use core::time::Duration;
 use redis::{
@@ -10,20 +10,52 @@ use redis::{
     RedisConnectionInfo, RedisError,
 };
 use rig_lab::RedisAt;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How long an answer may take. Far more than any does over a network.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Keys that are asked for at once.
 const AT_ONCE: usize = 1_000;
+/// So often changes are tried while another hand writes to the same keys.
+const TRIES: usize = 8;
 /// The most keys that a table may have: no switch has as many queues.
 const MOST_KEYS: usize = 100_000;
 
 /// A database, by the number that SONiC's `database_config.json` gives it on every image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Db {
+    /// What the managers make of it for orchagent.
+    Appl = 0,
+    /// What the ASIC was told.
+    Asic = 1,
+    /// What was counted, and what the watchdog runs with.
+    Counters = 2,
     /// What is configured.
     Config = 4,
+    /// Which counters are read how often, the watchdog's among them.
+    Flex = 5,
+    /// What the switch says of itself.
+    State = 6,
+}
+
+/// What came of changes that were to be made together.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Made {
+    /// All of them were.
+    All,
+    /// None: this one of them was not as it was taken to be, but this.
+    None(usize, Option<String>),
+}
+
+/// A field of a key that is to become something else.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Edit<'e> {
+    pub(super) key: &'e str,
+    pub(super) field: &'e str,
+    /// What it is taken to be; `None`: it is not there.
+    pub(super) from: Option<&'e str>,
+    /// What it becomes; `None`: it goes.
+    pub(super) to: Option<&'e str>,
 }
 
 /// A connection.
@@ -104,8 +136,72 @@ impl Link {
         self.ask(db, &format!("read {}", some(&keys)), &ask)
     }
 
+    /// Every field of a key.
+    pub(super) fn whole(&mut self, db: Db, key: &str) -> Result<BTreeMap<String, String>, Lost> {
+        let mut ask = redis::pipe();
+        ask.cmd("HGETALL").arg(key);
+        let [all]: [BTreeMap<String, String>; 1] = self.ask(db, &format!("read {key}"), &ask)?;
+        Ok(all)
+    }
+
+    /// Makes changes to hashes, all or none: none where one of the fields is not what it is taken to be, also where it becomes
+    /// otherwise between the look and the change.
+    pub(super) fn edit(&mut self, db: Db, edits: &[Edit<'_>]) -> Result<Made, Lost> {
+        if edits.is_empty() {
+            return Ok(Made::All);
+        }
+        let keys: Vec<String> = edits.iter().map(|edit| edit.key.to_owned()).collect();
+        let tried = format!("write {}", some(&keys));
+        for _ in 0..TRIES {
+            let mut look = redis::pipe();
+            look.cmd("WATCH").arg(&keys);
+            for Edit { key, field, .. } in edits {
+                look.cmd("HGET").arg(key).arg(field);
+            }
+            let mut found: Vec<Option<String>> = self.ask(db, &tried, &look)?;
+            // That they are watched.
+            found.remove(0);
+            let other =
+                edits.iter().zip(&found).position(|(edit, has)| edit.from != has.as_deref());
+            if let Some(other) = other {
+                let mut leave = redis::pipe();
+                leave.cmd("UNWATCH");
+                let () = self.ask(db, &tried, &leave)?;
+                return Ok(Made::None(other, found.into_iter().nth(other).flatten()));
+            }
+            let mut change = redis::pipe();
+            change.atomic();
+            for Edit { key, field, to, .. } in edits {
+                match to {
+                    Some(to) => change.cmd("HSET").arg(key).arg(field).arg(to).ignore(),
+                    None => change.cmd("HDEL").arg(key).arg(field).ignore(),
+                };
+            }
+            // Else somebody wrote to one of the keys: another field of it perhaps.
+            if self.ask_whole(&tried, &change)? {
+                return Ok(Made::All);
+            }
+        }
+        let why = format!("another hand wrote there each of {TRIES} times");
+        Err(self.is_lost(Lost { tried, why }))
+    }
+
+    /// All of `ask`, which is one transaction, in the database that was watched. Whether it was done: not where what was watched has
+    /// changed.
+    pub(super) fn ask_whole(&mut self, tried: &str, ask: &Pipeline) -> Result<bool, Lost> {
+        match ask.query::<Option<()>>(&mut self.line) {
+            Ok(done) => Ok(done.is_some()),
+            Err(error) => Err(self.is_lost(Lost { tried: tried.to_owned(), why: why(&error) })),
+        }
+    }
+
     /// All of `ask` in one round trip.
-    fn ask<T: FromRedisValue>(&mut self, db: Db, tried: &str, ask: &Pipeline) -> Result<T, Lost> {
+    pub(super) fn ask<T: FromRedisValue>(
+        &mut self,
+        db: Db,
+        tried: &str,
+        ask: &Pipeline,
+    ) -> Result<T, Lost> {
         if let Some(lost) = &self.lost {
             return Err(lost.clone());
         }

@@ -32,12 +32,12 @@ pub fn live(at: &RedisAt) -> Result<Tables, Vec<Fault>> {
 }
 
 /// What messages call it.
-fn name(at: &RedisAt) -> String {
+pub(super) fn name(at: &RedisAt) -> String {
     format!("{at} CONFIG_DB")
 }
 
 /// The tables, as far as they are kept.
-fn config(link: &mut Link, named: &str) -> Result<Tables, Lost> {
+pub(super) fn config(link: &mut Link, named: &str) -> Result<Tables, Lost> {
     let mut rows: BTreeMap<String, BTreeMap<String, Row>> = BTreeMap::new();
     let mut size = 0_u64;
     for (table, fields) in kept::tables() {
@@ -71,4 +71,4 @@ fn config(link: &mut Link, named: &str) -> Result<Tables, Lost> {
 }
 
 /// A database has no lines: what is wrong with a field is told by table, key and field.
-const NOWHERE: Spot = Spot { line: 0, column: 0, width: 1 };
+pub(super) const NOWHERE: Spot = Spot { line: 0, column: 0, width: 1 };

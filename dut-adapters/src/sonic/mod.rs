@@ -1,4 +1,5 @@
-//! A switch that runs SONiC, as its databases tell of it: from a file, or from its redis.
+//! A switch that runs SONiC, as its databases tell of it: from a file, or from its redis, through which it is steered, too
+//! ([`control`]).
 //!
 //! Facts of tables, keys and defaults: sonic-swss-common `schema.h`, sonic-buildimage's YANG models and templates, sonic-swss
 //! (docs/sonic.md says which where). Invariant: what is no setting that the rig reads, keys of MACsec and community strings among it, is not
@@ -7,6 +8,7 @@
 mod alike;
 mod asic;
 mod buffers;
+pub mod control;
 mod kept;
 mod link;
 mod live;
@@ -15,9 +17,11 @@ mod reader;
 mod rules;
 mod stated;
 mod tables;
+pub(crate) mod write;
 mod written;
 
 pub use alike::{PortSet, alike};
+pub use control::SonicControl;
 pub use live::live;
 pub use reader::read;
 pub use rules::{FILE_RULES, FileFlaw, FileRule, flaws, is_of_file, of_the_bundled};

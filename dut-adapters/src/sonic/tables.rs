@@ -15,14 +15,14 @@ pub(super) struct Spot {
 }
 
 /// One row: a key and what of its fields is kept.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) spot: Spot,
     pub(super) fields: BTreeMap<String, (String, Spot)>,
 }
 
 /// CONFIG_DB of one chip, from a file, as far as it is kept.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Tables {
     pub(super) file: String,
     /// The lines of the file, what is not kept hidden.
@@ -76,6 +76,22 @@ impl Tables {
                 !rows.any(|(_, row)| row.fields.contains_key("pfcwd_sw_enable"))
             }
         }
+    }
+
+    /// The same tables once a field is something else, or gone: what was noted of them is not carried over.
+    pub(super) fn with(&self, key: &str, field: &str, value: Option<&str>) -> Tables {
+        let mut other = self.clone();
+        other.faults = RefCell::default();
+        let (table, key) = key.split_once('|').unwrap_or((key, ""));
+        let rows = other.rows.entry(table.to_owned()).or_default();
+        let spot = Spot { line: 0, column: 0, width: 1 };
+        let row =
+            rows.entry(key.to_owned()).or_insert_with(|| Row { spot, fields: BTreeMap::new() });
+        match value {
+            Some(value) => drop(row.fields.insert(field.to_owned(), (value.to_owned(), spot))),
+            None => drop(row.fields.remove(field)),
+        }
+        other
     }
 
     /// Every field of a row.

@@ -2,6 +2,7 @@
 
 use super::input::Bad;
 use crate::cli::RestoreArgs;
+use crate::executor::wire::Reach;
 use crate::rights::{self, Work};
 use crate::{state, stderr, stdout};
 use rig_dut::journal;
@@ -27,13 +28,16 @@ pub fn restore(args: &RestoreArgs) -> Result<Exit, Bad> {
     }
 }
 
-/// Puts back what an earlier run has left changed at the interfaces of `wire`, before they are used again, and says so.
+/// Puts back what an earlier run has left changed at the interfaces of `wire` and in the switch that `reach` leads to, before they
+/// are used again, and says so.
 ///
 /// # Errors
 /// What could not be put back.
-pub fn mend(wire: &Interfaces) -> Result<(), String> {
+pub fn mend(wire: &Interfaces, reach: &Reach) -> Result<(), String> {
     let ours = |entry: &journal::Entry| {
-        wire.interfaces.iter().any(|interface| entry.change.is_to_interface(interface))
+        let own = |interface: &String| entry.change.is_to_interface(interface);
+        wire.interfaces.iter().any(own)
+            || reach.redis.as_ref().is_some_and(|at| entry.change.is_to_redis(at))
     };
     let _raised = rights::raise(Work::Restoring);
     let told = journal::restore(&state::journals(), false, ours)?;

@@ -5,7 +5,7 @@ use super::restore;
 use crate::cli::{EffortLevel, Format, Keep, RunArgs};
 use crate::executor::Benches;
 use crate::executor::guest::GuestHost;
-use crate::executor::wire::{Bridged, Serve, Start};
+use crate::executor::wire::{Bridged, Reach, Serve, Start};
 use crate::fence::{self, Gap};
 use crate::folder::{self, NoTrouble, Refused, Trouble};
 use crate::interrupt::Requests;
@@ -26,7 +26,7 @@ use crate::wall::{self, Stopwatch};
 use crate::{stderr, stdout};
 use rig_dut::{DeviceLock, Journal, device_lock};
 use rig_guests::GuestRole;
-use rig_lab::{Backend, ControlName, Kind, Lab, Transport};
+use rig_lab::{Backend, Kind, Lab, Transport};
 use rig_reports::terminal::{Progress, Style};
 use rig_reports::{
     Colour, Exit, Finished, JsonLines, Run, RunEvent, Shown, Started, Terminal, Wall,
@@ -131,7 +131,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         });
     }
     let mended = match &input.lab.transport {
-        Transport::Interfaces(wire) => restore::mend(wire),
+        Transport::Interfaces(wire) => restore::mend(wire, &Reach::of(&input.lab)),
         Transport::Virtual | Transport::Veth(_) | Transport::Guests(_) => Ok(()),
     };
     let tried = mended.and_then(|()| {
@@ -312,8 +312,8 @@ fn benches(lab: &Lab, journal: &Arc<Journal>, stop: &Arc<Stop>) -> Option<Arc<Be
         }
         Transport::Interfaces(wire) => {
             // There is one device at one set of interfaces.
-            let control = lab.duts.first().map_or(ControlName::None, |dut| lab.control(dut));
-            Some(Benches::new(Start::Cabled(wire.clone(), control, Arc::clone(journal)), 1))
+            let reach = Reach::of(lab);
+            Some(Benches::new(Start::Cabled(wire.clone(), reach, Arc::clone(journal)), 1))
         }
         Transport::Guests(wire) => {
             // There is one device in one guest.

@@ -4,8 +4,8 @@
 pub use super::unfit::{Missing, Unfit};
 use super::{as_found, fits, in_bridge, in_guest, misfit};
 use rig_dut::control::{Ability, Order};
-use rig_dut::{capabilities, lacking};
-use rig_lab::{Action, ControlName, Kind, Lab, Profile, Switch, Transport};
+use rig_dut::{can_set, capabilities, lacking};
+use rig_lab::{Action, ControlName, Kind, Lab, Profile, Switch, Transport, settings};
 use rig_oracle::measure::{self, Needs};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Measure, Sweep};
@@ -96,6 +96,11 @@ fn steered(
     if !can.offers(Ability::Configure) {
         case = as_found::of(lab, profile, &case, &mut left_out)?;
     }
+    if let Some(path) = unset(control, profile, &case) {
+        let why =
+            format!("it would have to be configured: {path}, and this control does not set that");
+        return Err(Missing::Control.so(why));
+    }
     if let Some(lack) = orders(&case).find_map(|order| lacking(control, order.needs())) {
         return Err(Missing::Control.so(format!("a step of it asks for more: {lack}")));
     }
@@ -118,6 +123,23 @@ fn steered(
         return Err(Missing::Control.so(why));
     }
     Ok(Applicability { case, left_out })
+}
+
+/// A setting that the case needs otherwise than the device declares it, and that its control cannot set.
+fn unset(control: ControlName, profile: &Profile, case: &Case) -> Option<String> {
+    let lacks = |path: &String| settings::configurable(path) && !can_set(control, path);
+    let declared = &profile.declared;
+    let once = case.settings.iter().filter(|one| declared.satisfies(one) != Ok(true));
+    let swept = case.sweep.iter().filter_map(|sweep| match sweep {
+        Sweep::Setting { path, .. } => Some(path),
+        _ => None,
+    });
+    let on_the_way = case.steps.iter().filter_map(|step| match &step.what {
+        CaseAction::Configure(setting) => Some(&setting.path),
+        _ => None,
+    });
+    let all = once.map(|one| &one.path).chain(swept).chain(on_the_way);
+    all.filter(|path| lacks(path)).min().cloned()
 }
 
 /// What it asks of the device on the way.
@@ -172,7 +194,10 @@ fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<
     let silent = profile.declared.switch().is_some_and(alerts);
     let (ability, before) = match (measure::of(measure).needs)(measure) {
         Needs::Counters => (Ability::Counters, ""),
-        Needs::Settings => (Ability::Configure, ""),
+        Needs::Settings if !capabilities(control).offers(Ability::Configure) => {
+            (Ability::Configure, "")
+        }
+        Needs::Settings => (Ability::Refusals, ""),
         Needs::Events if silent => {
             (Ability::Events, "the action `alert` leaves no trace on the wire, and ")
         }

@@ -2,6 +2,7 @@
 
 use super::bench::Bench;
 use super::bridged::{self, Bridged};
+use super::cabled::Reach;
 use super::clocks::{Clocks, SessionClock};
 use super::patience::Patience;
 use super::room::{Room, Share};
@@ -13,7 +14,7 @@ use core::ops::{Deref, DerefMut};
 use rig_dut::Journal;
 use rig_generator::clock::Wall;
 use rig_generator::port::Mono;
-use rig_lab::{ControlName, Interfaces, Profile};
+use rig_lab::{Interfaces, Profile};
 use rig_units::Dur;
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +26,7 @@ pub enum Start {
     /// The rig makes them, and the devices on them: as many as are wanted.
     Served(Serve),
     /// The one that is there, with the control of its device; what is changed at it is noted.
-    Cabled(Interfaces, ControlName, Arc<Journal>),
+    Cabled(Interfaces, Reach, Arc<Journal>),
     /// Somebody else makes them.
     Made(Arc<dyn Maker>),
     /// The bridge of a guest.
@@ -125,8 +126,8 @@ impl Benches {
         let _raised = rights::raise(Work::Ports);
         match &self.start {
             Start::Served(serve) => served::start(serve, profile, &*self.clocks),
-            Start::Cabled(wire, control, journal) => {
-                cabled::start((wire, *control), journal, profile, &*self.clocks)
+            Start::Cabled(wire, reach, journal) => {
+                cabled::start((wire, reach), journal, profile, &*self.clocks)
             }
             Start::Made(maker) => maker.bench(profile),
             Start::Bridged(guest) => bridged::start(guest, profile, &*self.clocks),
@@ -186,9 +187,9 @@ impl DerefMut for Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        if let Some(mut bench) = self.bench.take().filter(|bench| !bench.spoilt) {
+        if let Some(mut bench) = self.bench.take() {
             // What cannot be taken back stays noted, and the next session begins with a bench of its own.
-            if bench.control.restore().is_ok() {
+            if bench.control.restore().is_ok() && !bench.spoilt {
                 self.home.put(bench);
             }
         }

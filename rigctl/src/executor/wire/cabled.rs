@@ -9,19 +9,37 @@ use super::steered::Steered;
 use rig_dut::{Journal, over_interfaces};
 use rig_generator::port::{self, Config, Dpdk, Ethtool, Link, Mono, Port, RealTime};
 use rig_generator::{Pacer, wake};
-use rig_lab::{Backend, ControlName, DpdkWire, Interfaces, Profile};
+use rig_lab::{Backend, ControlName, DpdkWire, Interfaces, Lab, Profile, RedisAt};
 use rig_units::{Dur, PortSpeed};
 use std::sync::Arc;
 
 /// Above this bound a sleep is never late by as much, so that nothing spins.
 const SLEEPS: Dur = Dur::ms(1);
 
+/// Through what a device is steered that is there already.
+#[derive(Debug, Clone)]
+pub struct Reach {
+    /// The word for the way to it.
+    pub control: ControlName,
+    /// Where its redis listens, if its control asks one.
+    pub redis: Option<RedisAt>,
+}
+
+impl Reach {
+    /// That of the one device at the interfaces of `lab`.
+    pub fn of(lab: &Lab) -> Reach {
+        let dut = lab.duts.first();
+        let control = dut.map_or(ControlName::None, |dut| lab.control(dut));
+        Reach { control, redis: dut.and_then(|dut| lab.redis.get(&dut.name)).cloned() }
+    }
+}
+
 /// Opens the interfaces of `wire`, which the ports of the device of `profile` are cabled to.
 ///
 /// # Errors
 /// What is in the way, and what mends it.
 pub(super) fn start(
-    (wire, control): (&Interfaces, ControlName),
+    (wire, reach): (&Interfaces, &Reach),
     journal: &Arc<Journal>,
     profile: &Profile,
     clocks: &dyn Clocks,
@@ -52,6 +70,7 @@ pub(super) fn start(
         sees_tags &= caps.vlan_tags;
         lanes.push(lane((tx, rx), speed, wire.bound, pair));
     }
+    let ports = u16::try_from(lanes.len()).unwrap_or(u16::MAX);
     let opened = Mono::now();
     let clock = clocks.since(opened);
     let awake = if wire.bound > SLEEPS {
@@ -64,7 +83,7 @@ pub(super) fn start(
     Ok(Bench {
         profile: profile.name.clone(),
         control: Steered::lasting(
-            over_interfaces(control, &profile.declared)?,
+            over_interfaces((reach.control, reach.redis.as_ref()), profile, ports)?,
             Arc::clone(journal),
             opened,
         ),

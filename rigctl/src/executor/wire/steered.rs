@@ -66,12 +66,14 @@ impl Steered {
     /// # Errors
     /// The device refuses them, or cannot be reached; or what is to be undone cannot be noted, so that nothing was changed.
     pub fn set(&mut self, settings: &[Setting]) -> Result<(), Broken> {
-        let changes = self.control.changes(settings);
+        let mut changes = self.control.changes(settings);
         let Some(journal) = self.journal.clone().filter(|_| !changes.is_empty()) else {
             return Ok(self.control.set(settings)?);
         };
         if self.before.is_none() {
             self.before = Some((self.control.snapshot()?, Vec::new()));
+            // By what the device is now: another hand may have been there since it was looked at.
+            changes = self.control.changes(settings);
         }
         let noted = journal.note(changes).map_err(Broken::Device)?;
         let set = journal.make(|| self.control.set(settings));

@@ -1,0 +1,178 @@
+//! Whether what CONFIG_DB says is in effect: orchagent and its managers take it from there, and the databases behind them tell
+//! what they have made of it. What does not arrive there nobody may rely on.
+
+use super::super::link::{Db, Link};
+use super::super::tables::Tables;
+use super::super::write::shown;
+use super::held::{Held, TABLE};
+use crate::control::Lost;
+use rig_lab::{Action, EcnMode, Switch};
+use std::collections::BTreeMap;
+
+/// Something that must stand in a database once the configuration is in effect.
+#[derive(Debug)]
+enum Want {
+    /// A field of a key; `None`: it is not there, or empty.
+    Field { db: Db, key: String, field: &'static str, text: Option<String> },
+    /// Any key of these has all of these fields: what is made of a profile bears no name in ASIC_DB.
+    Any { prefix: &'static str, fields: Vec<(&'static str, String)> },
+    /// There is nothing that tells.
+    Untold(String),
+}
+
+/// The names of what the ASIC has.
+struct Names {
+    ports: BTreeMap<String, String>,
+    queues: BTreeMap<String, String>,
+}
+
+/// What is not in effect yet of what CONFIG_DB says of these ports; `None` where all of it is.
+///
+/// # Errors
+/// The switch is lost.
+pub(super) fn missing(
+    link: &mut Link,
+    tables: &Tables,
+    ports: &[String],
+    of: &Switch,
+) -> Result<Option<String>, Lost> {
+    let names = Names {
+        ports: link.whole(Db::Counters, "COUNTERS_PORT_NAME_MAP")?,
+        queues: link.whole(Db::Counters, "COUNTERS_QUEUE_NAME_MAP")?,
+    };
+    let mut wants = Vec::new();
+    for port in ports {
+        watchdog(&names, port, of, &mut wants);
+        wants.push(priorities(&names, port, of));
+        buffers(tables, port, of, &mut wants);
+    }
+    if !of.wred.queues.is_empty() {
+        wants.push(curve(of));
+    }
+    if !of.qos.pfcwd_sw_enable.is_empty() {
+        let poll = of.pfcwd.poll_interval.0 / rig_units::Dur::ms(1).0;
+        let key = "FLEX_COUNTER_GROUP_TABLE:PFC_WD".to_owned();
+        wants.push(Want::Field {
+            db: Db::Flex,
+            key,
+            field: "POLL_INTERVAL",
+            text: Some(poll.to_string()),
+        });
+    }
+    for want in wants {
+        if let Some(why) = unmet(link, &want)? {
+            return Ok(Some(why));
+        }
+    }
+    Ok(None)
+}
+
+/// What orchagent writes beside the counters of each queue that it watches.
+fn watchdog(names: &Names, port: &str, of: &Switch, wants: &mut Vec<Want>) {
+    for class in &of.qos.pfc_enable {
+        let queue = format!("{port}:{class}");
+        let Some(oid) = names.queues.get(&queue) else {
+            wants.push(Want::Untold(format!("COUNTERS_QUEUE_NAME_MAP has no {queue}")));
+            continue;
+        };
+        let guarded = of.qos.pfcwd_sw_enable.contains(class);
+        let us = |time: rig_units::Dur| (time.0 / rig_units::Dur::us(1).0).to_string();
+        let word = match of.pfcwd.action {
+            Action::Drop => "drop",
+            Action::Forward => "forward",
+            Action::Alert => "alert",
+        };
+        let red = of.pfcwd.big_red_switch.then(|| "enable".to_owned());
+        for (field, text) in [
+            ("PFC_WD_DETECTION_TIME", guarded.then(|| us(of.pfcwd.detection_time))),
+            ("PFC_WD_RESTORATION_TIME", of.pfcwd.restoration_time.filter(|_| guarded).map(us)),
+            ("PFC_WD_ACTION", guarded.then(|| word.to_owned())),
+            ("BIG_RED_SWITCH_MODE", red.filter(|_| guarded)),
+        ] {
+            wants.push(Want::Field {
+                db: Db::Counters,
+                key: format!("COUNTERS:{oid}"),
+                field,
+                text,
+            });
+        }
+    }
+}
+
+/// The classes in which the port obeys and sends PFC, as the ASIC was told.
+fn priorities(names: &Names, port: &str, of: &Switch) -> Want {
+    let Some(oid) = names.ports.get(port) else {
+        return Want::Untold(format!("COUNTERS_PORT_NAME_MAP has no {port}"));
+    };
+    let bits: u16 = of.qos.pfc_enable.iter().map(|class| 1 << class).sum();
+    let key = format!("ASIC_STATE:SAI_OBJECT_TYPE_PORT:{oid}");
+    let field = "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL";
+    Want::Field { db: Db::Asic, key, field, text: Some(bits.to_string()) }
+}
+
+/// The profile of the lossless groups, as the buffer manager passes it on.
+fn buffers(tables: &Tables, port: &str, of: &Switch, wants: &mut Vec<Want>) {
+    for held in TABLE {
+        let Some(key) = held.key(tables, port, of) else { continue };
+        let Some(name) = key.strip_prefix("BUFFER_PROFILE|") else { continue };
+        let text = held.text(of, Held::sized(tables, &key));
+        let said = tables.field("BUFFER_PROFILE", name, held.field);
+        // What it does not say nobody passes on.
+        if said.is_some() {
+            let key = format!("BUFFER_PROFILE_TABLE:{name}");
+            wants.push(Want::Field { db: Db::Appl, key, field: held.field, text });
+        }
+    }
+}
+
+/// The curve of marking.
+fn curve(of: &Switch) -> Want {
+    let mode = match of.wred.ecn {
+        EcnMode::EcnNone => "SAI_ECN_MARK_MODE_NONE",
+        EcnMode::EcnGreen => "SAI_ECN_MARK_MODE_GREEN",
+        EcnMode::EcnYellow => "SAI_ECN_MARK_MODE_YELLOW",
+        EcnMode::EcnRed => "SAI_ECN_MARK_MODE_RED",
+        EcnMode::EcnGreenYellow => "SAI_ECN_MARK_MODE_GREEN_YELLOW",
+        EcnMode::EcnGreenRed => "SAI_ECN_MARK_MODE_GREEN_RED",
+        EcnMode::EcnYellowRed => "SAI_ECN_MARK_MODE_YELLOW_RED",
+        EcnMode::EcnAll => "SAI_ECN_MARK_MODE_ALL",
+    };
+    Want::Any {
+        prefix: "ASIC_STATE:SAI_OBJECT_TYPE_WRED:",
+        fields: vec![
+            ("SAI_WRED_ATTR_GREEN_MIN_THRESHOLD", of.wred.kmin.0.to_string()),
+            ("SAI_WRED_ATTR_GREEN_MAX_THRESHOLD", of.wred.kmax.0.to_string()),
+            ("SAI_WRED_ATTR_GREEN_DROP_PROBABILITY", (of.wred.pmax.0 / 10_000).to_string()),
+            ("SAI_WRED_ATTR_ECN_MARK_MODE", mode.to_owned()),
+        ],
+    }
+}
+
+/// Why it is not so, if it is not.
+fn unmet(link: &mut Link, want: &Want) -> Result<Option<String>, Lost> {
+    match want {
+        Want::Untold(why) => Ok(Some(format!("{why}: nothing tells what is in effect there"))),
+        Want::Field { db, key, field, text } => {
+            let asked = [(key.clone(), vec![(*field).to_owned()])];
+            let found = link.fields(*db, &asked)?.into_iter().flatten().next().flatten();
+            // Where a time never runs out orchagent writes an empty text.
+            let found = found.filter(|text| !text.is_empty());
+            let off = text.is_none() && found.as_deref() == Some("disable");
+            let same = found == *text || off;
+            Ok((!same).then(|| format!("{key} {field} is {}, not {}", shown(&found), shown(text))))
+        }
+        Want::Any { prefix, fields } => {
+            let keys = link.keys(Db::Asic, prefix)?;
+            let names: Vec<String> = fields.iter().map(|(name, _)| (*name).to_owned()).collect();
+            let asked: Vec<_> = keys.into_iter().map(|key| (key, names.clone())).collect();
+            let all = link.fields(Db::Asic, &asked)?;
+            let is = |has: &Vec<Option<String>>| {
+                has.iter().zip(fields).all(|(has, (_, text))| has.as_deref() == Some(text))
+            };
+            let wanted: Vec<String> =
+                fields.iter().map(|(name, text)| format!("{name} {text}")).collect();
+            let none = || format!("no {prefix}* has {}", wanted.join(", "));
+            Ok((!all.iter().any(is)).then(none))
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Which field of CONFIG_DB holds a setting: the inverse of what [`stated`](super::super::stated) reads of it. What is about to be
+//! written is read by that reader first, so that the two cannot come apart.
+
+use super::super::tables::Tables;
+use rig_lab::Switch;
+use rig_units::Dur;
+
+/// One field of CONFIG_DB, and what it holds.
+pub(super) struct Held {
+    /// The settings that it depends on.
+    pub(super) paths: &'static [&'static str],
+    row: Row,
+    /// Its name.
+    pub(super) field: &'static str,
+    /// What stands in it for a switch that is configured so; `None`: it is not there.
+    text: fn(&Switch, Sized) -> Option<String>,
+}
+
+/// Which row of a table a setting of a port stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Row {
+    /// The watchdog of all ports.
+    Watchdog,
+    /// The port's own row of such a table.
+    Port(&'static str),
+    /// The profile that the port's lossless groups are bound to.
+    Lossless,
+    /// The profile that the port's lossless queues are bound to.
+    Curve,
+}
+
+/// What `size` of a buffer profile counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sized {
+    /// The reserve and the headroom.
+    Both,
+    /// The reserve alone.
+    Reserve,
+}
+
+/// Every field that is written.
+pub(super) const TABLE: &[Held] = &[
+    Held {
+        paths: &["pfcwd.poll_interval"],
+        row: Row::Watchdog,
+        field: "POLL_INTERVAL",
+        text: |of, _| ms(of.pfcwd.poll_interval),
+    },
+    Held {
+        paths: &["pfcwd.big_red_switch"],
+        row: Row::Watchdog,
+        field: "BIG_RED_SWITCH",
+        text: |of, _| Some(if of.pfcwd.big_red_switch { "enable" } else { "disable" }.to_owned()),
+    },
+    Held {
+        paths: &["pfcwd.detection_time"],
+        row: Row::Port("PFC_WD"),
+        field: "detection_time",
+        text: |of, _| ms(of.pfcwd.detection_time),
+    },
+    Held {
+        paths: &["pfcwd.restoration_time"],
+        row: Row::Port("PFC_WD"),
+        field: "restoration_time",
+        text: |of, _| of.pfcwd.restoration_time.and_then(ms),
+    },
+    Held {
+        paths: &["pfcwd.action"],
+        row: Row::Port("PFC_WD"),
+        field: "action",
+        text: |of, _| word(&of.pfcwd.action),
+    },
+    Held {
+        paths: &["qos.pfc_enable"],
+        row: Row::Port("PORT_QOS_MAP"),
+        field: "pfc_enable",
+        text: |of, _| Some(classes(&of.qos.pfc_enable)),
+    },
+    Held {
+        paths: &["qos.pfcwd_sw_enable"],
+        row: Row::Port("PORT_QOS_MAP"),
+        field: "pfcwd_sw_enable",
+        text: |of, _| Some(classes(&of.qos.pfcwd_sw_enable)),
+    },
+    Held {
+        paths: &["buffer.reserved", "buffer.xoff"],
+        row: Row::Lossless,
+        field: "size",
+        text: |of, sized| {
+            let headroom = if sized == Sized::Both { of.buffer.xoff.0 } else { 0 };
+            Some((of.buffer.reserved.0 + headroom).to_string())
+        },
+    },
+    Held {
+        paths: &["buffer.xoff"],
+        row: Row::Lossless,
+        field: "xoff",
+        text: |of, _| Some(of.buffer.xoff.0.to_string()),
+    },
+    Held {
+        paths: &["buffer.xon"],
+        row: Row::Lossless,
+        field: "xon",
+        text: |of, _| Some(of.buffer.xon.0.to_string()),
+    },
+    Held {
+        paths: &["buffer.xon_offset"],
+        row: Row::Lossless,
+        field: "xon_offset",
+        text: |of, _| Some(of.buffer.xon_offset.0.to_string()),
+    },
+    Held {
+        paths: &["buffer.dynamic_th"],
+        row: Row::Lossless,
+        field: "dynamic_th",
+        text: |of, _| Some(of.buffer.dynamic_th.to_string()),
+    },
+    Held { paths: &["wred.ecn"], row: Row::Curve, field: "ecn", text: |of, _| word(&of.wred.ecn) },
+    Held {
+        paths: &["wred.kmin"],
+        row: Row::Curve,
+        field: "green_min_threshold",
+        text: |of, _| Some(of.wred.kmin.0.to_string()),
+    },
+    Held {
+        paths: &["wred.kmax"],
+        row: Row::Curve,
+        field: "green_max_threshold",
+        text: |of, _| Some(of.wred.kmax.0.to_string()),
+    },
+    Held {
+        paths: &["wred.pmax"],
+        row: Row::Curve,
+        field: "green_drop_probability",
+        text: |of, _| Some((of.wred.pmax.0 / PERCENT).to_string()),
+    },
+];
+
+/// Millionths in a percent.
+const PERCENT: u32 = 10_000;
+
+/// Whether a setting can be written.
+pub fn is_held(path: &str) -> bool {
+    TABLE.iter().any(|held| held.paths.contains(&path))
+}
+
+impl Held {
+    /// What it holds for such a switch, by what `size` counts in the row of `port`.
+    pub(super) fn text(&self, of: &Switch, sized: Sized) -> Option<String> {
+        (self.text)(of, sized)
+    }
+
+    /// The key of the row for `port`, of a switch that is configured as `of`: `None` where nothing is bound to the port that could hold it.
+    pub(super) fn key(&self, tables: &Tables, port: &str, of: &Switch) -> Option<String> {
+        match self.row {
+            Row::Watchdog => Some("PFC_WD|GLOBAL".to_owned()),
+            Row::Port(table) => {
+                let names = |key: &&str| key.split(',').any(|one| one.trim() == port);
+                let own = tables.table(table).map(|(key, _)| key).find(names);
+                Some(format!("{table}|{}", own.unwrap_or(port)))
+            }
+            Row::Lossless => Some(format!("BUFFER_PROFILE|{}", lossless(tables, port, of)?)),
+            Row::Curve => Some(format!("WRED_PROFILE|{}", marked(tables, port, of)?)),
+        }
+    }
+
+    /// What `size` counts in the buffer profile of `port`, as [`stated`](super::super::stated) tells it.
+    pub(super) fn sized(tables: &Tables, key: &str) -> Sized {
+        let name = key.split_once('|').map_or("", |(_, name)| name);
+        let of = |field: &str| {
+            tables.field("BUFFER_PROFILE", name, field)?.text.trim().parse::<u64>().ok()
+        };
+        if of("size") >= of("xoff") { Sized::Both } else { Sized::Reserve }
+    }
+}
+
+/// The buffer profile of the first lossless class of a port that has one.
+fn lossless<'t>(tables: &'t Tables, port: &str, of: &Switch) -> Option<&'t str> {
+    let one = |&class: &u8| {
+        let key = tables.bound("BUFFER_PG", port, class)?;
+        tables.field("BUFFER_PG", key, "profile")?.referred("BUFFER_PROFILE")
+    };
+    of.qos.pfc_enable.iter().find_map(one)
+}
+
+/// The profile by which queues of a port are marked: that of its lossless ones first.
+fn marked<'t>(tables: &'t Tables, port: &str, of: &Switch) -> Option<&'t str> {
+    let one = |class: u8| {
+        let key = tables.bound("QUEUE", port, class)?;
+        tables.field("QUEUE", key, "wred_profile")?.referred("WRED_PROFILE")
+    };
+    of.qos.pfc_enable.iter().copied().chain(0..8).find_map(one)
+}
+
+/// Whole milliseconds. What is none is found out when it is read.
+fn ms(time: Dur) -> Option<String> {
+    Some((time.0 / Dur::ms(1).0).to_string())
+}
+
+fn classes(all: &[u8]) -> String {
+    let all: Vec<String> = all.iter().map(u8::to_string).collect();
+    all.join(",")
+}
+
+/// A word of a profile, which is SONiC's own.
+fn word(of: &impl serde::Serialize) -> Option<String> {
+    serde_json::to_value(of).ok()?.as_str().map(str::to_owned)
+}

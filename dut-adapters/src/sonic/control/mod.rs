@@ -1,0 +1,294 @@
+//! The control of a switch that runs SONiC, through its redis: it is configured by CONFIG_DB, and left as it was found.
+//!
+//! Nothing is written that the reader of this crate would not read as it was meant, nothing counts as set until the databases behind
+//! CONFIG_DB say so, and what another hand has changed meanwhile is told and left alone.
+
+mod counters;
+mod effect;
+mod held;
+mod lease;
+mod stated;
+
+pub use held::is_held;
+
+use super::asic::Base;
+use super::link::{Link, Made};
+use super::tables::Tables;
+use super::write::{self, Back, Write};
+use super::{live, stated as reader};
+use crate::control::{Ability, Capabilities, Control, ControlError, Lost, Readings, Refused};
+use crate::journal::Change;
+use core::time::Duration;
+use lease::Lease;
+use rig_lab::{Declared, Profile, RedisAt, Setting, settings};
+use rig_units::Dur;
+
+/// How long a setting may take to arrive where it is in effect: orchagent does one thing after the other.
+const ARRIVES: Duration = Duration::from_secs(20);
+/// How long between two looks.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A switch with SONiC, and what was written to it.
+#[derive(Debug)]
+pub struct SonicControl {
+    at: RedisAt,
+    link: Link,
+    lease: Lease,
+    base: Base,
+    /// The device's ports that the rig is cabled to, in order.
+    ports: Vec<String>,
+    /// CONFIG_DB as it was read last, and the configuration that it states.
+    seen: (Tables, Declared),
+    /// What was written and not undone, in its order.
+    written: Vec<Write>,
+    patience: Duration,
+}
+
+impl SonicControl {
+    /// What it can do: state what is configured, set it, and read counters. Of its clock nothing is known.
+    pub const CAPABILITIES: Capabilities = Capabilities {
+        offered: &[Ability::Snapshot, Ability::Configure, Ability::Counters],
+        clock_bound: Dur::ZERO,
+    };
+
+    /// The switch whose redis is at `at`, which is what `profile` declares: its first `ports` front-panel ports that are up are
+    /// cabled to the rig's. From now on no other rig can have it.
+    ///
+    /// # Errors
+    /// Nobody answers there, another rig has it, it is not what the profile declares, or not in effect.
+    pub fn open(at: &RedisAt, profile: &Profile, ports: u16) -> Result<SonicControl, String> {
+        SonicControl::with(at, profile, ports, ARRIVES)
+    }
+
+    /// The same, that waits no longer than `patience` for what is to arrive.
+    ///
+    /// # Errors
+    /// As [`SonicControl::open`].
+    pub fn with(
+        at: &RedisAt,
+        profile: &Profile,
+        ports: u16,
+        patience: Duration,
+    ) -> Result<SonicControl, String> {
+        let mut link = Link::open(at).map_err(|lost| lost.plainly())?;
+        let lease = Lease::take(&mut link, at)?;
+        let base = Base { name: profile.name.clone(), profile: profile.clone() };
+        let found = found(&mut link, at, ports).and_then(|(tables, ports)| {
+            let declared = stated::declared(&tables, &ports, &base)?;
+            Ok(((tables, declared), ports))
+        });
+        match found {
+            Ok((seen, ports)) => {
+                let mut control = SonicControl {
+                    at: at.clone(),
+                    link,
+                    lease,
+                    base,
+                    ports,
+                    seen,
+                    written: Vec::new(),
+                    patience,
+                };
+                control.is_declared()?;
+                control.arrive().map_err(|error| error.to_string())?;
+                Ok(control)
+            }
+            Err(error) => {
+                lease.give_back(&mut link);
+                Err(error.to_string())
+            }
+        }
+    }
+
+    /// Refuses a switch that is not what its profile declares: every prediction would be of another one.
+    fn is_declared(&self) -> Result<(), String> {
+        let (_, stated) = &self.seen;
+        let declared = &self.base.profile.declared;
+        let differs = declared.differences(stated);
+        let Some(path) = differs.first() else { return Ok(()) };
+        let shown =
+            |of: &Declared| of.get(path).map_or_else(|| "never".to_owned(), |v| stated::show(&v));
+        let more = match differs.len() {
+            1 => String::new(),
+            all => format!(", and {} settings more differ", all - 1),
+        };
+        Err(format!(
+            "the switch at {} is not what profile {} declares: {path} is {} in CONFIG_DB for {}, and the profile has {}{more}; `rigctl \
+             profile from-dut --redis {}` prints the profile of what it is",
+            self.at,
+            self.base.name,
+            shown(stated),
+            self.ports.join(", "),
+            shown(declared),
+            self.at
+        ))
+    }
+
+    /// Waits until all that CONFIG_DB says is in effect.
+    fn arrive(&mut self) -> Result<(), ControlError> {
+        let (tables, stated) = &self.seen;
+        let Some(switch) = stated.switch() else { return Ok(()) };
+        let mut waited = Duration::ZERO;
+        loop {
+            let missing = effect::missing(&mut self.link, tables, &self.ports, switch)?;
+            let Some(missing) = missing else { return Ok(()) };
+            if waited >= self.patience {
+                let tried = "see in effect what CONFIG_DB says".to_owned();
+                let why = format!("{missing}, {} ms after it was there", waited.as_millis());
+                return Err(Lost { tried, why }.into());
+            }
+            waited += LOOK;
+            pause(LOOK);
+        }
+    }
+
+    /// Reads CONFIG_DB anew.
+    fn look(&mut self) -> Result<(), ControlError> {
+        let tables = live::config(&mut self.link, &live::name(&self.at))?;
+        let declared = stated::declared(&tables, &self.ports, &self.base)?;
+        self.seen = (tables, declared);
+        Ok(())
+    }
+
+    fn plan(&self, settings: &[Setting]) -> Result<Vec<Write>, Refused> {
+        let (tables, now) = &self.seen;
+        stated::plan((tables, &self.ports, &self.base), now, settings)
+    }
+
+    /// A line that works: a new one in place of one that has broken.
+    fn mend(&mut self) -> Result<(), Lost> {
+        if self.lease.renew(&mut self.link).is_err() {
+            self.link = Link::open(&self.at)?;
+        }
+        Ok(())
+    }
+
+    /// Undoes what was written since `first`, the last one first; what another hand has changed is told.
+    fn undo(&mut self, first: usize) -> Result<(), ControlError> {
+        let mut told = Vec::new();
+        while self.written.len() > first {
+            let Some(last) = self.written.last() else { break };
+            if let Back::Other(found) = last.undo(&mut self.link)? {
+                told.push(last.told(&found));
+            }
+            self.written.pop();
+        }
+        if told.is_empty() { Ok(()) } else { Err(Refused { why: told.join("; ") }.into()) }
+    }
+}
+
+/// CONFIG_DB, and the names of the first `ports` ports that are up.
+fn found(link: &mut Link, at: &RedisAt, ports: u16) -> Result<(Tables, Vec<String>), ControlError> {
+    let tables = live::config(link, &live::name(at))?;
+    let names: Vec<String> = reader::ports(&tables).into_iter().map(str::to_owned).collect();
+    if names.len() < usize::from(ports) {
+        let has = names.len();
+        let why = format!(
+            "CONFIG_DB of {at} has {has} front-panel ports that are up, and the rig is cabled to {ports}"
+        );
+        return Err(Refused { why }.into());
+    }
+    Ok((tables, names.into_iter().take(ports.into()).collect()))
+}
+
+#[expect(clippy::disallowed_methods, reason = "what is waited for is another machine")]
+fn pause(length: Duration) {
+    std::thread::sleep(length);
+}
+
+impl Control for SonicControl {
+    fn name(&self) -> &'static str {
+        "sonic"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        SonicControl::CAPABILITIES
+    }
+
+    fn snapshot(&mut self) -> Result<Declared, ControlError> {
+        self.lease.renew(&mut self.link)?;
+        self.look()?;
+        Ok(self.seen.1.clone())
+    }
+
+    fn changes(&self, settings: &[Setting]) -> Vec<Change> {
+        let Ok(writes) = self.plan(settings) else { return Vec::new() };
+        let change = |write: Write| Change::Sonic {
+            redis: self.at.to_string(),
+            key: write.key,
+            field: write.field,
+            before: write.from,
+            written: write.to,
+        };
+        writes.into_iter().map(change).collect()
+    }
+
+    fn set(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
+        // By what was seen when the changes were noted: what is otherwise by now is found out before anything is written.
+        let writes = self.plan(settings)?;
+        self.lease.renew(&mut self.link)?;
+        let first = self.written.len();
+        self.written.extend(writes.iter().cloned());
+        if let Made::None(at, found) = Write::all(&mut self.link, &writes)? {
+            self.written.truncate(first);
+            let Write { key, field, from, .. } = &writes[at];
+            let (found, from) = (write::shown(&found), write::shown(from));
+            let why = format!(
+                "{key}|{field} is {found} and no longer {from}: another hand has changed it, and nothing was written"
+            );
+            return Err(Refused { why }.into());
+        }
+        let came = self.look().and_then(|()| self.arrive());
+        if let Err(error) = came {
+            // What is not in effect is not left behind either. What cannot be undone now stays noted.
+            let _stays = self.undo(first).and_then(|()| self.look());
+            return Err(error);
+        }
+        self.stated(settings)
+    }
+
+    /// Those that stand still: whoever reads waits for it.
+    fn counters(&mut self, names: &[String]) -> Result<Readings, ControlError> {
+        self.lease.renew(&mut self.link)?;
+        let mut values = counters::read(&mut self.link, &self.ports, &mut pause)?;
+        values.retain(|name, _| names.is_empty() || names.contains(name));
+        Ok(Readings { values, ..Readings::default() })
+    }
+
+    /// Byte for byte what it was, whatever `touched` names: a value that was not there is not there again.
+    fn restore(&mut self, before: &Declared, touched: &[Setting]) -> Result<(), ControlError> {
+        let _by_its_own_book = (before, touched);
+        self.mend()?;
+        self.undo(0)?;
+        self.look()?;
+        self.arrive()
+    }
+}
+
+impl SonicControl {
+    /// Whether CONFIG_DB, as it was read last, states these.
+    fn stated(&self, settings: &[Setting]) -> Result<(), ControlError> {
+        let (_, stated) = &self.seen;
+        let other = settings.iter().find(|setting| stated.satisfies(setting) != Ok(true));
+        match other.filter(|setting| settings::configurable(&setting.path)) {
+            None => Ok(()),
+            Some(setting) => {
+                let why = format!("{} reads back otherwise than it was set", setting.path);
+                Err(Refused { why }.into())
+            }
+        }
+    }
+}
+
+impl Drop for SonicControl {
+    fn drop(&mut self) {
+        // What cannot be undone stays in the journal.
+        if !self.written.is_empty() && self.mend().is_ok() {
+            let _stays = self.undo(0);
+        }
+        self.lease.give_back(&mut self.link);
+    }
+}
+
+#[cfg(test)]
+mod tests;

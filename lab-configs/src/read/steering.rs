@@ -1,0 +1,69 @@
+//! Reading through what a device is steered, and where that is.
+
+use crate::walk::{At, Fields};
+use crate::{ControlName, RedisAt};
+
+/// Through what a device is steered, and where that is.
+pub(super) struct Steering<'w> {
+    /// Where the lab names the control.
+    pub(super) at: At<'w>,
+    pub(super) control: ControlName,
+    /// Where the redis of its databases listens.
+    pub(super) redis: Option<RedisAt>,
+}
+
+/// Through what a device is steered; the inner `None` where the lab does not say.
+pub(super) fn steering<'w>(fields: &Fields<'w>) -> Option<Option<Steering<'w>>> {
+    const BESIDE: &str = "`control: sonic` beside it, or no `redis`";
+    let control = fields.maybe("control", |at| Some((at.choice(&ControlName::NAMES)?, at)));
+    let redis = fields.maybe("redis", |at| {
+        let text = at.text(RedisAt::WANT)?;
+        text.parse().map_err(|want: String| at.wrong(want.trim_start_matches("want "))).ok()
+    });
+    let (control, redis): (Option<(ControlName, At<'w>)>, Option<RedisAt>) = (control?, redis?);
+    let Some((control, at)) = control else {
+        fields.get("redis").iter().for_each(|at| at.at_key("nothing asks a redis here", BESIDE));
+        return Some(None);
+    };
+    match (control, &redis) {
+        (ControlName::Sonic, None) => {
+            at.fault("the control `sonic` without a redis", format!("redis: {}", RedisAt::WANT));
+            None
+        }
+        (ControlName::Sonic, Some(_)) | (_, None) => Some(Some(Steering { at, control, redis })),
+        (_, Some(_)) => {
+            let redis = fields.get("redis");
+            redis.iter().for_each(|at| at.at_key("this control asks no redis", BESIDE));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ControlName;
+    use crate::read::tests::{faults_of_lab, lab_of};
+
+    const LAB: &str = "about: a\ntransport: interfaces\ncable: 3m\nduts: [{DUT}]\nwire: {interfaces: [eth1], bound: 1ms, budget: 9s}\n";
+
+    #[test]
+    fn a_switch_with_sonic_has_a_redis_and_nothing_else_has_one() {
+        let sonic =
+            |device: &str| LAB.replace("DUT", &format!("profile: duts/broadcom.yaml, {device}"));
+        let read = lab_of(&sonic("control: sonic, redis: 'unix:/near.sock'"));
+        let at = "unix:/near.sock".parse().expect("a place");
+        assert_eq!(
+            (read.control(&read.duts[0]), read.redis.get("broadcom")),
+            (ControlName::Sonic, Some(&at))
+        );
+        let faults: String = [
+            "control: sonic",
+            "control: sonic, redis: near.sock",
+            "control: none, redis: 'tcp:leaf:6379'",
+            "redis: 'tcp:leaf:6379'",
+        ]
+        .map(|device| faults_of_lab(&sonic(device)))
+        .join("\n");
+        insta::assert_snapshot!(faults);
+    }
+}
