@@ -493,9 +493,6 @@ mod tests {
             "control: served",
             "profile: duts/broadcom.yaml"
         )));
-        let wire = "wire: {speed: 1Gbps, ports: 4, bound: 1ms, budget: 240s}\n";
-        let veth = lab(TWO, LINKS, PORTS).replace("virtual", "veth");
-        assert_snapshot!(faults_of_lab(&format!("{veth}{wire}")));
         let routers = TWO.replace("broadcom", "router").replace("mellanox", "router");
         assert_snapshot!(faults_of_lab(&lab(&routers, LINKS, PORTS)));
     }
