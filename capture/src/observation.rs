@@ -40,6 +40,14 @@ impl Observation {
         self.ports.iter().map(PortTrace::bound).max().unwrap_or_default()
     }
 
+    /// How many bytes of memory it takes at least: what grows with what was seen.
+    pub fn takes(&self) -> usize {
+        size_of_val(&self.records[..])
+            + size_of_val(&self.counters.values[..])
+            + self.loads.takes()
+            + self.events.as_ref().map_or(0, |events| size_of_val(&events[..]))
+    }
+
     /// Whether frames of `stream` were counted and not recorded.
     pub fn partial(&self, stream: u16) -> bool {
         if self.integrity.unrecorded == 0 {
@@ -201,7 +209,7 @@ impl Counters {
     }
 
     /// Takes the names from `others`, where they are the same: those of a case are in memory once.
-    pub(crate) fn share(&mut self, others: &mut Names) {
+    pub fn share(&mut self, others: &mut Names) {
         if self.names == *others {
             self.names = Arc::clone(others);
         } else {

@@ -3,6 +3,7 @@
 //! Nothing is written that the reader of this crate would not read as it was meant, nothing counts as set until the databases behind
 //! CONFIG_DB say so, and what another hand has changed meanwhile is told and left alone.
 
+mod counters;
 mod effect;
 mod held;
 mod lease;
@@ -15,7 +16,7 @@ use super::link::{Link, Made};
 use super::tables::Tables;
 use super::write::{self, Back, Write};
 use super::{live, stated as reader};
-use crate::control::{Ability, Capabilities, Control, ControlError, Lost, Refused};
+use crate::control::{Ability, Capabilities, Control, ControlError, Lost, Readings, Refused};
 use crate::journal::Change;
 use core::time::Duration;
 use lease::Lease;
@@ -44,9 +45,11 @@ pub struct SonicControl {
 }
 
 impl SonicControl {
-    /// What it can do: state what is configured, and set it. Of its clock nothing is known.
-    pub const CAPABILITIES: Capabilities =
-        Capabilities { offered: &[Ability::Snapshot, Ability::Configure], clock_bound: Dur::ZERO };
+    /// What it can do: state what is configured, set it, and read counters. Of its clock nothing is known.
+    pub const CAPABILITIES: Capabilities = Capabilities {
+        offered: &[Ability::Snapshot, Ability::Configure, Ability::Counters],
+        clock_bound: Dur::ZERO,
+    };
 
     /// The switch whose redis is at `at`, which is what `profile` declares: its first `ports` front-panel ports that are up are
     /// cabled to the rig's. From now on no other rig can have it.
@@ -242,6 +245,14 @@ impl Control for SonicControl {
             return Err(error);
         }
         self.stated(settings)
+    }
+
+    /// Those that stand still: whoever reads waits for it.
+    fn counters(&mut self, names: &[String]) -> Result<Readings, ControlError> {
+        self.lease.renew(&mut self.link)?;
+        let mut values = counters::read(&mut self.link, &self.ports, &mut pause)?;
+        values.retain(|name, _| names.is_empty() || names.contains(name));
+        Ok(Readings { values, ..Readings::default() })
     }
 
     /// Byte for byte what it was, whatever `touched` names: a value that was not there is not there again.

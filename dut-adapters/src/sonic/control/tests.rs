@@ -1,6 +1,7 @@
 //! A redis-server of the system's with CONFIG_DB of a leaf in it, and somebody who plays orchagent.
 
 mod broken;
+mod counted;
 mod killed;
 
 use super::held::{TABLE, is_held};

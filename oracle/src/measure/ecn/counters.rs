@@ -76,16 +76,16 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
         let of_queue = |counter: DutCounter| counter.of(port(spec.to), spec.class);
         let of_group = DutCounter::GroupDropped.of(port(spec.from), spec.class);
         let mut all = vec![
-            checks::grown(counters, of_queue(DutCounter::QueueMarked), marked),
+            checks::grown(counters, &of_queue(DutCounter::QueueMarked), marked),
             checks::grown(
                 counters,
-                of_queue(DutCounter::QueueDroppedEarly),
+                &of_queue(DutCounter::QueueDroppedEarly),
                 Span::exactly(dropped),
             ),
             // A lossless class loses to a full buffer at its group, not here.
             checks::grown(
                 counters,
-                of_queue(DutCounter::QueueDropped),
+                &of_queue(DutCounter::QueueDropped),
                 Span { lo: dropped, hi: dropped + full },
             ),
         ];
@@ -96,7 +96,7 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
             (of_group, Span { lo: 0, hi: full }),
         ];
         let beside = beside.into_iter();
-        all.extend(beside.filter_map(|(name, want)| checks::grown_if_there(counters, name, want)));
+        all.extend(beside.filter_map(|(name, want)| checks::grown_if_there(counters, &name, want)));
         let source = DutCounter::ECN_SOURCE;
         checks::read(trial, &all, looked(visits.len(), "frames sent to the queue"), source)
     });

@@ -99,7 +99,7 @@ impl Ran {
         let counters = chip.iter().cloned().chain(copies).collect();
         let rig = Rig { only: Some(device), ..Rig::of(&lab, &[&case], seed, Stop::never()) };
         let ran = case::run(&rig, &case);
-        let trials: Vec<Trial> = ran.trials.iter().map(Kept::whole).collect();
+        let trials: Vec<Trial> = ran.trials.iter().map(|kept| kept.whole().into_owned()).collect();
         assert!(!trials.is_empty() || !case.configure.is_empty(), "{:?}", ran.report.verdict);
         Ran { lab, device, case, trials, counters, seed }
     }
