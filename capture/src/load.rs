@@ -39,6 +39,11 @@ pub struct Loads {
 }
 
 impl Loads {
+    /// How many bytes of memory it takes at least.
+    pub(crate) fn takes(&self) -> usize {
+        size_of_val(&self.windows[..]) + size_of_val(&self.all[..])
+    }
+
     /// All numbers of it, in an order of its own, for [`of_numbers`](Self::of_numbers).
     pub(crate) fn numbers(&self) -> Vec<u64> {
         let Loads { windows, all, open } = self;

@@ -40,6 +40,14 @@ impl Observation {
         self.ports.iter().map(PortTrace::bound).max().unwrap_or_default()
     }
 
+    /// How many bytes of memory it takes at least: what grows with what was seen.
+    pub fn takes(&self) -> usize {
+        size_of_val(&self.records[..])
+            + size_of_val(&self.counters.values[..])
+            + self.loads.takes()
+            + self.events.as_ref().map_or(0, |events| size_of_val(&events[..]))
+    }
+
     /// Whether frames of `stream` were counted and not recorded.
     pub fn partial(&self, stream: u16) -> bool {
         if self.integrity.unrecorded == 0 {
@@ -143,6 +151,8 @@ pub struct Counters {
     /// The longest that the device took to do as it was told or to be read, after that was due: what was cleared in the trial, what
     /// was read at its end. None in virtual time.
     pub took: Dur,
+    /// What the device itself calls those that it has other names for.
+    pub vendor: Arc<BTreeMap<String, String>>,
 }
 
 /// Counters that were read now and then during a trial; none when nobody asked.
@@ -182,13 +192,24 @@ impl Counters {
         Some(after? - before.unwrap_or(0).min(after?))
     }
 
+    /// Whether the device had such a counter at the trial's start, or at its end.
+    pub fn has(&self, name: &str) -> bool {
+        self.of(name) != [None; 2]
+    }
+
+    /// The name, and behind it what the device calls it where that is another one.
+    pub fn called(&self, name: &str) -> String {
+        let vendor = self.vendor.get(name).map(|vendor| format!(" ({vendor})"));
+        format!("{name}{}", vendor.unwrap_or_default())
+    }
+
     fn of(&self, name: &str) -> [Option<u64>; 2] {
         let at = self.names.binary_search_by(|one| one.as_str().cmp(name));
         at.map_or([None; 2], |at| self.values[at])
     }
 
     /// Takes the names from `others`, where they are the same: those of a case are in memory once.
-    pub(crate) fn share(&mut self, others: &mut Names) {
+    pub fn share(&mut self, others: &mut Names) {
         if self.names == *others {
             self.names = Arc::clone(others);
         } else {

@@ -1,7 +1,11 @@
-//! The control of a switch that is Linux, over a shell: its bridge is told where the rig's ports are, and its links are taken down. What it
-//! is configured to is what the profile declares.
+//! The control of a switch that is Linux, over a shell: its bridge is told where the rig's ports are, its links are taken down, its counters
+//! are read. What it is configured to is what the profile declares.
 
-use crate::control::{Ability, Capabilities, Control, ControlError, Lost, Order, Refused};
+mod counters;
+
+use crate::control::{
+    Ability, Capabilities, Control, ControlError, Lost, Order, Readings, Refused,
+};
 use core::fmt;
 use rig_lab::Declared;
 use rig_testcases::wire;
@@ -25,8 +29,10 @@ pub struct LinuxControl {
 
 impl LinuxControl {
     /// What it can do.
-    pub const CAPABILITIES: Capabilities =
-        Capabilities { offered: &[Ability::Snapshot, Ability::Links], clock_bound: Dur::ZERO };
+    pub const CAPABILITIES: Capabilities = Capabilities {
+        offered: &[Ability::Snapshot, Ability::Counters, Ability::Links],
+        clock_bound: Dur::ZERO,
+    };
 
     /// One as it is declared, reached over `shell`.
     pub fn of(declared: Declared, shell: Box<dyn Shell>) -> LinuxControl {
@@ -50,6 +56,21 @@ impl Control for LinuxControl {
 
     fn snapshot(&mut self) -> Result<Declared, ControlError> {
         Ok(self.declared.clone())
+    }
+
+    fn counters(&mut self, names: &[String]) -> Result<Readings, ControlError> {
+        let mut said = Vec::new();
+        for line in counters::LINES {
+            said.push(self.run(line)?.join("\n"));
+        }
+        let read = counters::read(&self.declared, [&said[0], &said[1]]);
+        let tried = || "read its counters".to_owned();
+        let mut readings = read.map_err(|why| Lost { tried: tried(), why })?;
+        if !names.is_empty() {
+            readings.values.retain(|name, _| names.contains(name));
+            readings.vendor.retain(|name, _| names.contains(name));
+        }
+        Ok(readings)
     }
 
     fn order(&mut self, order: Order) -> Result<(), ControlError> {

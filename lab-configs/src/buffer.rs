@@ -32,6 +32,9 @@ pub struct Buffer {
     pub port_dynamic_th: Option<i8>,
     /// `dynamic_th` k of lossy egress queues: 2^k times what is left of the lossy pool.
     pub lossy_dynamic_th: i8,
+    /// `static_th` of lossy egress queues: the limit of each, whatever is left. Absent: `lossy_dynamic_th` holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lossy_static_th: Option<Bytes>,
     /// XON is sent when a group's shared use falls to `max(xon, limit - xon_offset)`.
     pub xon: Bytes,
     /// See `xon`.
@@ -60,6 +63,7 @@ impl Buffer {
         optional("static_th", Size).by_case(),
         optional("port_dynamic_th", Exponent).by_case(),
         needed("lossy_dynamic_th", Exponent, "3").by_case(),
+        optional("lossy_static_th", Size).by_case(),
         needed("xon", Size, "2288B").by_case(),
         needed("xon_offset", Size, "2288B").by_case(),
         needed("xoff", Size, "165568B").by_case(),

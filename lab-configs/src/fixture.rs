@@ -18,6 +18,7 @@ impl Buffer {
             static_th: None,
             port_dynamic_th: None,
             lossy_dynamic_th: k,
+            lossy_static_th: None,
             xon: Bytes(0),
             xon_offset: Bytes(0),
             xoff: Bytes(0),

@@ -13,6 +13,7 @@ use std::path::Path;
 /// How a lab names a device.
 const FILE: &str = "the file of a DUT profile, or {pair: [duts/gen1.yaml, duts/gen2.yaml]}";
 
+mod fit;
 mod keys;
 mod origin;
 mod steering;
@@ -174,7 +175,7 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
     let keys = fields.maybe("macsec", |at| keys::read(&at))?;
     let Length(cable_cm) = cable?;
     let transport = transport?;
-    transport::fit(&transport, &mut duts, &places);
+    fit::fit(&transport, &mut duts, &mut places, cable_cm);
     Some(Lab { name, about: about?.to_owned(), transport, controls, redis, cable_cm, keys, duts })
 }
 

@@ -3,7 +3,9 @@
 //! A lab that names one has it twice: as a whole, and each of its devices where it stands among the others. What follows from the
 //! configuration of one device is measured on that device; what goes from one to the next, on the whole.
 
-use crate::{BadSetting, Declared, Kind, Mutation, PortGroup, Profile, Setting, Switch};
+mod wire;
+
+use crate::{BadSetting, Declared, Kind, Mutation, PortGroup, Ports, Profile, Setting, Switch};
 use rig_units::{PortSpeed, Ppm};
 
 /// A port of one of the devices of a system.
@@ -75,6 +77,12 @@ impl System {
         self.ports.get(..most.into()).unwrap_or(&self.ports)
     }
 
+    /// The ports that the rig is cabled to, in its order.
+    fn rig_ports(&self) -> Ports {
+        let group = |speed| PortGroup { count: 1, speed };
+        self.ports.iter().filter_map(|&at| self.speed(at)).map(group).collect()
+    }
+
     /// The system as one device; `None` where no switch is in it, or one device and NICs, or sides that meet at the rig alone. It states what its first switch states, of the ports that are
     /// cabled to the rig.
     pub fn whole(self, name: String, about: String) -> Option<Profile> {
@@ -84,8 +92,7 @@ impl System {
         if self.sides().len() > 1 {
             return None;
         }
-        let group = |speed| PortGroup { count: 1, speed };
-        let ports = self.ports.iter().filter_map(|&at| self.speed(at)).map(group).collect();
+        let ports = self.rig_ports();
         let mtu = self.passing().map(|device| device.declared.mtu()).min()?;
         let clocks = self.passing().map(|device| device.declared.clock());
         let clock = clocks.max().filter(|&clock| clock > Ppm(0));

@@ -322,9 +322,12 @@ pub struct ServeArgs {
     /// The profile of the device.
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
-    /// A bundled device, by name, instead of a profile.
+    /// A bundled device, by name, instead of a profile; with `--lab` a device of that lab.
     #[arg(long, value_name = "NAME", conflicts_with = "profile")]
     pub dut: Option<String>,
+    /// A lab that has the device: a system of switches is named in one.
+    #[arg(long, value_name = "FILE", requires = "dut")]
+    pub lab: Option<PathBuf>,
     /// An interface for each of its ports: the first one is port 0.
     #[arg(long, value_name = "IF", required = true, num_args = 1..)]
     pub port: Vec<String>,

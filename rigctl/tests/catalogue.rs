@@ -110,7 +110,8 @@ fn the_same_seed_gives_the_same_report_and_another_seed_another() {
         let rig = rig(&lab, seed, &stop, &cases);
         side_by_side(cases.len(), |index| {
             let ran = case::run(&rig, cases[index]);
-            let observed: Vec<_> = ran.trials.iter().map(|kept| kept.whole().observation).collect();
+            let observed: Vec<_> =
+                ran.trials.iter().map(|kept| kept.whole().into_owned().observation).collect();
             (ran.report.judgements, ran.report.curves, observed)
         })
     };

@@ -27,6 +27,7 @@ use std::time::Duration;
 
 const SWITCHES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth.yaml");
 const NICS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth-nics.yaml");
+const SYSTEM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth-system.yaml");
 /// Reasons that are the machine's and not the device's.
 const STALLS: [&str; 3] = ["late-send", "dut-late", "storm-lapse"];
 
@@ -90,6 +91,13 @@ fn healthy_nics_pass_in_real_time_what_any_lab_can_decide() {
     }
 }
 
+#[test]
+fn a_system_of_switches_passes_in_real_time() {
+    if root() {
+        passes(SYSTEM, "system::*");
+    }
+}
+
 /// Wrong switches, and the case that notices each.
 const WRONG: [(&str, &str); 9] = [
     ("pfcwd.action=alert", "action-drop-broadcom"),
@@ -101,6 +109,12 @@ const WRONG: [(&str, &str); 9] = [
     ("deviation=poll_stops_after_storm", "second-storm-broadcom"),
     ("deviation=counters_off", "storm-counters-broadcom"),
     ("deviation=malformed_pfc", "pfc-frame-format-broadcom"),
+];
+
+/// Wrong switches of a system, and the case that notices each.
+const WRONG_IN_A_SYSTEM: [(&str, &str); 2] = [
+    ("far/deviation=class_dropped:3", "system::pfc-spreads-hop-by-hop"),
+    ("near/deviation=class_dropped:0", "system::latency-adds-up"),
 ];
 
 /// Wrong NICs, and the case that notices each.
@@ -138,6 +152,9 @@ fn devices_that_depart_from_what_they_declare_fail_in_real_time() {
     }
     for (wrong, case) in WRONG_NICS {
         notices(NICS, wrong, case);
+    }
+    for (wrong, case) in WRONG_IN_A_SYSTEM {
+        notices(SYSTEM, wrong, case);
     }
 }
 

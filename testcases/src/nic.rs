@@ -52,6 +52,11 @@ pub struct FlowSpec {
     pub address: u8,
 }
 
+impl FlowSpec {
+    /// What a packet has beside its payload at most: Ethernet, IPv4, UDP, BTH, the longest extended header, ICRC, FCS.
+    pub const HEADERS: Bytes = Bytes(78);
+}
+
 /// What the messages of a reliable connection are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verb {

@@ -37,6 +37,17 @@ impl Case {
         Err(self.fault(place, format!("a trial of {length}"), limits::trial().want))
     }
 
+    /// How long a stream of a number of frames takes to send on a device that was configured to `declared`.
+    pub fn lasts(&self, name: &str, declared: &Declared, lookup: &dyn Lookup) -> Option<Dur> {
+        let stream = self.streams.get(name)?;
+        let (ports, dut_ports) = (self.rig_ports(), self.dut_ports(declared).ok()?);
+        let (ports, dut_ports) = (&ports, &dut_ports);
+        let counted = Counted::default();
+        let resolving = Resolving { case: self, declared, lookup, ports, dut_ports, counted };
+        let stream = resolving.stream(name, stream).ok()?;
+        stream.length(resolving.speed(stream.from))
+    }
+
     /// One trial on a device that was configured to `declared`. `lookup` gives the values of the sweep's variables, of
     /// declared settings and of predictions, and the number of frames of streams that are searched. Without a `length:` the
     /// script ends with its last step.
@@ -326,8 +337,7 @@ impl Resolving<'_> {
             let found = format!("no DSCP is mapped to class {}", flow.class);
             return Err(self.case.fault(&place, found, "a class such as 3"));
         };
-        // Ethernet, IPv4, UDP, BTH, the longest extended header, ICRC, FCS.
-        const HEADERS: Bytes = Bytes(78);
+        const HEADERS: Bytes = FlowSpec::HEADERS;
         if flow.mtu + HEADERS > self.declared.mtu() {
             let found = format!("packets of {} and headers of {HEADERS}", flow.mtu);
             let want = format!("at most the device's MTU of {}", self.declared.mtu());

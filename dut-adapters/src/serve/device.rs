@@ -87,7 +87,9 @@ impl Device {
         let declared = emulated.configured();
         let ports = declared.port_count();
         let reader = Reader::new(ports, &declared.qos());
-        let (store, macsec) = (Store::new(room(declared)), macsec(declared));
+        let room = profile.devices().iter().map(|device| room(&device.declared));
+        let room = room.fold(0, usize::saturating_add);
+        let (store, macsec) = (Store::new(room), macsec(declared));
         Ok(Device {
             emulated,
             meter,

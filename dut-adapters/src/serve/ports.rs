@@ -20,6 +20,10 @@ pub fn on_ports(
             profile.name
         ));
     }
+    if profile.system.is_some() {
+        profile.put_at_wire(count, speed, 0);
+        return Ok(profile);
+    }
     let mut groups: Vec<PortGroup> = Vec::new();
     for port in 0..count {
         let Some(speed) = speed.or_else(|| declared.port_speed(port)) else { continue };

@@ -9,6 +9,9 @@ table! {
     /// The weighted queues of a port share it equally, whatever their weights.
     // The heavy queue gets no more of a full port than the light one.
     weights_ignored;
+    /// Strict queues are served in turns with the weighted ones, as if each had a weight of 1.
+    // What has to go first waits for the rest of a full port.
+    strict_ignored;
     /// Ports send at less than their rate.
     // A full port carries less than it should, and PFC holds back the rest.
     egress_rate_low ("by how many ppm", 1..=990_000, default 50_000);

@@ -3,9 +3,8 @@
 use crate::lab::{ControlName, DpdkWire, Guests, Interfaces, Transport, Veth};
 use crate::walk::{At, Fields};
 use crate::yaml::Value;
-use crate::{Backend, Declared, Kind, Profile};
-use crate::{PortGroup, Ports};
-use rig_units::{Dur, PortSpeed};
+use crate::{Backend, Kind};
+use rig_units::Dur;
 use std::path::PathBuf;
 
 /// The words for the transports.
@@ -212,113 +211,6 @@ fn length(fields: &Fields<'_>, name: &str, example: &str) -> Option<Dur> {
         return None;
     }
     Some(dur)
-}
-
-/// Makes of the devices what can be reached: of each its first ports, at the speed of the wire. One device only hangs at
-/// the interfaces of the rig.
-pub(super) fn fit(transport: &Transport, duts: &mut [Profile], listed: &[At<'_>]) {
-    for (dut, at) in duts.iter_mut().zip(listed) {
-        if dut.system.is_some() && *transport != Transport::Virtual {
-            if dut.kind == Kind::System {
-                let found = format!("the system `{}` in a lab with a wire", dut.name);
-                at.fault(
-                    found,
-                    "one device: several are cabled to each other in virtual time alone",
-                );
-            }
-            continue;
-        }
-        if dut.kind == Kind::Nic && matches!(transport, Transport::Interfaces(_)) {
-            let found = format!("the NIC `{}` on interfaces of the rig", dut.name);
-            at.fault(found, "a switch: nobody there makes connections with a NIC yet");
-            continue;
-        }
-        if dut.kind == Kind::Router && *transport != Transport::Virtual {
-            let found = format!("the router `{}` in a lab with a wire", dut.name);
-            at.fault(
-                found,
-                "a switch or a NIC: a router has no routes to the rig but in virtual time",
-            );
-            continue;
-        }
-        let pair = dut.declared.nics().is_some_and(|nics| nics.peer.is_some());
-        if let Transport::Guests(_) = transport {
-            if !pair && dut.kind != Kind::Switch {
-                let found = format!("`{}` in a guest", dut.name);
-                let want = "a switch, or a pair of NICs: the guest's, and the rig's own at its other end, such as {pair: \
-                    [duts/soft-roce.yaml, duts/rig-peer.yaml]}";
-                at.fault(found, want);
-            }
-            continue;
-        }
-        if pair && *transport != Transport::Virtual {
-            let found = format!("the pair of NICs `{}` in a lab with a wire", dut.name);
-            at.fault(found, "one NIC: the rig passes on between two in virtual time alone");
-            continue;
-        }
-        match transport {
-            Transport::Virtual | Transport::Guests(_) => {}
-            Transport::Veth(wire) => *dut.declared.ports_mut() = made_ports(&dut.declared, wire),
-            Transport::Interfaces(wire) => {
-                *dut.declared.ports_mut() = cabled_ports(&dut.declared, wire);
-            }
-        }
-    }
-    if let (Transport::Guests(_), [_, second, ..]) = (transport, listed) {
-        let found = format!("{} devices in one guest", listed.len());
-        second.fault(found, "one switch or pair of NICs, and a lab of its own for each other one");
-    }
-    if let (Transport::Interfaces(_), [_, second, ..]) = (transport, listed) {
-        let found = format!("{} devices at one set of interfaces", listed.len());
-        second.fault(found, "one device, and a lab of its own for each other one");
-    }
-}
-
-/// The ports that an emulated device has in real time: its first ones, the fastest at the speed of the wire and slower
-/// ones at their share of it.
-fn made_ports(declared: &Declared, wire: &Veth) -> Ports {
-    let speeds = (0..wire.ports).filter_map(|port| declared.port_speed(port));
-    scaled(spread(speeds.collect(), declared, wire.ports), Some(wire.speed))
-}
-
-/// The ports of a device that the rig's interfaces are cabled to: its first ones.
-fn cabled_ports(declared: &Declared, wire: &Interfaces) -> Ports {
-    let reached = u16::try_from(wire.interfaces.len()).unwrap_or(u16::MAX);
-    let speeds = (0..reached).filter_map(|port| declared.port_speed(port));
-    scaled(speeds.collect(), wire.speed)
-}
-
-/// Ports of these speeds, each as it is or scaled so that the fastest runs at `top`.
-fn scaled(speeds: Vec<PortSpeed>, top: Option<PortSpeed>) -> Ports {
-    let fastest = speeds.iter().max().map_or(1, |speed| speed.bps());
-    let mut ports: Ports = Vec::new();
-    for own in speeds {
-        let speed = match top {
-            None => own,
-            Some(top) => {
-                let share = u128::from(top.bps()) * u128::from(own.bps()) / u128::from(fastest);
-                let share = u64::try_from(share).ok().and_then(PortSpeed::from_bps);
-                // A share at which no byte lasts whole picoseconds: the speed of the wire itself.
-                share.unwrap_or(top)
-            }
-        };
-        match ports.last_mut().filter(|group| group.speed == speed) {
-            Some(group) => group.count += 1,
-            None => ports.push(PortGroup { count: 1, speed }),
-        }
-    }
-    ports
-}
-
-/// Where the first ports all have one speed and others another, one of the others takes the last place: a case may ask
-/// for both.
-fn spread(mut first: Vec<PortSpeed>, declared: &Declared, ports: u16) -> Vec<PortSpeed> {
-    let rest = (ports..declared.port_count()).filter_map(|port| declared.port_speed(port));
-    let other = rest.into_iter().find(|speed| first.iter().all(|known| known != speed));
-    if let (Some(other), Some(last)) = (other, first.last_mut()) {
-        *last = other;
-    }
-    first
 }
 
 #[cfg(test)]

@@ -9,8 +9,14 @@ use rig_capture::analyse::CounterCheck;
 use rig_capture::{Counters, Span, Unit};
 
 /// By how much a counter grew, and by how much it must have.
-pub(super) fn grown(counters: &Counters, name: String, want: Span) -> CounterCheck {
-    CounterCheck { want, got: counters.grew(&name), name, frames: Vec::new() }
+pub(super) fn grown(counters: &Counters, name: &str, want: Span) -> CounterCheck {
+    let got = counters.grew(name);
+    CounterCheck { want, got, name: counters.called(name), frames: Vec::new() }
+}
+
+/// The same of a counter that not every device has: none, where this one had it neither before nor after.
+pub(super) fn grown_if_there(counters: &Counters, name: &str, want: Span) -> Option<CounterCheck> {
+    counters.has(name).then(|| grown(counters, name, want))
 }
 
 /// What all of them show: how many are wrong, the first of them in words. `looked`: what they had to count, or not to.
@@ -73,5 +79,19 @@ mod tests {
         let (span, text, got) = said(&wrong);
         assert_eq!((span, text.as_str()), (Span::exactly(2), "b grown by 3 to 5"));
         assert_eq!(got.as_deref(), Some("6, and 1 more off"));
+    }
+
+    #[test]
+    fn a_counter_is_told_with_what_the_device_calls_it() {
+        let of = |value| [("a".to_owned(), value), ("b".to_owned(), value)].into();
+        let mut counters = Counters::read(of(1), of(3));
+        counters.vendor =
+            std::sync::Arc::new([("a".to_owned(), "eth0 2:5 red marked".to_owned())].into());
+        let wrong = [grown(&counters, "a", Span::exactly(5))];
+        let (_, text, got) = said(&wrong);
+        assert_eq!(text, "a (eth0 2:5 red marked) grown by 5");
+        assert_eq!(got.as_deref(), Some("2"));
+        assert_eq!(grown(&counters, "b", Span::exactly(2)).name, "b");
+        assert_eq!(grown_if_there(&counters, "c", Span::exactly(0)), None);
     }
 }

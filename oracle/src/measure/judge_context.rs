@@ -13,6 +13,7 @@ use crate::{Prediction, Resolution};
 use rig_capture::{Observation, Reading, Span, Unit};
 use rig_testcases::{Amount, Lookup, Measure, Script, StreamSpec};
 use rig_units::{Bytes, Dur, Time};
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,7 +62,7 @@ impl<'a> JudgeContext<'a> {
     }
 
     /// Trials at one point that count, calibrations left out.
-    pub(super) fn valid(&self, point: usize) -> impl Iterator<Item = Trial> + use<'a> {
+    pub(super) fn valid(&self, point: usize) -> impl Iterator<Item = Cow<'a, Trial>> + use<'a> {
         self.of_role(Role::Planned)
             .filter(move |trial| trial.outline().point == point)
             .map(Kept::whole)

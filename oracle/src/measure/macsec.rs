@@ -157,7 +157,7 @@ fn counters(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
             };
             let [one, other] = [count(&seen[0]), count(&seen[1])];
             let want = Span { lo: one.min(other), hi: one.max(other) };
-            checks::grown(&trial.observation.counters, counter.of(name, 0), want)
+            checks::grown(&trial.observation.counters, &counter.of(name, 0), want)
         };
         let fates = Fate::COUNTED.iter().filter_map(|fate| Some((*fate, fate.counter()?)));
         let mut all: Vec<_> =
@@ -189,7 +189,7 @@ fn counters(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
                 let counter = counter.of(name, 0);
                 let counters = &trial.observation.counters;
                 let want = Span { lo: want, hi: want + late };
-                all.push(checks::grown(counters, counter, want));
+                all.push(checks::grown(counters, &counter, want));
             }
         }
         checks::read(

@@ -405,7 +405,7 @@ fn counters(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged)
         let name = &trial.observation.ports[usize::from(index)].dut_port;
         let grown = |counter: DutCounter, want: u64| {
             let counter = counter.of(name, class);
-            checks::grown(&trial.observation.counters, counter, Span::exactly(want))
+            checks::grown(&trial.observation.counters, &counter, Span::exactly(want))
         };
         let all = [
             grown(DutCounter::PfcReceived, seen(Dir::Tx, xon_counts)),

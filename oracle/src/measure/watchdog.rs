@@ -18,6 +18,7 @@ use rig_capture::analyse::ActionView;
 use rig_testcases::vocabulary::{Entry, Kind, Looks, STORM, STREAM, Senders, named, optional};
 use rig_testcases::{Action, Measure, Sweep};
 use rig_units::Dur;
+use std::borrow::Cow;
 
 mod expected;
 mod focus;
@@ -307,9 +308,9 @@ fn swept(done: &JudgeContext<'_>) -> bool {
     done.context.case.sweep.iter().any(Sweep::is_variable)
 }
 
-fn all_seen(
+fn all_seen<'t>(
     done: &JudgeContext<'_>,
-    (at, trials): (At, impl Iterator<Item = Trial>),
+    (at, trials): (At, impl Iterator<Item = Cow<'t, Trial>>),
     measure: &Watchdog,
     judged: &mut Judged,
 ) -> Option<Vec<Seen>> {

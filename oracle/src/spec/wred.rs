@@ -24,7 +24,7 @@ pub use burst::{Burst, Expected, goes_in};
 pub use corners::{Corners, alike};
 
 use rig_lab::{Buffer, Color, Curve, DepthUnit, EcnMode, Marking, Wred};
-use rig_units::{Bytes, Ppm};
+use rig_units::{Bytes, Dur, PortSpeed, Ppm};
 
 /// Where the forms come from, for reports.
 pub const SOURCE: &str =
@@ -159,6 +159,27 @@ pub fn step(buffer: &Buffer, wred: &Wred, frame: Bytes) -> u64 {
         DepthUnit::Packets(Bytes(size)) => size,
     }
 }
+
+/// How deep a queue of a port may be at the most whose frames all came by one port of the same speed, so that none is held back: a frame counts from its
+/// last bit in until its last bit is out. Meanwhile come as many as fit into the transit, itself, and what a longer one before it takes more.
+pub fn passing(
+    buffer: &Buffer,
+    wred: &Wred,
+    speed: PortSpeed,
+    (transit, mtu): (Dur, Bytes),
+) -> u64 {
+    let longest = step(buffer, wred, mtu);
+    let deep = |size: u64| {
+        let frame = Bytes(size);
+        let slot = speed.slot(frame);
+        let others = (transit + slot + speed.slot(mtu)).0.div_ceil(slot.0.max(1));
+        others * step(buffer, wred, frame) + longest
+    };
+    (SHORTEST..=mtu.0).map(deep).max().unwrap_or(longest)
+}
+
+/// The shortest frame of Ethernet, in bytes.
+const SHORTEST: u64 = 64;
 
 #[cfg(test)]
 mod tests;

@@ -125,6 +125,19 @@ fn varied(sweep: &Sweep) -> Vec<(String, Varied)> {
     }
 }
 
+/// What the values of a variable may name: counted streams, too, by the time that they take to send.
+struct Lasting<'a> {
+    case: &'a Case,
+    values: &'a Values<'a>,
+}
+
+impl Lookup for Lasting<'_> {
+    fn duration(&self, name: &str) -> Option<Dur> {
+        let values = self.values;
+        values.duration(name).or_else(|| self.case.lasts(name, values.declared, values))
+    }
+}
+
 /// Every point of the case's variables; one without a sweep of variables.
 ///
 /// # Errors
@@ -144,7 +157,7 @@ pub(super) fn points(
             | Sweep::Size { .. } => {}
             Sweep::Values { name, values: amounts } => {
                 for amount in amounts {
-                    add(name, amount.resolve(values as &dyn Lookup)?);
+                    add(name, amount.resolve(&Lasting { case, values })?);
                 }
             }
             Sweep::Across { name, prediction, points } => {

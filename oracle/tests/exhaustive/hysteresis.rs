@@ -37,6 +37,7 @@ impl World {
             static_th: self.static_th.map(Bytes),
             port_dynamic_th: self.port,
             lossy_dynamic_th: 0,
+            lossy_static_th: None,
             xon: Bytes(self.xon),
             xon_offset: Bytes(self.xon_offset),
             xoff: Bytes(self.headroom.into()),

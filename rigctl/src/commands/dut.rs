@@ -10,7 +10,7 @@ use nix::unistd::{Pid, getppid};
 use rig_dut::serve::{Conversation, Gate, Line, Place, Served, Turned, on_ports};
 use rig_generator::clock::Wall;
 use rig_generator::port::{Config, Port, RealTime};
-use rig_lab::{Lab, Profile, Transport, read};
+use rig_lab::{Kind, Lab, Profile, Transport, read};
 use rig_reports::Exit;
 use std::collections::BTreeMap;
 use std::io::{self, BufReader};
@@ -33,7 +33,7 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Bad> {
     if let Some(parent) = args.parent {
         ends_with(Pid::from_raw(parent))?;
     }
-    let profile = mutated(alone(profile(args)?)?, &args.mutate)?;
+    let profile = mutated(served(profile(args)?)?, &args.mutate)?;
     let count = u16::try_from(args.port.len()).unwrap_or(u16::MAX);
     let profile = on_ports(profile, count, args.speed).map_err(Bad::of)?;
     let place: Place = args
@@ -138,14 +138,16 @@ fn profile(args: &ServeArgs) -> Result<Profile, Bad> {
             Ok(profile) => return Ok(profile),
             Err(faults) => bad.faults(&faults),
         },
-        (None, Some(name)) => match read::lab(None) {
+        (None, Some(name)) => match read::lab(args.lab.as_deref()) {
             Ok(lab) => {
                 let names: Vec<String> = lab.duts.iter().map(|dut| dut.name.clone()).collect();
                 if let Some(profile) = lab.duts.into_iter().find(|dut| dut.name == *name) {
                     return Ok(profile);
                 }
+                let whose =
+                    if args.lab.is_some() { "a device of the lab" } else { "a bundled device" };
                 let known = names.join(", ");
-                return Err(Bad::of(format!("`--dut {name}`: want a bundled device: {known}")));
+                return Err(Bad::of(format!("`--dut {name}`: want {whose}: {known}")));
             }
             Err(faults) => bad.faults(&faults),
         },
@@ -156,16 +158,25 @@ fn profile(args: &ServeArgs) -> Result<Profile, Bad> {
     Err(bad)
 }
 
-/// Refuses two NICs at once, between which nobody would pass on, and a system or what stands in one.
-fn alone(profile: Profile) -> Result<Profile, Bad> {
-    if profile.system.is_some() {
-        let name = &profile.name;
-        return Err(Bad::of(format!(
-            "`{name}` is a system, or one of its devices: want a device by itself; several are cabled to each other in virtual time alone"
-        )));
+/// Refuses two NICs at once, between which nobody would pass on, and of systems those that are not of switches alone, and what stands in one.
+fn served(profile: Profile) -> Result<Profile, Bad> {
+    let name = &profile.name;
+    if let Some(system) = &profile.system {
+        if system.alone.is_some() {
+            return Err(Bad::of(format!(
+                "`{name}` is a device of a system: want the system, or a device by itself; where it stands in one it is under test in virtual time alone"
+            )));
+        }
+        if let Some(other) = system.devices.iter().find(|device| device.kind != Kind::Switch) {
+            return Err(Bad::of(format!(
+                "`{name}` is a system with {}, `{}`: want one of switches; what else stands in one is known in virtual time alone",
+                other.kind.called(),
+                other.name
+            )));
+        }
+        return Ok(profile);
     }
     if profile.declared.nics().is_some_and(|nics| nics.peer.is_some()) {
-        let name = &profile.name;
         return Err(Bad::of(format!(
             "`{name}` is a pair of NICs: want one of them; the rig passes on between two in virtual time alone"
         )));

@@ -2,7 +2,7 @@
 //! the device declares is what the case needs, and as far as the wire alone shows what is measured.
 
 pub use super::unfit::{Missing, Unfit};
-use super::{as_found, in_bridge, in_guest, misfit};
+use super::{as_found, fits, in_bridge, in_guest, misfit};
 use rig_dut::control::{Ability, Order};
 use rig_dut::{can_set, capabilities, lacking};
 use rig_lab::{Action, ControlName, Kind, Lab, Profile, Switch, Transport, settings};
@@ -26,6 +26,8 @@ pub struct Applicability {
 /// Why nothing can.
 pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, Unfit> {
     let bound = lab.transport.bound();
+    let mut left_out = Vec::new();
+    let case = &*fits::of(profile, case, &mut left_out)?;
     if let Some(precision) = case.precision.filter(|precision| *precision < bound) {
         return Err(Missing::Stamps.so(format!(
             "it needs timestamps within {precision}, and this lab's are within {bound}"
@@ -47,7 +49,7 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, Un
             Missing::Lab.so("it takes a link down, which the rig cannot do with a port of DPDK")
         );
     }
-    steered(lab, profile, case)
+    steered(lab, profile, case, left_out)
 }
 
 /// The time of a frame on a port that empties a queue while several senders fill it: none may be off by as much, or another
@@ -61,7 +63,12 @@ fn drained(profile: &Profile, case: &Case) -> Option<Dur> {
 }
 
 /// What of it the device's control does.
-fn steered(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, Unfit> {
+fn steered(
+    lab: &Lab,
+    profile: &Profile,
+    case: &Case,
+    mut left_out: Vec<String>,
+) -> Result<Applicability, Unfit> {
     let control = lab.control(profile);
     if let Some(lack) = lacking(control, Ability::Snapshot) {
         let why = format!("{lack}: nobody knows what the device is configured to");
@@ -69,7 +76,6 @@ fn steered(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, U
     }
     let can = capabilities(control);
     let mut case = case.clone();
-    let mut left_out = Vec::new();
     if lab.transport != Transport::Virtual {
         case.sweep.retain(|sweep| {
             let what = match sweep {

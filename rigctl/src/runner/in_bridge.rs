@@ -33,6 +33,8 @@ fn unshown(measure: &Measure) -> Option<&'static str> {
         ("pfc" | "pfcwd" | "storm" | "counters", _) | (_, "ecn.order") => {
             Some("a bridge of Linux sends no PFC and obeys none")
         }
+        // A queue has a limit of its own.
+        (_, "buffer.drop") => None,
         ("buffer" | "watermarks" | "headroom", _) => {
             Some("the memory of a kernel has no thresholds that ports share")
         }

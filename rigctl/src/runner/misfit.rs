@@ -6,7 +6,7 @@ use rig_oracle::measure;
 use rig_oracle::trials::context::Context;
 use rig_oracle::trials::points::{Varied, groups};
 use rig_oracle::trials::seed::Seed;
-use rig_testcases::case::{CaseAction, CaseStep, Count};
+use rig_testcases::case::Count;
 use rig_testcases::running::{TrafficSource, running};
 use rig_testcases::{Case, Measure, Script, StreamRate, StreamSpec, Sweep, Wanted};
 use rig_units::{L2Rate, PortSpeed};
@@ -18,7 +18,7 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
         .or_else(|| overfull(lab, profile, case))
         .or_else(|| misplaced(profile, case))
         .or_else(|| apart(profile, case))
-        .or_else(|| behind(profile, case))
+        .or_else(|| way::behind(profile, case))
 }
 
 /// What the device is configured to once the case has set its own; `None` where that does not fit.
@@ -225,25 +225,6 @@ fn apart(profile: &Profile, case: &Case) -> Option<String> {
     })
 }
 
-/// Why a case says nothing of a NIC that stands behind other devices: it asks for what ends at the first of them.
-fn behind(profile: &Profile, case: &Case) -> Option<String> {
-    let (next, _) = profile.approaches().next()?;
-    let pauses = |step: &CaseStep| matches!(step.what, CaseAction::Pfc { .. });
-    let cuts = |step: &CaseStep| matches!(step.what, CaseAction::LinkDown { .. });
-    let addressed = case.streams.values().any(|stream| stream.address > 0)
-        || case.flows.values().any(|flow| flow.address > 0);
-    let asks = if !case.storms.is_empty() || case.steps.iter().any(pauses) {
-        "its pauses end there"
-    } else if case.steps.iter().any(cuts) {
-        "the cable that it takes down ends there"
-    } else if addressed {
-        "that knows the rig by one address a port"
-    } else {
-        return None;
-    };
-    let (name, kind) = (&next.name, next.kind.called());
-    Some(format!("the NIC stands behind {kind}, {name}, and {asks}"))
-}
-
 #[cfg(test)]
 mod tests;
+mod way;

@@ -11,6 +11,7 @@ pub mod case;
 pub mod choose;
 pub mod estimate;
 pub mod evidence;
+mod fits;
 pub mod floor;
 mod in_bridge;
 pub mod in_effect;

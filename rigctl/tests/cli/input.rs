@@ -156,11 +156,21 @@ fn sizes_and_shares_are_told_what_is_wrong_with_them() {
             "rate: 150%}}",
             "`150%` is not a stream rate: it is more than the whole port",
         ),
-        ("size: 254B", "size: 10000B", "at most the device's MTU of"),
     ] {
         let text = suite(&format!("{STORM}{DETECTION}")).replace(from, to);
         desk.write("wrong.yaml", &text);
         let said = refused(&desk, "run wrong.yaml --out out");
         assert!(said.contains(want) && said.contains("wrong.yaml:8:"), "{to}: {said}");
     }
+}
+
+#[test]
+fn frames_that_a_device_does_not_take_are_no_fault_of_the_file() {
+    let desk = Desk::new();
+    let text = suite(&format!("{STORM}{DETECTION}")).replace("size: 254B", "size: 10000B");
+    desk.write("long.yaml", &text);
+    let Left { code, stdout, stderr } = desk.rigctl("run long.yaml --out out");
+    assert_eq!(code, 5, "{stdout}{stderr}");
+    let why = "frames of 10000B are sent, and it takes frames up to 9122B";
+    assert!(format!("{stdout}{stderr}").contains(why), "{stdout}{stderr}");
 }

@@ -88,6 +88,13 @@ pub(crate) const CHECKS: &[Check] = &[
         round: agreement,
     },
     Check {
+        name: "linux-switch",
+        about: "all that a guest with Linux's bridge can be asked, in one boot, beside a guest that is wrong at each queue (root)",
+        share: 1,
+        rounds: Some(|| 1),
+        round: linux_switch,
+    },
+    Check {
         name: "resolution",
         about: "devices just outside of what a measurement says that it does not tell apart, each at a hundred seeds",
         share: 1,
@@ -194,6 +201,11 @@ fn fuzz(round: u64) -> Round {
 fn agreement(_: u64) -> Round {
     let test = words("--package rigctl --test agreement --locked");
     Round::Test(test, vec![("RIG_AGREE_ON_EVERY_FAMILY", "1".to_owned())])
+}
+
+fn linux_switch(_: u64) -> Round {
+    let test = words("--package rigctl --test linux_switch --locked");
+    Round::Test(test, vec![("RIG_WHOLE_LINUX_SWITCH", "1".to_owned())])
 }
 
 fn resolution(_: u64) -> Round {

@@ -33,9 +33,11 @@ impl Sight {
         self.bound * 2
     }
 
-    /// Whether a frame that is ready so may leave at `at`.
-    fn on_time(&self, ready: Ready, at: Time) -> bool {
-        at + self.blur() >= ready.from && at <= ready.by + self.busy + self.blur()
+    /// Whether a frame that is ready so may leave at `at`, the port having sent what goes ahead of it for so long. Answers wait for each other: those
+    /// to packets that a receive pipeline held back together are ready together, and leave one after the other for as long as that takes.
+    fn on_time(&self, ready: Ready, at: Time, behind: Dur) -> bool {
+        let keeps = self.busy.max(behind);
+        at + self.blur() >= ready.from && at <= ready.by + keeps + self.blur()
     }
 }
 

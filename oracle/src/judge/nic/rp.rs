@@ -43,6 +43,8 @@ pub enum Kind {
     TooEarly,
     /// Long after the rate allowed it.
     TooLate,
+    /// At a rate between those of two orders of CNPs, timers and frames, and at that of none.
+    Between,
 }
 
 /// A rate between two frames, or from one burst to the next.
@@ -72,6 +74,8 @@ pub struct Followed {
     pub coarsest: Option<(Dur, Dur)>,
     /// Gaps of which nothing is known any more.
     pub lost: usize,
+    /// How many CNPs at least did something else than their stamps say, and may have: those at the end of a window.
+    pub otherwise: u32,
     /// The rates.
     pub curve: Vec<Point>,
 }
@@ -79,8 +83,8 @@ pub struct Followed {
 /// Judges every gap between two frames of a limiter.
 pub fn follow(rp: &Rp, line: PortSpeed, seen: &Seen<'_>) -> Followed {
     let mut followed = Followed::default();
-    let asked = gaps(rp, line, seen.cnps, seen.frames, seen.off);
-    let apart = seen.off.apart;
+    let asked = gaps(rp, line, seen.cnps, seen.frames, (seen.off, seen.allowance));
+    let allowance = seen.allowance.unwrap_or_default();
     for (index, (gap, pair)) in asked.iter().zip(seen.frames.windows(2)).enumerate() {
         if gap.is_lost() {
             followed.lost += 1;
@@ -88,29 +92,27 @@ pub fn follow(rp: &Rp, line: PortSpeed, seen: &Seen<'_>) -> Followed {
         }
         let [(before, bytes), (at, _)] = [pair[0], pair[1]];
         followed.judged += 1;
+        followed.otherwise = gap.otherwise;
         // The port itself is occupied by the frame before.
         let start = seen.frames[gap.from].0;
         let (since, slot) = (before.since(start).unwrap_or(Dur::ZERO), line.slot(bytes));
         let free = since + slot;
         let got = at.since(start).unwrap_or(Dur::ZERO);
         let want = Span { lo: gap.lo.max(free).0, hi: gap.hi.max(free).0 };
-        // Only what the device times by its clock is off by that clock: not what was seen to have passed already.
-        let least = apart.least(gap.lo).max(since + apart.least(slot));
-        let free = since + apart.most(slot);
-        let most = apart.most(gap.hi).max(free);
-        let blur = seen.off.stamps * 2;
-        let open = Dur(most.0 - least.0) + blur * 2 + seen.allowance.unwrap_or_default();
+        let may = seen.off.may((gap.lo, gap.hi), since, slot);
+        let open = Dur(may.most.0 - may.least.0) + may.blur * 2 + allowance;
         followed.coarsest = coarser(followed.coarsest, Some((open, Dur(want.hi))));
-        let late = |allowance| got > most + blur + allowance;
-        let kind = if got + blur < least {
+        let kind = if may.is_early(got) {
             Some(Kind::TooEarly)
+        } else if seen.allowance.is_some() && may.is_late(got, allowance) {
+            Some(Kind::TooLate)
         } else {
-            seen.allowance.is_some_and(late).then_some(Kind::TooLate)
+            (!gap.fits).then_some(Kind::Between)
         };
         let fault = |kind| Fault { kind, frame: index + 1, from: gap.from, want, got };
         followed.faults.extend(kind.map(fault));
-        let held = got > free + blur + seen.allowance.unwrap_or_default();
-        followed.curve.extend(point(start, gap.bytes, want, (got, blur), held));
+        let held = got > since + seen.off.apart.most(slot) + may.blur + allowance;
+        followed.curve.extend(point(start, gap.bytes, want, (got, may.blur), held));
     }
     followed
 }

@@ -14,7 +14,7 @@ use rig_testcases::vocabulary::{Entry, STREAM};
 pub(in super::super) static COUNTERS: Known = Known {
     entry: Entry {
         name: "ecn.counters",
-        about: "the WRED and ECN counters of the queue that a stream is sent to",
+        about: "the WRED and ECN counters of the queue that a stream is sent to; those of bytes, and of its group, where the device has them",
         source: "what the wire shows",
         fields: &[STREAM],
         looks: &OF_QUEUE,
@@ -72,20 +72,31 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
             }
         }
         let port = |rig: u16| trial.observation.ports[usize::from(rig)].dut_port.as_str();
-        let grown = |counter: DutCounter, rig: u16, want: Span| {
-            let name = counter.of(port(rig), spec.class);
-            checks::grown(&trial.observation.counters, name, want)
-        };
-        let of_queue = |counter: DutCounter, want: Span| grown(counter, spec.to, want);
-        let all = [
-            of_queue(DutCounter::QueueMarked, marked),
-            of_queue(DutCounter::QueueMarkedBytes, bytes),
-            of_queue(DutCounter::QueueDroppedEarly, Span::exactly(dropped)),
-            of_queue(DutCounter::QueueDroppedEarlyBytes, Span::exactly(dropped_bytes)),
+        let counters = &trial.observation.counters;
+        let of_queue = |counter: DutCounter| counter.of(port(spec.to), spec.class);
+        let of_group = DutCounter::GroupDropped.of(port(spec.from), spec.class);
+        let mut all = vec![
+            checks::grown(counters, &of_queue(DutCounter::QueueMarked), marked),
+            checks::grown(
+                counters,
+                &of_queue(DutCounter::QueueDroppedEarly),
+                Span::exactly(dropped),
+            ),
             // A lossless class loses to a full buffer at its group, not here.
-            of_queue(DutCounter::QueueDropped, Span { lo: dropped, hi: dropped + full }),
-            grown(DutCounter::GroupDropped, spec.from, Span { lo: 0, hi: full }),
+            checks::grown(
+                counters,
+                &of_queue(DutCounter::QueueDropped),
+                Span { lo: dropped, hi: dropped + full },
+            ),
         ];
+        // Not every device counts bytes of what it marks and drops, or has groups.
+        let beside = [
+            (of_queue(DutCounter::QueueMarkedBytes), bytes),
+            (of_queue(DutCounter::QueueDroppedEarlyBytes), Span::exactly(dropped_bytes)),
+            (of_group, Span { lo: 0, hi: full }),
+        ];
+        let beside = beside.into_iter();
+        all.extend(beside.filter_map(|(name, want)| checks::grown_if_there(counters, &name, want)));
         let source = DutCounter::ECN_SOURCE;
         checks::read(trial, &all, looked(visits.len(), "frames sent to the queue"), source)
     });

@@ -1,8 +1,10 @@
 //! What a flow gets through: how much of it a second, and all of it by when. What has got through is what the wire shows: what was
 //! acknowledged, of a READ what was brought. To the rig, which acknowledges nothing, it is what reached it.
 
+mod mended;
 mod unready;
 
+use self::mended::Mended;
 use self::unready::Unready;
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread};
@@ -251,10 +253,29 @@ fn goodput(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
         }
         let (span, records) = rate(&carried, Time::ZERO + from)
             .ok_or_else(|| trial.doubt(&format!("of {flow} too little got through to tell a rate")))?;
+        if span.hi < want.span.lo
+            && let Some(mended) = Mended::of(done, trial, flow)
+            && let Some(why) = slowed(&carried, &mended, Time::ZERO + from, want.span.lo)
+        {
+            let why = format!("{} is more than {flow} can get through: {why}", want.text);
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
         // Of what was sent nothing may have got through, which is a rate of 0.
         let looked = Looked { count: carried.progress.sent, of: "packets" };
         Ok(TrialReading { span, want, got: None, records, looked })
     });
+}
+
+/// Why no NIC of which the same is declared gets so much through between the first step from `from` on and the last one.
+fn slowed(carried: &Carried<'_>, mended: &Mended, from: Time, wanted: u64) -> Option<String> {
+    let steps = &carried.progress.steps;
+    let [first, .., last] = &steps[steps.partition_point(|step| step.at < from)..] else {
+        return None;
+    };
+    let least = mended.between(first.packets, last.packets);
+    let bytes = carried.payload(last.packets) - carried.payload(first.packets);
+    let most = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(least.0.max(1));
+    (most < u128::from(wanted)).then(|| format!("{bytes} B take {}", mended.told(least)))
 }
 
 /// Payload a second that gets through, between the first step from `from` on and the last one, with the records of both. Where messages
@@ -370,6 +391,14 @@ fn completion(
                 (u64::MAX, u64::MAX, Some(format!("not by {}", Unit::Ps.show(end))))
             }
         };
+        if lo > until.0
+            && let Some(mended) = Mended::of(done, trial, flow)
+            && by < mended.first(last * carried.packets)
+        {
+            let told = mended.told(mended.first(last * carried.packets));
+            let why = format!("{last} messages of {flow} take {told}: none is done by {by}");
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
         let records = step.and_then(|step| carried.record(step)).into_iter().collect();
         let looked = Looked { count: 1, of: "last messages" };
         Ok(TrialReading { span: Span { lo, hi }, want, got, records, looked })

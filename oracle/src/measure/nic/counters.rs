@@ -63,7 +63,7 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         let marked = reached(|kind| !matches!(kind, RoceKind::Cnp { .. })).filter(|one| one.ce);
         let grown = |counter: &str, want: u64| {
             let counters = &trial.observation.counters;
-            checks::grown(counters, format!("{name} {counter}"), Span::exactly(want))
+            checks::grown(counters, &format!("{name} {counter}"), Span::exactly(want))
         };
         let notified = ["rp_cnp_handled", "rp_cnp_ignored"].map(|counter| grown(counter, cnps));
         let (ahead, behind) = out_of_order(trial, &seen.reached);

@@ -234,11 +234,12 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
             );
             return Ok(read(&answered.faults, text, &records, &asked_by));
         }
-        let replies = seen.left.iter().filter(|one| one.roce.connection == end.connection);
+        let left = seen.left.iter().zip(&seen.behind);
+        let replies = left.filter(|(one, _)| one.roce.connection == end.connection);
         let (replied, answers): (Vec<usize>, Vec<Answer>) = replies
-            .filter_map(|one| {
-                let says = says(one.roce.kind)?;
-                Some((one.record, Answer { at: one.at, says, psn: Psn::new(one.roce.psn) }))
+            .filter_map(|(one, &behind)| {
+                let (at, says, psn) = (one.at, says(one.roce.kind)?, Psn::new(one.roce.psn));
+                Some((one.record, Answer { at, says, psn, behind }))
             })
             .unzip();
         let data = (Data::Requests, end.first);
@@ -378,6 +379,46 @@ pub(super) fn untried(trial: &Trial, name: &str, seen: &Seen<'_>) -> Option<Stri
     let end = End::sender(trial, name).ok()?;
     let untried = resends(&end, seen).resent.untried?;
     Some(not_tried(name, seen, untried))
+}
+
+/// What a receiver asked for again.
+pub(super) struct AskedAgain {
+    first: Psn,
+    /// The packets, by their place from the flow's first on, each behind that which the NAK named that brought it.
+    pub(super) places: Vec<[u64; 2]>,
+}
+
+impl AskedAgain {
+    /// The place of a packet by its number.
+    pub(super) fn place(&self, psn: u32) -> Option<usize> {
+        usize::try_from(Psn::new(psn).ahead_of(self.first)?).ok()
+    }
+}
+
+/// The packets of a flow that its receiver has to ask for with a NAK, and that came when that may have brought them, `back` after the NAK: not before, as
+/// what a timeout brought.
+pub(super) fn asked_again(
+    trial: &Trial,
+    name: &str,
+    seen: &Seen<'_>,
+    back: Dur,
+) -> Option<AskedAgain> {
+    let end = End::receiver(trial, name).ok()?;
+    let (_, packets) = packets(&end, seen);
+    let due = replies(&seen.nic.rc, Data::Requests, end.first, &packets);
+    let mut places = Vec::new();
+    // The first NAK that no packet has answered yet: one that fills its hole by itself lets the next NAK follow, and the way back is for the first.
+    let mut open = None;
+    for nak in due.iter().filter(|due| due.says == Says::Nak) {
+        let place = nak.psn.ahead_of(end.first).map(u64::from)?;
+        let (ready, named) = *open.get_or_insert((nak.ready.from, place));
+        let after = packets[nak.packet..].iter().find(|packet| packet.psn == nak.psn);
+        if after.is_some_and(|packet| packet.at + seen.bound * 2 >= ready + back) {
+            places.push([named, place]);
+            open = None;
+        }
+    }
+    Some(AskedAgain { first: end.first, places })
 }
 
 /// Holes that the NIC behind a port finds in what its READs bring, and how often its timeouts run out: as the wire shows both.

@@ -105,11 +105,20 @@ fn follows(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             let why = format!("stamps leave too many orders open for {} packets", followed.lost);
             return Err(trial.doubt(&why).into());
         }
+        if followed.faults.is_empty() && followed.otherwise > 0 {
+            let why = format!(
+                "{} CNPs came so near the end of a window of {} that stamps and clocks leave open whether they cut: {flow} sent as if those \
+                 had cut that came within it by their stamps, or those had not that came after it",
+                followed.otherwise, limited.rp.cut_window
+            );
+            return Err(trial.doubt(&why).into());
+        }
         let first = followed.faults.first();
         let got = first.map(|fault| {
             let kind = match fault.kind {
                 Kind::TooEarly => "too early",
                 Kind::TooLate => "too late",
+                Kind::Between => "at a rate between those of which one was due",
             };
             format!(
                 "{} packets off, the first {kind}: {} after the one it counts from, where {} were due",

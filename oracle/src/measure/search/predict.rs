@@ -64,10 +64,13 @@ pub(super) fn predicted(
                 let xoff = fill.first_xoff(spec);
                 format!("XOFF at {xoff}, then headroom of {} in frames of {occ}B", buffer.xoff)
             } else {
-                format!(
-                    "a lossy queue within 2^{} x what is left of {}",
-                    buffer.lossy_dynamic_th, buffer.lossy_pool
-                )
+                match buffer.lossy_static_th {
+                    Some(limit) => format!("a lossy queue within its {limit}, in frames of {occ}B"),
+                    None => format!(
+                        "a lossy queue within 2^{} x what is left of {}",
+                        buffer.lossy_dynamic_th, buffer.lossy_pool
+                    ),
+                }
             };
             frames(Span::exactly(n), text, "F5")
         }

@@ -110,6 +110,13 @@ fn a_lossy_queue_is_cut_off_at_its_own_limit() {
 }
 
 #[test]
+fn a_static_limit_of_a_lossy_queue_holds_whatever_others_left() {
+    let mut buffer = Buffer::new(&Config { queue: Limit::Static(300_500), ..CONFIG }, 8);
+    assert_eq!(fill(&mut buffer, Place { to: 6, ..lossy() }), (300, Admission::QueueFull));
+    assert_eq!(fill(&mut buffer, lossy()), (300, Admission::QueueFull));
+}
+
+#[test]
 fn frames_take_whole_cells() {
     let mut buffer = Buffer::new(&Config { cell: 208, ..CONFIG }, 8);
     buffer.admit(lossy());

@@ -176,6 +176,11 @@ impl Config {
                 }
             }
         }
+        if faults.scheduler.strict_ignored {
+            for how in self.scheduling.iter_mut().filter(|how| **how == Scheduling::Strict) {
+                *how = Scheduling::Dwrr(1);
+            }
+        }
         if let Some(ppm) = faults.scheduler.egress_rate_low {
             self.egress_rate = Ppm(Ppm::ONE.0.saturating_sub(ppm));
         }
@@ -217,7 +222,10 @@ fn declared_buffer(declared: &rig_lab::Buffer, lossless: u8) -> buffer::Config {
             rig_lab::Crossing::Shared => Crossing::Shared,
         },
         voqs: declared.accounting == rig_lab::Accounting::Voq,
-        queue: Limit::Dynamic(declared.lossy_dynamic_th),
+        queue: match declared.lossy_static_th {
+            Some(bytes) => Limit::Static(bytes.0),
+            None => Limit::Dynamic(declared.lossy_dynamic_th),
+        },
         faults: BufferFaults::NONE,
     }
 }

@@ -9,13 +9,18 @@ use rig_units::{Bytes, Dur};
 ///
 /// As with a lossless group the limit counts what is left of the pool with the frame already charged. A frame is lost when
 /// the queue with it would exceed 2^k times that, or when the pool has no room for it. With U its bytes and L what others
-/// left of the lossy pool, the n-th frame is lost when n U > 2^k (L - n U), that is n > 2^k L / ((1 + 2^k) U).
+/// left of the lossy pool, the n-th frame is lost when n U > 2^k (L - n U), that is n > 2^k L / ((1 + 2^k) U). A static limit S holds
+/// whatever is left: n U > S.
 pub fn lossy_first_drop(buffer: &Buffer, frame: Bytes, lossy_taken: u64, pool_taken: u64) -> u64 {
     let size = u128::from(occupied(buffer, frame));
     let left = u128::from(buffer.lossy_pool.0.saturating_sub(lossy_taken));
     let (num, den) = alpha(buffer.lossy_dynamic_th);
     // The pools are below 2^64 and 2^k at most 2^63: the product fits unless both are at their ends.
-    let by_limit = left.saturating_mul(num) / (num + den) / size;
+    let by_limit = match buffer.lossy_static_th {
+        // The lossy pool ends, too.
+        Some(limit) => left.min(limit.0.into()) / size,
+        None => left.saturating_mul(num) / (num + den) / size,
+    };
     let by_pool = u128::from(buffer.pool.0.saturating_sub(pool_taken)) / size;
     whole(by_limit.min(by_pool) + 1)
 }

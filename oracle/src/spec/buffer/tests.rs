@@ -15,6 +15,7 @@ fn broadcom() -> Buffer {
         xoff: Bytes(165_568),
         lossy_pool: Bytes(9_243_812),
         lossy_dynamic_th: 3,
+        lossy_static_th: None,
         ..Buffer::plain(10_875_072, -3)
     }
 }
@@ -265,6 +266,9 @@ fn xon_follows_once_the_share_is_the_offset_below_a_limit_that_rises_as_it_falls
 fn a_lossy_queue_counts_what_is_left_behind_its_last_frame() {
     // n <= 900 - n: at 450 frames as many are left.
     assert_eq!(lossy_first_drop(&Buffer::plain(900, 0), Bytes(1), 0, 0), 451);
+    // A limit of its own, whatever is left, as long as anything is.
+    let own = Buffer { lossy_static_th: Some(Bytes(700)), ..Buffer::plain(900, 0) };
+    assert_eq!([0, 200, 300].map(|taken| lossy_first_drop(&own, Bytes(100), taken, 0)), [8, 8, 7]);
     // 8 x 9243812 / (9 x 1040) = 7900.7.
     assert_eq!(lossy_first_drop(&broadcom(), Bytes(1_024), 0, 0), 7_901);
     // Others hold 243812 of the lossy pool: 8 x 9000000 / 9360 = 7692.3.

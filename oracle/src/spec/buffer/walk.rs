@@ -104,7 +104,7 @@ prop_compose! {
         reserved in prop_oneof![Just(0_u64), 0_u64..900],
         thresholds in (-4_i8..=5, prop::option::of(0_u64..4_000), prop::option::of(-4_i8..=5)),
         use_static in prop::bool::weighted(0.2),
-        lossy_dynamic_th in -4_i8..=5,
+        lossy in (-4_i8..=5, prop::option::weighted(0.3, 0_u64..4_000)),
         marks in (0_u64..800, 0_u64..800),
         xoff in 0_u64..1_500,
         headroom_pool in prop::option::of(0_u64..2_500),
@@ -120,7 +120,8 @@ prop_compose! {
             dynamic_th,
             static_th: static_th.filter(|_| use_static).map(Bytes),
             port_dynamic_th,
-            lossy_dynamic_th,
+            lossy_dynamic_th: lossy.0,
+            lossy_static_th: lossy.1.map(Bytes),
             xon: Bytes(marks.0),
             xon_offset: Bytes(marks.1),
             xoff: Bytes(xoff),
@@ -231,7 +232,11 @@ proptest! {
             let room = buffer.pool.0.saturating_sub(pool_taken + used);
             used += size;
             let left = buffer.lossy_pool.0.saturating_sub(lossy_taken + used);
-            used > shifted(left, buffer.lossy_dynamic_th) || size > room
+            let limit = match buffer.lossy_static_th {
+                Some(limit) => limit.0.min(buffer.lossy_pool.0.saturating_sub(lossy_taken)),
+                None => shifted(left, buffer.lossy_dynamic_th),
+            };
+            used > limit || size > room
         });
         let form = lossy_first_drop(&buffer, Bytes(frame), lossy_taken, pool_taken);
         prop_assert_eq!(Some(form), lost);
@@ -284,6 +289,7 @@ proptest! {
             static_th: None,
             port_dynamic_th: port,
             lossy_dynamic_th: k,
+            lossy_static_th: None,
             xon: Bytes(xoff),
             xon_offset: Bytes(taken),
             xoff: Bytes(xoff),

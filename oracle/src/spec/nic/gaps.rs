@@ -3,8 +3,12 @@
 //! Stamps blur the order of a frame, a CNP and a timer that lie within two bounds of each other, and whether a CNP fell into the
 //! window of a cut; so does a range of what a CNP takes, by its width; and what a limiter times, by what its clock may be off over that
 //! time. It times everything from a cut or a CNP on, which a stamp says: nothing that is off adds up from one cut to the next. Every order
-//! that is left open is followed, histories that come to the same are one, and a gap is the hull of what they ask for. With exact stamps,
-//! one latency and clocks that agree there is one history, and what it asks for is open by what devices round alone.
+//! that is left open is followed, and histories that come to the same are one. With exact stamps, one latency and clocks that agree there is
+//! one history, and what it asks for is open by what devices round alone.
+//!
+//! A device has one past: a history that a frame does not fit is over with that frame, and what is left tells which CNPs cut. Were a gap held
+//! against the hull of all that may have happened, one that cuts at no CNP at the end of a window would pass at each rate in between. Where
+//! no history is left, the frame fits none of them, and all go on.
 
 use super::rp::Limiter;
 use rig_lab::Rp;
@@ -21,6 +25,42 @@ pub struct Off {
     pub apart: Apart,
 }
 
+/// When a frame may leave that a gap asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct May {
+    /// At the least, after the frame that the gap is counted from.
+    pub least: Dur,
+    /// At the most, where something is there to send.
+    pub most: Dur,
+    /// How far off the time between two stamps may be.
+    pub blur: Dur,
+}
+
+impl May {
+    /// Whether a frame that leaves so long after is too early.
+    pub fn is_early(&self, got: Dur) -> bool {
+        got + self.blur < self.least
+    }
+
+    /// Whether it is too late, where `allowance` is what else may keep it.
+    pub fn is_late(&self, got: Dur, allowance: Dur) -> bool {
+        got > self.most + self.blur + allowance
+    }
+}
+
+impl Off {
+    /// When the frame after one that takes `slot` at its port may leave, `since` after the frame that a gap from `lo` to `hi` is counted from.
+    /// Only what the device times by its clock is off by that clock: not what was seen to have passed already.
+    pub fn may(&self, (lo, hi): (Dur, Dur), since: Dur, slot: Dur) -> May {
+        let apart = self.apart;
+        May {
+            least: apart.least(lo).max(since + apart.least(slot)),
+            most: apart.most(hi).max(since + apart.most(slot)),
+            blur: self.stamps * 2,
+        }
+    }
+}
+
 /// More histories than these are not told apart any more.
 const MOST: usize = 64;
 
@@ -35,6 +75,11 @@ pub struct Gap {
     pub lo: Dur,
     /// The most. [`Dur`] at its greatest: the histories are too many.
     pub hi: Dur,
+    /// Whether the next frame fits one of them; also where nobody asks.
+    pub fits: bool,
+    /// How many CNPs at least did something else up to here than their stamps say, in every history: those at the end of a window, which may cut
+    /// and need not.
+    pub otherwise: u32,
 }
 
 impl Gap {
@@ -45,36 +90,63 @@ impl Gap {
 }
 
 /// The gap after each frame (first bits, in the order in which they left), with CNPs that arrived at `cnps` (last bits). What the limiter
-/// itself makes of a gap, by its own clock; the range of `rp.latency` is as the clock of the stamps shows it.
+/// itself makes of a gap, by its own clock; the range of `rp.latency` is as the clock of the stamps shows it. `allowance`: how much later than
+/// at the earliest a frame may leave. Where that is not known, no frame says what happened.
 pub fn gaps(
     rp: &Rp,
     line: PortSpeed,
     cnps: &[Time],
     frames: &[(Time, Bytes)],
-    off: Off,
+    (off, allowance): (Off, Option<Dur>),
 ) -> Vec<Gap> {
     let middle = rp.latency.least() + rp.latency.width() / 2;
     let effects: Vec<Time> = cnps.iter().map(|&at| at + middle).collect();
     // An effect is half the width off either way, and two of them all of it.
     let blur = off.stamps * 2 + off.cnps + rp.latency.width();
     let sight = Sight { window: rp.cut_window, effects: &effects, blur, apart: off.apart };
-    let mut histories = vec![History { limiter: Limiter::new(rp, line), next: 0 }];
+    let mut histories = vec![History { limiter: Limiter::new(rp, line), next: 0, otherwise: 0 }];
     let mut from = 0;
     let mut gaps = Vec::new();
     for (index, &(at, bytes)) in frames.iter().enumerate() {
         histories = sight.until(histories, at);
-        let (mut lo, mut hi) = (Dur(u64::MAX), Dur::ZERO);
-        for history in &mut histories {
-            let (least, most) = history.limiter.depart(bytes).unwrap_or_default();
-            (lo, hi) = (lo.min(least), hi.max(most));
-        }
         if histories.is_empty() {
-            gaps.push(Gap { from: index, bytes: Bytes(0), lo: Dur::ZERO, hi: Dur(u64::MAX) });
+            gaps.push(Gap {
+                from: index,
+                bytes: Bytes(0),
+                lo: Dur::ZERO,
+                hi: Dur(u64::MAX),
+                fits: true,
+                otherwise: 0,
+            });
             continue;
         }
+        let asked: Vec<(Dur, Dur)> = histories
+            .iter_mut()
+            .map(|history| history.limiter.depart(bytes).unwrap_or_default())
+            .collect();
+        let start = frames[from].0;
+        let since = at.since(start).unwrap_or(Dur::ZERO);
+        let next = frames.get(index + 1).map(|(next, _)| next.since(start).unwrap_or(Dur::ZERO));
+        let fits = |asked: (Dur, Dur)| match (next, allowance) {
+            (Some(got), Some(allowance)) => {
+                let may = off.may(asked, since, line.slot(bytes));
+                !may.is_early(got) && !may.is_late(got, allowance)
+            }
+            _ => true,
+        };
+        let fit: Vec<bool> = asked.iter().map(|&asked| fits(asked)).collect();
+        let some = fit.contains(&true);
+        let mut keeps = fit.iter().map(|fits| *fits || !some);
+        histories.retain(|_| keeps.next().unwrap_or(true));
+        let kept = asked.iter().zip(&fit).filter(|(_, fits)| **fits || !some);
+        let (lo, hi) = kept.fold((Dur(u64::MAX), Dur::ZERO), |(lo, hi), ((least, most), _)| {
+            (lo.min(*least), hi.max(*most))
+        });
+        let otherwise = histories.iter().map(|history| history.otherwise).min().unwrap_or(0);
         let ends = hi > Dur::ZERO;
         let burst = || frames[from..=index].iter().map(|(_, bytes)| *bytes).sum();
-        gaps.push(Gap { from, bytes: if ends { burst() } else { Bytes(0) }, lo, hi });
+        let bytes = if ends { burst() } else { Bytes(0) };
+        gaps.push(Gap { from, bytes, lo, hi, fits: some, otherwise });
         if ends {
             from = index + 1;
         }
@@ -83,10 +155,27 @@ pub fn gaps(
 }
 
 /// What may have happened so far: a limiter, and the CNP that it meets next.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 struct History<'a> {
     limiter: Limiter<'a>,
     next: usize,
+    /// How many CNPs did something else than their stamps say.
+    otherwise: u32,
+}
+
+impl History<'_> {
+    /// Whether the same may happen from here on.
+    fn comes_to(&self, other: &Self) -> bool {
+        (self.next, &self.limiter) == (other.next, &other.limiter)
+    }
+}
+
+/// Adds a history, unless there is one that comes to the same: then that in which fewer CNPs did something else than their stamps say.
+fn add<'a>(all: &mut Vec<History<'a>>, history: History<'a>) {
+    match all.iter_mut().find(|other| other.comes_to(&history)) {
+        Some(other) => other.otherwise = other.otherwise.min(history.otherwise),
+        None => all.push(history),
+    }
 }
 
 struct Sight<'a> {
@@ -117,27 +206,22 @@ impl Sight<'_> {
                     || cnp.is_some_and(|cnp| is(cnp, self.blur))
             };
             // Before the frame for certain, perhaps, or not.
-            if !either(&|first, blur| first + blur <= at) && !done.contains(&history) {
-                done.push(history);
+            if !either(&|first, blur| first + blur <= at) {
+                add(&mut done, history);
             }
             if !either(&|first, blur| first <= at + blur) {
                 continue;
             }
-            let mut add = |history: History<'a>| {
-                if !open.contains(&history) {
-                    open.push(history);
-                }
-            };
             // Where stamps do not say whether the timer or the CNP was first, either was; at one instant it is the timer.
             if timer.is_some_and(|timer| cnp.is_none_or(|cnp| timer <= cnp + of_timer)) {
                 let mut other = history;
                 other.limiter.run_timer();
-                add(other);
+                add(&mut open, other);
             }
             if let Some(cnp) = cnp
                 && timer.is_none_or(|timer| cnp < timer + of_timer)
             {
-                self.obey(&history, cnp).into_iter().for_each(add);
+                self.obey(&history, cnp).into_iter().for_each(|other| add(&mut open, other));
             }
             if open.len() + done.len() > MOST {
                 return Vec::new();
@@ -154,173 +238,21 @@ impl Sight<'_> {
         let of_window = self.blur_after(self.window);
         let cuts = enabled && since.is_none_or(|since| since + of_window >= self.window);
         let shut = |since: Dur| since.saturating_sub(of_window) < self.window;
+        // What it does by what the stamps say and nothing else.
+        let due = since.is_none_or(|since| since >= self.window);
+        let otherwise = History { otherwise: after.otherwise + 1, ..after };
         let mut all = Vec::new();
         if cuts {
-            let mut cut = after;
+            let mut cut = if due { after } else { otherwise };
             cut.limiter.cut(at, self.blur_after(since.unwrap_or(Dur::ZERO)));
             all.push(cut);
         }
         if !enabled || since.is_some_and(shut) {
-            all.push(after);
+            all.push(if due && enabled { otherwise } else { after });
         }
         all
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use rig_lab::{Limiting, Nic};
-
-    const LINE: PortSpeed = PortSpeed::G100;
-
-    fn rp() -> Rp {
-        Rp { enable: true, cut_window: Dur::us(50), ..Nic::quiet().rp }
-    }
-
-    fn frames(at: &[u64]) -> Vec<(Time, Bytes)> {
-        at.iter().map(|&at| (Time(at), Bytes(1_000))).collect()
-    }
-
-    fn spans(rp: &Rp, cnps: &[u64], at: &[u64], bound: u64) -> Vec<(u64, u64)> {
-        spans_by(rp, cnps, at, stamps(Dur(bound)))
-    }
-
-    fn spans_by(rp: &Rp, cnps: &[u64], at: &[u64], off: Off) -> Vec<(u64, u64)> {
-        let cnps: Vec<Time> = cnps.iter().map(|&at| Time(at)).collect();
-        let gaps = gaps(rp, LINE, &cnps, &frames(at), off);
-        gaps.iter().map(|gap| (gap.lo.0, gap.hi.0)).collect()
-    }
-
-    fn stamps(bound: Dur) -> Off {
-        Off { stamps: bound, ..Off::default() }
-    }
-
-    /// To the picosecond that a device rounds, either way.
-    fn around(lo: u64, hi: u64) -> (u64, u64) {
-        (lo - 1, hi + 1)
-    }
-
-    #[test]
-    fn a_cnp_shows_in_the_gap_after_the_first_frame_from_its_effect_on() {
-        // Effect 1 us after it arrived. 8000 bits: 80 ns at 100 Gb/s, 160 ns at 50.
-        let want = [around(80_000, 80_000), around(160_000, 160_000)];
-        assert_eq!(spans(&rp(), &[0], &[999_999, 1_000_000], 0), want);
-    }
-
-    #[test]
-    fn near_the_effect_either_rate_may_be_and_past_it_one() {
-        let either = around(80_000, 160_000);
-        let want = [around(80_000, 80_000), either, either, around(160_000, 160_000)];
-        assert_eq!(spans(&rp(), &[0], &[997_999, 998_000, 1_001_999, 1_002_000], 1_000), want);
-    }
-
-    #[test]
-    fn a_cnp_at_the_end_of_the_window_may_cut_or_not() {
-        // A quarter of the line: 320 ns; half of it: 160 ns.
-        let at = [60_000_000];
-        assert_eq!(spans(&rp(), &[0, 50_000_000], &at, 0), [around(320_000, 320_000)]);
-        assert_eq!(spans(&rp(), &[0, 49_999_999], &at, 0), [(106_666, 106_667)]);
-        assert_eq!(spans(&rp(), &[0, 49_999_999], &at, 1)[0].1, 320_001);
-        // Without a cut the timer ran at 56 us: three quarters.
-        assert_eq!(spans(&rp(), &[0, 49_999_999], &at, 1)[0].0, 106_666);
-    }
-
-    /// 100 ppm of what is timed, and nothing of what a stamp says.
-    fn clocks() -> Off {
-        Off { apart: Apart::of(rig_units::Ppm(100), rig_units::Ppm(0)), ..Off::default() }
-    }
-
-    #[test]
-    fn what_a_clock_is_off_counts_from_the_last_cut_and_no_further() {
-        // The timer runs out 55 us after a cut: 5500.55 ps more or less by a clock within 100 ppm.
-        let at =
-            |timer: u64| [-5_502, -5_501, 5_500, 5_501].map(|by| timer.saturating_add_signed(by));
-        let one = |(lo, hi): (u64, u64)| hi - lo <= 2;
-        let open = |cnps: &[u64], timer| {
-            let spans = spans_by(&rp(), cnps, &at(timer), clocks());
-            spans.into_iter().map(|span| !one(span)).collect::<Vec<_>>()
-        };
-        assert_eq!(open(&[0], 56_000_000), [false, true, true, false]);
-        // Nor is it more after a second cut, whenever that was.
-        assert_eq!(open(&[0, 500_000_000], 556_000_000), [false, true, true, false]);
-        // A CNP is where its stamp says.
-        let cnps = [0, 500_000_000];
-        let spans = spans_by(&rp(), &cnps, &[500_999_999, 501_000_000], clocks());
-        assert!(spans.iter().all(|span| one(*span)) && spans[0].1 < spans[1].0, "{spans:?}");
-        // And so far as its way to the limiter leaves open.
-        let spans = |cnps: u64, at: u64| {
-            spans_by(&rp(), &[0], &[at], Off { cnps: Dur(cnps), ..clocks() })[0]
-        };
-        let sides = [spans(300, 999_699), spans(300, 999_700), spans(300, 1_000_299)];
-        assert_eq!(sides.map(one), [true, false, false]);
-        assert!(one(spans(300, 1_000_300)));
-    }
-
-    #[test]
-    fn a_window_is_as_long_as_the_clock_of_the_limiter_makes_it() {
-        // 50 us by a clock within 100 ppm: 5000.5 ps more or less. Cut once and increased once, or cut twice.
-        let (once, twice) = ((106_666, 106_667), around(320_000, 320_000));
-        let after = |since| spans_by(&rp(), &[0, since], &[60_000_000], clocks())[0];
-        assert_eq!(after(49_994_998), once);
-        assert_eq!(after(49_994_999), (once.0, twice.1));
-        assert_eq!(after(50_005_000), (once.0, twice.1));
-        assert_eq!(after(50_005_001), twice);
-    }
-
-    #[test]
-    fn bursts_are_counted_from_the_first_frame_that_left() {
-        let rp = Rp { limiting: Limiting::Burst, burst: Bytes(2_000), ..rp() };
-        let gaps = gaps(
-            &rp,
-            LINE,
-            &[Time(0)],
-            &frames(&[0, 1, 2_000_000, 2_000_001, 3_000_000]),
-            Off::default(),
-        );
-        let want = [(0, 0, 0), (0, 2_000, 159_999), (2, 0, 0), (2, 2_000, 319_999), (4, 0, 0)];
-        let got: Vec<(usize, u64, u64)> =
-            gaps.iter().map(|gap| (gap.from, gap.bytes.0, gap.lo.0)).collect();
-        assert_eq!(got, want);
-    }
-
-    #[test]
-    fn stamps_that_tell_nothing_are_said_to_tell_nothing() {
-        let cnps: Vec<u64> = (0..400).map(|n| n * 1_000_000).collect();
-        let rp = Rp { cut_window: Dur::ZERO, ..rp() };
-        let at: Vec<u64> = (0..4_000).map(|n| n * 100_000).collect();
-        let cnps: Vec<Time> = cnps.into_iter().map(Time).collect();
-        let gaps = gaps(&rp, LINE, &cnps, &frames(&at), stamps(Dur::ms(1)));
-        assert!(gaps.last().unwrap().is_lost());
-    }
-
-    proptest! {
-        #[test]
-        fn what_happened_is_among_what_blurred_stamps_allow(
-            cnps in prop::collection::vec((1_u64..120_000_000, 0_u64..=4_000), 0..8),
-            frames in prop::collection::vec((80_000_u64..6_000_000, 0_u64..=4_000), 1..80),
-            byte_counter in prop_oneof![Just(0_u64), 3_000_u64..40_000],
-        ) {
-            let rp = Rp { byte_counter: Bytes(byte_counter), ..rp() };
-            let add_up = |steps: &[(u64, u64)]| {
-                let mut at = 10_000;
-                steps.iter().map(|&(step, blur)| {
-                    at += step;
-                    (Time(at), Time(at + blur - 2_000))
-                }).collect::<Vec<(Time, Time)>>()
-            };
-            let (cnps, frames) = (add_up(&cnps), add_up(&frames));
-            let of = |all: &[(Time, Time)], seen: bool| all.iter().map(|&(at, stamp)| if seen { stamp } else { at }).collect::<Vec<Time>>();
-            let sized = |all: Vec<Time>| all.into_iter().map(|at| (at, Bytes(1_000))).collect::<Vec<(Time, Bytes)>>();
-            let exact = gaps(&rp, LINE, &of(&cnps, false), &sized(of(&frames, false)), Off::default());
-            let blurred = gaps(&rp, LINE, &of(&cnps, true), &sized(of(&frames, true)), stamps(Dur(2_000)));
-            for (exact, blurred) in exact.iter().zip(&blurred) {
-                // What devices may round is below a millionth.
-                prop_assert!(exact.hi.0 - exact.lo.0 <= 2 + exact.hi.0 / 1_000_000, "{:?}", exact);
-                prop_assert!(blurred.lo <= exact.lo && exact.hi <= blurred.hi, "{:?} {:?}", exact, blurred);
-            }
-            prop_assert!(!blurred.iter().any(Gap::is_lost));
-        }
-    }
-}
+mod tests;

@@ -240,3 +240,15 @@ proptest! {
         prop_assert!((closed - average).abs() <= 1e-9 * (step * frames) as f64 + 1e-9, "{closed} {average}");
     }
 }
+
+#[test]
+fn a_queue_that_nothing_holds_back_is_as_deep_as_what_comes_while_a_frame_is_in_it() {
+    // At 100 Gb/s 64 B come every 6.72 ns. In 600 ns of transit, its own 6.72 and the 121.6 of 1500 B before it come 108.4: 109.
+    let deep = |unit: DepthUnit| {
+        let wred = Wred { unit, ..wred(0, 0, 100) };
+        passing(&buffer(208, 0), &wred, PortSpeed::G100, (Dur::ns(600), Bytes(1_500)))
+    };
+    assert_eq!(deep(DepthUnit::Packets(Bytes(100))), 109 * 100 + 100);
+    // A cell each, and the eight of the long one.
+    assert_eq!(deep(DepthUnit::Bytes), 109 * 208 + 8 * 208);
+}

@@ -4,13 +4,14 @@ use super::super::wire::broken::Broken;
 use crate::rights::{self, Work};
 use rig_dut::Shell;
 use rig_guests::{Guest, GuestFault, GuestRole, Image, PATIENCE};
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A guest, and where it is made from.
 #[derive(Debug)]
 pub struct GuestHost {
-    /// The folder of its image, in which its console is kept, too.
+    /// The folder of its image, in which its console is kept, too: other runs may use it at the same time.
     folder: PathBuf,
     /// What is done in it once it is up, in lines of shell.
     prepare: Vec<String>,
@@ -49,7 +50,9 @@ impl GuestHost {
     }
 
     fn boot(&self) -> Result<Guest, GuestFault> {
-        let (image, console) = (Image::build(&self.folder)?, self.folder.join("console"));
+        let image = Image::build(&self.folder)?;
+        sweep(&self.folder);
+        let console = self.folder.join(format!("{CONSOLE}{}", std::process::id()));
         let mut guest = Guest::boot(&image, self.role, &console)?;
         for line in &self.prepare {
             let ran = guest.run(line, PATIENCE)?;
@@ -59,6 +62,22 @@ impl GuestHost {
             }
         }
         Ok(guest)
+    }
+}
+
+/// What the name of a console begins with, before the number of the process that the guest is of.
+const CONSOLE: &str = "console-";
+
+/// Forgets the consoles of processes that have ended. Nothing hangs on it.
+fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let of = name.to_str().and_then(|name| name.strip_prefix(CONSOLE));
+        // What QEMU said stands beside it, with an ending.
+        let process = of.and_then(|of| of.split('.').next()).filter(|of| of.parse::<u32>().is_ok());
+        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+            let _no_harm = fs::remove_file(entry.path());
+        }
     }
 }
 
@@ -79,4 +98,24 @@ impl Shell for GuestShell {
 
 fn lost(fault: &GuestFault) -> Broken {
     Broken::Device(fault.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn consoles_of_processes_that_have_ended_are_swept_and_nothing_else() {
+        let desk = tempfile::tempdir().expect("a folder");
+        let own = std::process::id();
+        // No process has a number beyond 2^22.
+        let stays = [format!("console-{own}"), format!("console-{own}.qemu"), "recipe".to_owned()];
+        let goes = ["console-4194999".to_owned(), "console-4194999.qemu".to_owned()];
+        for name in stays.iter().chain(&goes) {
+            fs::write(desk.path().join(name), "").expect("writable");
+        }
+        sweep(desk.path());
+        let is_there = |name: &String| desk.path().join(name).exists();
+        assert!(stays.iter().all(is_there) && !goes.iter().any(is_there));
+    }
 }

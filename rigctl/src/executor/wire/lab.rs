@@ -216,6 +216,7 @@ impl WireLab {
         );
         let mut counters = Counters::read(before.values, after.values);
         counters.took = took;
+        counters.vendor = Arc::new(after.vendor);
         Ok(Observation {
             injected: Vec::new(),
             origin,

@@ -91,15 +91,34 @@ fn served<'a>(
     far: &Arc<Namespace>,
     interfaces: impl Iterator<Item = &'a str>,
 ) -> Result<(EmulatedWire, Keeper), String> {
-    let failed = |why: &dyn core::fmt::Display| format!("cannot hand over the profile: {why}");
-    let memory = memfd_create(c"profile.yaml", MFdFlags::empty()).map_err(|why| failed(&why))?;
-    let mut memory = File::from(memory);
-    memory.write_all(profile.written().to_string().as_bytes()).map_err(|why| failed(&why))?;
     let mut command = Command::new(program);
-    command.args(["dut", "serve", "--until-hangup", "--control", "-", "--profile"]);
-    command.arg(format!("/proc/self/fd/{}", memory.as_raw_fd()));
+    command.args(["dut", "serve", "--until-hangup", "--control", "-"]);
+    // Open until the process has been started: it inherits them.
+    let files: Result<Vec<File>, String> =
+        profile.devices().iter().map(|device| handed(&device.written().to_string())).collect();
+    let files = files?;
+    let file = |place: usize| inherited(&files[place]);
+    let lab = profile.written_as_lab(file).map(|text| handed(&text)).transpose()?;
+    match &lab {
+        Some(lab) => command.arg("--lab").arg(inherited(lab)).arg("--dut").arg(&profile.name),
+        None => command.arg("--profile").arg(inherited(&files[0])),
+    };
     for interface in interfaces {
         command.args(["--port", interface]);
     }
     Keeper::launch(far, command, stop)
+}
+
+/// Memory with `text` in it that a process which is started now inherits.
+fn handed(text: &str) -> Result<File, String> {
+    let failed = |why: &dyn core::fmt::Display| format!("cannot hand over the profile: {why}");
+    let memory = memfd_create(c"profile.yaml", MFdFlags::empty()).map_err(|why| failed(&why))?;
+    let mut memory = File::from(memory);
+    memory.write_all(text.as_bytes()).map_err(|why| failed(&why))?;
+    Ok(memory)
+}
+
+/// How who inherits it opens it.
+fn inherited(memory: &File) -> String {
+    format!("/proc/self/fd/{}", memory.as_raw_fd())
 }

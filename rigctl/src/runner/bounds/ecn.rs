@@ -75,6 +75,23 @@ fn marked_frames_and_their_bytes_are_counted_to_the_one() {
 }
 
 #[test]
+fn a_device_may_count_no_bytes_of_what_it_marks_but_has_to_count_what_it_marks() {
+    let ran = step("{ecn.counters: {stream: fill}}");
+    let without = |counter: &str, lost: bool| {
+        ran.changed(|seen| seen.uncount(counter, lost)).word("ecn.counters")
+    };
+    let queue = |name: &str| format!("Ethernet4:3 SAI_QUEUE_STAT_{name}");
+    for bytes in ["WRED_ECN_MARKED_BYTES", "WRED_DROPPED_BYTES"].map(queue) {
+        assert_eq!(without(&bytes, false), Word::Pass, "{bytes}");
+        assert!(matches!(without(&bytes, true), Word::Doubt(_)), "{bytes} was there before");
+    }
+    for packets in ["WRED_ECN_MARKED_PACKETS", "WRED_DROPPED_PACKETS", "DROPPED_PACKETS"].map(queue)
+    {
+        assert!(matches!(without(&packets, false), Word::Doubt(_)), "{packets}");
+    }
+}
+
+#[test]
 fn a_mark_comes_first_by_a_picosecond_or_not_at_all() {
     for (first, at_once) in [("ecn", false), ("pfc", true)] {
         let ran = Ran::of(

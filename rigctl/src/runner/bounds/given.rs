@@ -19,6 +19,9 @@ use rig_units::{Dur, Quanta, Time};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
+/// Counters by name.
+type Values = BTreeMap<String, u64>;
+
 const SEED: u64 = 7;
 
 /// A case on a device, and what was seen of its trials.
@@ -96,7 +99,7 @@ impl Ran {
         let counters = chip.iter().cloned().chain(copies).collect();
         let rig = Rig { only: Some(device), ..Rig::of(&lab, &[&case], seed, Stop::never()) };
         let ran = case::run(&rig, &case);
-        let trials: Vec<Trial> = ran.trials.iter().map(Kept::whole).collect();
+        let trials: Vec<Trial> = ran.trials.iter().map(|kept| kept.whole().into_owned()).collect();
         assert!(!trials.is_empty() || !case.configure.is_empty(), "{:?}", ran.report.verdict);
         Ran { lab, device, case, trials, counters, seed }
     }
@@ -359,16 +362,31 @@ impl Seen<'_> {
 
     /// A counter read so much more at the trial's end.
     pub(super) fn count(&mut self, counter: &str, by: i64) {
+        self.recount(|_, after| {
+            let value = after.entry(counter.to_owned()).or_default();
+            *value = value.checked_add_signed(by).expect("a count");
+        });
+    }
+
+    /// A device that has no such counter, or had one and `lost` it in the trial.
+    pub(super) fn uncount(&mut self, counter: &str, lost: bool) {
+        self.recount(|before, after| {
+            after.remove(counter);
+            if !lost {
+                before.remove(counter);
+            }
+        });
+    }
+
+    fn recount(&mut self, change: impl FnOnce(&mut Values, &mut Values)) {
         let old = &self.observation.counters;
         let names = self.counters.iter().filter_map(|name| Some((name, old.after(name)?)));
-        let mut after: BTreeMap<String, u64> =
-            names.map(|(name, value)| (name.clone(), value)).collect();
+        let mut after: Values = names.map(|(name, value)| (name.clone(), value)).collect();
         let before = |(name, value): (&String, &u64)| {
             (name.clone(), value - old.grew(name).unwrap_or_default())
         };
-        let before = after.iter().map(before).collect();
-        let value = after.entry(counter.to_owned()).or_default();
-        *value = value.checked_add_signed(by).expect("a count");
+        let mut before: Values = after.iter().map(before).collect();
+        change(&mut before, &mut after);
         let Counters { samples, took, .. } = old.clone();
         let mut new = Counters::read(before, after);
         (new.samples, new.took) = (samples, took);

@@ -1,6 +1,6 @@
 //! A NIC that is told to slow down: when it does, how far, and whether each packet keeps to it.
 
-use super::given::{Ran, Seen, Word};
+use super::given::{Ran, Said, Seen, Word};
 use rig_capture::{Dir, Span};
 use rig_lab::{Mutation, Profile, Setting};
 use rig_testcases::RoceKind;
@@ -186,5 +186,48 @@ fn a_nic_that_does_not_cut_is_found_whatever_its_clock_may_be() {
     for clock in ["clock_fast:300", "clock_slow:300"] {
         let word = cut_by_a_clock("rate.follows", &format!("deviation={clock}"));
         assert!(matches!(word, Word::Fail(_)), "{clock}: {word:?}");
+    }
+}
+
+/// Five CNPs, each at the end of the window that the one before it began, to a NIC whose clock may be off by 100 ppm and that departs so.
+fn windows_by_a_clock(departs: &str) -> Said {
+    let text = "    dut: {nic: {rp: {enable: true, limiting: packet, cut_window: 50us}}}
+    flows: {sender: {nic: p1, class: 3, verb: write, message: 64KiB, mtu: 1024B}}
+    streams: {few: {from: p1, class: 6, kind: cnp, of: sender, every: 50us, count: 5}}
+    steps: [{at: 0us, start: sender, for: 300us}, {at: 30us, start: few}]
+    length: 350us
+    trials: 1
+    measure: [{rate.follows: {flow: sender}}]
+";
+    let ran = Ran::with("gen2", text, |device| {
+        let clock = Setting { path: "clock".to_owned(), value: "100ppm".into() };
+        device.declared = device.declared.with(&clock).expect("a limit");
+        device.mutate(&departs.parse().expect("a departure")).expect("a departure of a NIC");
+    });
+    ran.as_seen()
+}
+
+#[test]
+fn a_nic_that_cuts_at_no_cnp_at_the_end_of_a_window_is_not_passed() {
+    // 50 us by a fast clock are over as the next CNP comes, and by a slow one they are not: then the second and the fourth CNP cut nothing,
+    // which stamps alone do not tell from a window that is too long.
+    let word = |departs: &str| windows_by_a_clock(departs).word("rate.follows");
+    assert_eq!(word("deviation=clock_fast:100"), Word::Pass);
+    for departs in
+        ["deviation=clock_slow:100", "nic.rp.cut_window=50006ns", "nic.rp.cut_window=x1.1"]
+    {
+        assert_eq!(word(departs), Word::Doubt("not-observable"), "{departs}");
+    }
+    let said = windows_by_a_clock("nic.rp.cut_window=x1.1");
+    let why = "2 CNPs came so near the end of a window of 50us that stamps and clocks leave open whether they cut";
+    assert!(said.wrong().contains(why), "{}", said.wrong());
+    for departs in [
+        "nic.rp.cut_window=x2.1",
+        "nic.rp.enable=false",
+        "nic.rp.initial_alpha=x0.99",
+        "nic.rp.inverse_g=x1.1",
+    ] {
+        let word = word(departs);
+        assert!(matches!(word, Word::Fail(_)), "{departs}: {word:?}");
     }
 }

@@ -18,6 +18,8 @@ pub struct Answer {
     pub says: Says,
     /// The number that it names.
     pub psn: Psn,
+    /// For how long before it the port had sent what goes ahead of it, without a pause: answers that were ready before it.
+    pub behind: Dur,
 }
 
 /// What a receiver's replies come to.
@@ -48,7 +50,7 @@ pub fn receiver(
     let mut open = Open::new(&due, answers);
     let mut answered = Answered::default();
     // The stages go from what is right to what is less and less so; each leaves what it cannot explain to the next.
-    open.pair_named(|due, answer| sight.on_time(due.ready, answer.at), |_, _| ());
+    open.pair_named(|due, answer| sight.on_time(due.ready, answer.at, answer.behind), |_, _| ());
     if rc.ack_held.is_some() && data == Data::Requests {
         open.stand_in(packets, sight);
     }
@@ -165,6 +167,12 @@ impl<'a> Open<'a> {
         Open { due, answers, by_name, of, stood_for, used: vec![false; answers.len()] }
     }
 
+    /// The longest that the port keeps any of them.
+    fn keeps(&self, sight: &Sight) -> Dur {
+        let behind = self.answers.iter().map(|answer| answer.behind).max();
+        sight.busy.max(behind.unwrap_or(Dur::ZERO))
+    }
+
     /// Lets what was due and left stand for acknowledgements that did not leave, if it did in time and says as much.
     fn stand_in(&mut self, packets: &[Packet], sight: &Sight) {
         for (index, due) in self.due.iter().enumerate() {
@@ -174,13 +182,13 @@ impl<'a> Open<'a> {
             let came = packets[due.packet].at;
             // Answers are in order but for what stamps are off.
             let first = self.answers.partition_point(|answer| answer.at + sight.blur() * 2 < came);
-            let latest = due.ready.by + sight.busy + sight.blur();
-            let until = latest + sight.blur();
+            let until = due.ready.by + self.keeps(sight) + sight.blur() * 2;
             let mut near =
                 (first..self.answers.len()).take_while(|&reply| self.answers[reply].at <= until);
             self.stood_for[index] = near.any(|reply| {
-                let Answer { at, says, psn } = self.answers[reply];
-                let in_time = at + sight.blur() >= came && at <= latest;
+                let Answer { at, says, psn, behind } = self.answers[reply];
+                let answers = Ready { from: came, by: due.ready.by };
+                let in_time = sight.on_time(answers, at, behind);
                 self.used[reply] && in_time && says_as_much(due.psn, says, psn)
             });
         }
@@ -217,15 +225,17 @@ impl<'a> Open<'a> {
 
     /// Pairs what is left and says the same at the right time, whatever number it names.
     fn pair_timed(&mut self, sight: &Sight, mut found: impl FnMut(&Reply, usize)) {
+        let keeps = self.keeps(sight);
         let Open { due, answers, of, stood_for, used, .. } = self;
         for (due, of) in left(due, of, stood_for) {
             // Answers are in order but for what stamps are off.
             let first =
                 answers.partition_point(|answer| answer.at + sight.blur() * 2 < due.ready.from);
-            let latest = due.ready.by + sight.busy + sight.blur() * 2;
+            let latest = due.ready.by + keeps + sight.blur() * 2;
             let mut near = (first..answers.len()).take_while(|&reply| answers[reply].at <= latest);
-            let fits =
-                |answer: &Answer| due.says == answer.says && sight.on_time(due.ready, answer.at);
+            let fits = |answer: &Answer| {
+                due.says == answer.says && sight.on_time(due.ready, answer.at, answer.behind)
+            };
             if let Some(reply) = near.find(|&reply| !used[reply] && fits(&answers[reply])) {
                 used[reply] = true;
                 *of = Some(reply);

@@ -6,7 +6,7 @@ use crate::spec::nic::Ready;
 use crate::spec::nic::rc::{Data, Packet, Says, timeout};
 use rig_frames::psn::Psn;
 use rig_lab::Rc;
-use rig_units::Time;
+use rig_units::{Dur, Time};
 
 /// What is read on one queue pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub fn requester(
             explained = standing.explains(ask);
         }
         if !explained {
-            anew.push(Answer { at: ask.at, says: Says::Nak, psn: ask.psn });
+            anew.push(Answer { at: ask.at, says: Says::Nak, psn: ask.psn, behind: Dur::ZERO });
             places.push(place);
         }
     }
@@ -106,7 +106,7 @@ impl Standing<'_> {
             (self.begun, self.since) = (self.begun + 1, Some(ask.at.into()));
             return true;
         }
-        let due = self.due().filter(|due| self.sight.on_time(*due, ask.at));
+        let due = self.due().filter(|due| self.sight.on_time(*due, ask.at, Dur::ZERO));
         if let Some(due) = due.filter(|_| ask.psn == self.expected()) {
             let waited = self.sight.busy + self.sight.blur();
             let from = Time(ask.at.0.saturating_sub(waited.0)).max(due.from).min(ask.at);
@@ -147,7 +147,7 @@ impl Standing<'_> {
 mod tests {
     use super::*;
     use rig_lab::{AckTimeout, Nic};
-    use rig_units::{Dur, Within};
+    use rig_units::Within;
 
     const FOREVER: AckTimeout = AckTimeout::NEVER;
     const FINITE: AckTimeout = AckTimeout::Time(Dur(500));

@@ -7,6 +7,7 @@ use rig_units::Within;
 use std::collections::BTreeMap;
 
 mod not_ready;
+mod queued;
 mod timer;
 
 const EXACT: Sight = Sight {
@@ -35,6 +36,10 @@ fn rc(ack_every: u16) -> Rc {
         rnr_retries: None,
         rnr_late: Some(Within::ZERO),
     }
+}
+
+fn answer(at: u64, says: Says, psn: Psn) -> Answer {
+    Answer { at: Time(at), says, psn, behind: Dur::ZERO }
 }
 
 #[test]
@@ -124,7 +129,7 @@ fn trace(rc: &Rc, first: Psn, total: u32, lost: &[bool]) -> Trace {
                 trace.packets.push(Packet { at: Time(at), psn: first.advance(which), last });
                 let due = replies(rc, Data::Requests, first, &trace.packets);
                 for reply in &due[said..] {
-                    let answer = Answer { at: reply.ready.from, says: reply.says, psn: reply.psn };
+                    let answer = answer(reply.ready.from.0, reply.says, reply.psn);
                     trace.answers.push(answer);
                     if !lost.next().unwrap() {
                         let named = match reply.says {
@@ -240,7 +245,7 @@ fn two_bounds_and_a_busy_port_are_forgiven_and_a_picosecond_more_is_not() {
     let sight = Sight { bound: Dur(5), busy: Dur(7), ..EXACT };
     let packets = [Packet { at: Time(100), psn: Psn::new(0), last: true }];
     let faults = |at: u64| {
-        let answers = [Answer { at: Time(at), says: Says::Ack, psn: Psn::new(0) }];
+        let answers = [answer(at, Says::Ack, Psn::new(0))];
         receiver(&rc(1), (Data::Requests, Psn::new(0)), &packets, &answers, &sight).faults
     };
     // Ready at 130.
@@ -259,7 +264,7 @@ fn an_acknowledgement_stands_for_those_before_it_that_it_comes_in_time_for() {
         last: true,
     });
     let faults = |answers: &[(u64, Says, u32)]| {
-        let answer = |&(at, says, psn)| Answer { at: Time(at), says, psn: Psn::new(psn) };
+        let answer = |&(at, says, psn)| answer(at, says, Psn::new(psn));
         let answers: Vec<Answer> = answers.iter().map(answer).collect();
         receiver(&rc, (Data::Requests, Psn::new(0)), &packets, &answers, &EXACT).faults
     };
@@ -286,7 +291,7 @@ fn an_acknowledgement_that_stands_for_none_before_it_is_held_for_the_least_that_
         last: true,
     });
     let of = |packets: &[Packet], answers: &[(u64, u32)]| {
-        let answer = |&(at, psn)| Answer { at: Time(at), says: Says::Ack, psn: Psn::new(psn) };
+        let answer = |&(at, psn)| answer(at, Says::Ack, Psn::new(psn));
         let answers: Vec<Answer> = answers.iter().map(answer).collect();
         receiver(&rc, (Data::Requests, Psn::new(0)), packets, &answers, &EXACT)
     };
@@ -306,7 +311,7 @@ fn a_reader_asks_anew_from_the_hole_and_acknowledges_nothing() {
     let psns = [7, 9, 8, 9].map(Psn::new);
     let packet = |(at, psn): (u64, Psn)| Packet { at: Time(at * 100), psn, last: false };
     let packets: Vec<Packet> = (0..).zip(psns).map(packet).collect();
-    let ask = Answer { at: Time(150), says: Says::Nak, psn: Psn::new(8) };
+    let ask = answer(150, Says::Nak, Psn::new(8));
     let faults = |answers: &[Answer]| {
         receiver(&rc(1), (Data::Responses, Psn::new(7)), &packets, answers, &EXACT).faults
     };
@@ -314,7 +319,7 @@ fn a_reader_asks_anew_from_the_hole_and_acknowledges_nothing() {
     assert_eq!(faults(&[]), [Fault::MissingNak { packet: 1 }]);
     let wrong = Answer { psn: Psn::new(9), ..ask };
     assert_eq!(faults(&[wrong]), [Fault::WrongPsn { packet: 1, reply: 0 }]);
-    let ack = Answer { at: Time(30), says: Says::Ack, psn: Psn::new(7) };
+    let ack = answer(30, Says::Ack, Psn::new(7));
     assert_eq!(faults(&[ack, ask]), [Fault::Unasked { reply: 0 }]);
 }
 

@@ -224,6 +224,43 @@ fn a_device_within_its_clock_is_not_accused_and_one_past_it_is() {
 }
 
 #[test]
+fn a_rate_between_that_of_a_cut_and_that_of_none_is_that_of_neither() {
+    // The second CNP comes at the end of the window, to what 100 ppm leave open of it.
+    let declared = Rp { cut_window: Dur::us(50), byte_counter: Bytes(0), ..rp() };
+    let cnps = [Time(0), Time(0) + Dur::us(50)];
+    let cut = greedy(&declared, LINE, &cnps, Bytes(1_000), 400);
+    let until = cut.partition_point(|(at, _)| *at < Time(0) + Dur::us(50)) + 1;
+    let apart = rig_units::Apart::of(rig_units::Ppm(100), rig_units::Ppm(0));
+    let declared = Rp { latency: apart.range(declared.latency), ..declared };
+    // Each gap from a frame past both effects on: 160 ns without the second cut, 320 ns with it.
+    let followed = |gap: u64| {
+        let mut frames = cut[..until].to_vec();
+        let from = Time(0) + Dur::us(52);
+        frames.extend((0..10).map(|nth| (from + Dur(gap * nth), Bytes(1_000))));
+        let off = Off { stamps: Dur(1), apart, ..Off::default() };
+        // The one before them has nothing to send for so long.
+        let allowance = Some(Dur::ZERO);
+        let skipped = until..until + 1;
+        let followed =
+            follow(&declared, LINE, &Seen { cnps: &cnps, frames: &frames, off, allowance });
+        let mut faults = followed.faults.iter().filter(|fault| !skipped.contains(&fault.frame));
+        (faults.next().map(|fault| fault.kind), followed.otherwise)
+    };
+    for (gap, kind, otherwise) in [
+        (159_980, Some(Kind::TooEarly), 0),
+        (159_981, None, 1),
+        (160_020, None, 1),
+        (160_021, Some(Kind::Between), 0),
+        (240_000, Some(Kind::Between), 0),
+        (319_964, Some(Kind::Between), 0),
+        (319_965, None, 0),
+        (320_000, None, 0),
+    ] {
+        assert_eq!(followed(gap), (kind, otherwise), "{gap}");
+    }
+}
+
+#[test]
 fn a_clock_hides_no_parameter() {
     let (declared, cnps) = several();
     type Change = fn(&mut Rp);

@@ -25,6 +25,7 @@ pub(super) fn declared(family: RuleFamily) -> Declared {
             cell: Bytes(208),
             reserved: Bytes(1_248),
             lossy_dynamic_th: 3,
+            lossy_static_th: None,
             xon: Bytes(2_288),
             xon_offset: Bytes(2_288),
             xoff: Bytes(165_568),

@@ -66,15 +66,21 @@ fn refresh_late_lets_every_pause_run_out_before_the_next() {
 
 /// Frames of 1024 B that host 2 receives of classes 3 and 4 in 10 ms, hosts 0 and 1 offering either a full port.
 fn shares(case: Case) -> [usize; 2] {
+    shares_of(case, [3, 4])
+}
+
+/// The same of two other classes.
+fn shares_of(case: Case, classes: [u8; 2]) -> [usize; 2] {
     let weights = serde_json::json!(
         [{"dwrr": 1}, {"dwrr": 1}, {"dwrr": 1}, {"dwrr": 3}, {"dwrr": 1}, {"dwrr": 1}, "strict", "strict"]
     );
     let mut bench = case.with("scheduler.queues", weights).start();
+    let [first, second] = classes;
     // A frame and its overhead take 83.52 ns.
-    bench.stream(0, 2, 3, Dur(83_520));
-    bench.stream(1, 2, 4, Dur(83_520));
+    bench.stream(0, 2, first, Dur(83_520));
+    bench.stream(1, 2, second, Dur(83_520));
     bench.run(20);
-    [(0, 3), (1, 4)].map(|(from, class)| bench.frames(id(from, 2, class), 10, 20))
+    [(0, first), (1, second)].map(|(from, class)| bench.frames(id(from, 2, class), 10, 20))
 }
 
 fn broken_case(deviation: &str) -> Case {
@@ -87,6 +93,14 @@ fn weights_ignored_gives_the_heavy_queue_no_more_than_the_light_one() {
     assert!(heavy.abs_diff(3 * light) < 10, "{heavy} {light}");
     let [heavy, light] = shares(broken_case("weights_ignored"));
     assert!(heavy.abs_diff(light) < 10, "{heavy} {light}");
+}
+
+#[test]
+fn strict_ignored_makes_a_strict_queue_take_its_turn() {
+    let [strict, weighted] = shares_of(Case::of(RuleFamily::Broadcom), [6, 3]);
+    assert!(strict.abs_diff(119_732) <= 1 && weighted == 0, "{strict} {weighted}");
+    let [strict, weighted] = shares_of(broken_case("strict_ignored"), [6, 3]);
+    assert!(weighted.abs_diff(3 * strict) < 10, "{strict} {weighted}");
 }
 
 #[test]

@@ -1,0 +1,196 @@
+//! Making of a lab's devices what its transport reaches of them: their first ports, at the speed of the wire.
+
+use crate::lab::{Interfaces, Transport, Veth};
+use crate::ports::scaled;
+use crate::walk::At;
+use crate::{Declared, Kind, Ports, Profile};
+use rig_units::PortSpeed;
+
+/// Makes of the devices what can be reached: of each its first ports, at the speed of the wire. One device only hangs at
+/// the interfaces of the rig.
+pub(super) fn fit(
+    transport: &Transport,
+    duts: &mut Vec<Profile>,
+    listed: &mut Vec<At<'_>>,
+    cable_cm: u64,
+) {
+    if *transport != Transport::Virtual {
+        // At a wire a system is what it is as a whole.
+        let is_whole = |dut: &Profile| dut.system.as_deref().is_none_or(|it| it.alone.is_none());
+        let mut whole = duts.iter().map(is_whole).collect::<Vec<_>>().into_iter();
+        listed.retain(|_| whole.next().unwrap_or(true));
+        duts.retain(is_whole);
+    }
+    for (dut, at) in duts.iter_mut().zip(&*listed) {
+        if let Some(system) = &dut.system
+            && *transport != Transport::Virtual
+        {
+            if let Some(other) = system.devices.iter().find(|device| device.kind != Kind::Switch) {
+                let (kind, device) = (other.kind.called(), &other.name);
+                let found = format!("`{}` with {kind}, `{device}`, in a lab with a wire", dut.name);
+                at.fault(
+                    found,
+                    "a system of switches: what else stands in one is known in virtual time alone",
+                );
+                continue;
+            }
+            match transport {
+                Transport::Guests(_) => at.fault(
+                    format!("the system `{}` in a guest", dut.name),
+                    "one switch, or a pair of NICs",
+                ),
+                Transport::Virtual => {}
+                Transport::Veth(wire) => dut.put_at_wire(wire.ports, Some(wire.speed), cable_cm),
+                Transport::Interfaces(wire) => dut.put_at_wire(reached(wire), wire.speed, cable_cm),
+            }
+            continue;
+        }
+        if dut.kind == Kind::Nic && matches!(transport, Transport::Interfaces(_)) {
+            let found = format!("the NIC `{}` on interfaces of the rig", dut.name);
+            at.fault(found, "a switch: nobody there makes connections with a NIC yet");
+            continue;
+        }
+        if dut.kind == Kind::Router && *transport != Transport::Virtual {
+            let found = format!("the router `{}` in a lab with a wire", dut.name);
+            at.fault(
+                found,
+                "a switch or a NIC: a router has no routes to the rig but in virtual time",
+            );
+            continue;
+        }
+        let pair = dut.declared.nics().is_some_and(|nics| nics.peer.is_some());
+        if let Transport::Guests(_) = transport {
+            if !pair && dut.kind != Kind::Switch {
+                let found = format!("`{}` in a guest", dut.name);
+                let want = "a switch, or a pair of NICs: the guest's, and the rig's own at its other end, such as {pair: \
+                    [duts/soft-roce.yaml, duts/rig-peer.yaml]}";
+                at.fault(found, want);
+            }
+            continue;
+        }
+        if pair && *transport != Transport::Virtual {
+            let found = format!("the pair of NICs `{}` in a lab with a wire", dut.name);
+            at.fault(found, "one NIC: the rig passes on between two in virtual time alone");
+            continue;
+        }
+        match transport {
+            Transport::Virtual | Transport::Guests(_) => {}
+            Transport::Veth(wire) => *dut.declared.ports_mut() = made_ports(&dut.declared, wire),
+            Transport::Interfaces(wire) => {
+                *dut.declared.ports_mut() = cabled_ports(&dut.declared, wire);
+            }
+        }
+    }
+    if let (Transport::Guests(_), [_, second, ..]) = (transport, &listed[..]) {
+        let found = format!("{} devices in one guest", listed.len());
+        second.fault(found, "one switch or pair of NICs, and a lab of its own for each other one");
+    }
+    if let (Transport::Interfaces(_), [_, second, ..]) = (transport, &listed[..]) {
+        let found = format!("{} devices at one set of interfaces", listed.len());
+        second.fault(found, "one device, and a lab of its own for each other one");
+    }
+}
+
+/// The ports that an emulated device has in real time: its first ones, the fastest at the speed of the wire and slower
+/// ones at their share of it.
+fn made_ports(declared: &Declared, wire: &Veth) -> Ports {
+    let speeds = (0..wire.ports).filter_map(|port| declared.port_speed(port));
+    let speeds = spread(speeds.collect(), declared, wire.ports);
+    scaled(&speeds, speeds.iter().copied().max(), Some(wire.speed))
+}
+
+/// The ports of a device that the rig's interfaces are cabled to: its first ones.
+fn cabled_ports(declared: &Declared, wire: &Interfaces) -> Ports {
+    let speeds = (0..reached(wire)).filter_map(|port| declared.port_speed(port));
+    let speeds: Vec<PortSpeed> = speeds.collect();
+    scaled(&speeds, speeds.iter().copied().max(), wire.speed)
+}
+
+/// Where the first ports all have one speed and others another, one of the others takes the last place: a case may ask
+/// for both.
+fn spread(mut first: Vec<PortSpeed>, declared: &Declared, ports: u16) -> Vec<PortSpeed> {
+    let rest = (ports..declared.port_count()).filter_map(|port| declared.port_speed(port));
+    let other = rest.into_iter().find(|speed| first.iter().all(|known| known != speed));
+    if let (Some(other), Some(last)) = (other, first.last_mut()) {
+        *last = other;
+    }
+    first
+}
+
+/// How many ports the rig has there.
+fn reached(wire: &Interfaces) -> u16 {
+    u16::try_from(wire.interfaces.len()).unwrap_or(u16::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Profile;
+    use crate::read::tests::{faults_of_lab, lab_of};
+
+    const SWITCHES: &str = "{near: duts/broadcom.yaml, far: duts/broadcom-mixed.yaml}";
+    const VETH: &str = "transport: veth\nwire: {speed: 1Gbps, ports: 2, bound: 1ms, budget: 9s}";
+
+    fn lab(transport: &str, devices: &str, links: &str, ports: &str) -> String {
+        let dut = format!(
+            "{{system: row, about: a, devices: {devices}, links: [{links}], ports: {{{ports}}}}}"
+        );
+        format!("about: a\ncable: 3m\n{transport}\nduts:\n- {dut}\n")
+    }
+
+    const LINK: &str = "{from: near/Ethernet4, to: far/Ethernet16}";
+    const PORTS: &str = "p1: near/Ethernet0, p2: far/Ethernet0, p3: far/Ethernet4";
+
+    fn row(transport: &str) -> Profile {
+        let mut duts = lab_of(&lab(transport, SWITCHES, LINK, PORTS)).duts;
+        assert_eq!(duts.len(), 1, "at a wire it is a device as a whole alone");
+        duts.remove(0)
+    }
+
+    #[test]
+    fn a_system_at_a_wire_has_the_first_ports_and_one_share_of_speed() {
+        let row = row(VETH);
+        let speeds = |profile: &Profile| -> Vec<String> {
+            let speeds = (0..).map_while(|port| profile.declared.port_speed(port));
+            speeds.map(|speed| speed.to_string()).collect()
+        };
+        // The far one's first port is the fastest of all; the others are at a quarter of it.
+        assert_eq!(speeds(&row), ["250Mbps", "1Gbps"]);
+        let system = row.system.as_deref().expect("a system");
+        assert_eq!(speeds(&system.devices[0])[..2], ["250Mbps", "250Mbps"]);
+        assert_eq!(system.links[0].cable_cm, Some(300), "as long as the lab's cables");
+    }
+
+    #[test]
+    fn what_serves_a_system_reads_it_as_it_was() {
+        let mut row = row(VETH);
+        let system = row.system.clone().expect("a system");
+        let text = row
+            .written_as_lab(|place| format!("duts/{}.yaml", ["broadcom", "broadcom-mixed"][place]));
+        let mut read = lab_of(&text.expect("a system")).duts.remove(0);
+        read.put_at_wire(2, None, 0);
+        // The devices themselves are handed over in files of their own.
+        let back = read.system.take().expect("a system");
+        assert_eq!((&back.links, &back.ports), (&system.links, &system.ports));
+        assert_eq!((read.name, read.about), (row.name.clone(), row.about.clone()));
+        row.system = None;
+        assert!(row.written_as_lab(|_| String::new()).is_none(), "a device by itself");
+    }
+
+    #[test]
+    fn what_cannot_be_at_a_wire_is_told() {
+        let with = |device: &str, port: &str| {
+            let devices = format!(
+                "{{near: duts/broadcom.yaml, far: duts/broadcom.yaml, other: duts/{device}.yaml}}"
+            );
+            let links = format!(
+                "{{from: near/Ethernet4, to: far/Ethernet4}}, {{from: far/Ethernet8, to: other/{port}}}"
+            );
+            let ports = "p1: near/Ethernet0, p2: far/Ethernet0";
+            faults_of_lab(&lab(VETH, &devices, &links, ports))
+        };
+        insta::assert_snapshot!(with("gen2", "nic"));
+        insta::assert_snapshot!(with("router", "Ethernet0"));
+        let guests = "transport: guests\nwire: {bound: 20ms, budget: 9s}";
+        insta::assert_snapshot!(faults_of_lab(&lab(guests, SWITCHES, LINK, PORTS)));
+    }
+}
