@@ -384,8 +384,8 @@ pub(super) fn untried(trial: &Trial, name: &str, seen: &Seen<'_>) -> Option<Stri
 /// What a receiver asked for again.
 pub(super) struct AskedAgain {
     first: Psn,
-    /// The packets, by their place from the flow's first on.
-    pub(super) places: Vec<u64>,
+    /// The packets, by their place from the flow's first on, each behind that which the NAK named that brought it.
+    pub(super) places: Vec<[u64; 2]>,
 }
 
 impl AskedAgain {
@@ -406,12 +406,19 @@ pub(super) fn asked_again(
     let end = End::receiver(trial, name).ok()?;
     let (_, packets) = packets(&end, seen);
     let due = replies(&seen.nic.rc, Data::Requests, end.first, &packets);
-    let brought = due.iter().filter(|due| due.says == Says::Nak).filter(|nak| {
+    let mut places = Vec::new();
+    // The first NAK that no packet has answered yet: one that fills its hole by itself lets the next NAK follow, and the way back is for the first.
+    let mut open = None;
+    for nak in due.iter().filter(|due| due.says == Says::Nak) {
+        let place = nak.psn.ahead_of(end.first).map(u64::from)?;
+        let (ready, named) = *open.get_or_insert((nak.ready.from, place));
         let after = packets[nak.packet..].iter().find(|packet| packet.psn == nak.psn);
-        after.is_some_and(|packet| packet.at + seen.bound * 2 >= nak.ready.from + back)
-    });
-    let places = brought.filter_map(|nak| nak.psn.ahead_of(end.first)).map(u64::from);
-    Some(AskedAgain { first: end.first, places: places.collect() })
+        if after.is_some_and(|packet| packet.at + seen.bound * 2 >= ready + back) {
+            places.push([named, place]);
+            open = None;
+        }
+    }
+    Some(AskedAgain { first: end.first, places })
 }
 
 /// Holes that the NIC behind a port finds in what its READs bring, and how often its timeouts run out: as the wire shows both.

@@ -61,9 +61,9 @@ fn takes(switch: &Switch, speed: PortSpeed) -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::super::super::applicability;
-    use rig_lab::{Profile, Setting, Switch};
+    use super::*;
+    use rig_lab::Setting;
     use rig_oracle::measure;
-    use rig_units::Bytes;
     use serde_json::{Value, json};
 
     /// What can be done of a case of one flow on the NIC of the default lab that stands behind a switch of which that is declared.
@@ -99,16 +99,10 @@ mod tests {
     #[test]
     fn a_nic_behind_a_switch_that_may_mark_what_nothing_holds_back_is_not_judged() {
         assert_eq!(behind(&[]), Ok(Vec::new()));
-        let plain = Switch::clone(
-            rig_lab::read::lab(None).expect("the bundled lab").duts[0]
-                .declared
-                .switch()
-                .expect("one"),
-        );
+        let lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let plain = lab.duts[0].declared.switch().expect("the first device is a switch");
         let passing = (plain.transit(), plain.mtu);
-        let speed = rig_units::PortSpeed::G100;
-        let Bytes(deepest) =
-            Bytes(rig_oracle::spec::wred::passing(&plain.buffer, &plain.wred, speed, passing));
+        let deepest = wred::passing(&plain.buffer, &plain.wred, PortSpeed::G100, passing);
         let from = |kmin: u64| behind(&[("wred.kmin", json!(format!("{kmin}B")))]);
         assert_eq!(from(deepest + 1), Ok(Vec::new()));
         let why = from(deepest).expect_err("a frame may be marked");

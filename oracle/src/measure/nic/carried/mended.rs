@@ -5,7 +5,7 @@ use super::super::super::judge_context::JudgeContext;
 use super::super::{Seen, rc};
 use crate::trials::trial::Trial;
 use rig_testcases::{RoceKind, Verb};
-use rig_units::{Bytes, Dur};
+use rig_units::{Bytes, Dur, Within};
 
 /// What a frame is no shorter than, in bytes.
 const SHORTEST: u16 = 64;
@@ -15,8 +15,9 @@ const SHORTEST: u16 = 64;
 pub(super) struct Mended {
     /// What each packet takes of the wire, in the order of their numbers.
     slots: Vec<Dur>,
-    /// The packets that were missing until a NAK had brought them, by their place among all.
-    holes: Vec<u64>,
+    /// The packets that were missing until a NAK had brought them, by their place among all, each behind that which the NAK named: what is between
+    /// came otherwise meanwhile.
+    holes: Vec<[u64; 2]>,
     /// From a packet that shows a hole to the missing one: the NAK, the way back, and both ways between the NICs.
     each: Dur,
     /// What a NAK takes of it.
@@ -55,7 +56,7 @@ impl Mended {
                 slots.push(sender.apart.least(slot));
             }
         }
-        let held = answers.ack_held.map_or(Dur::ZERO, rig_units::Within::most);
+        let held = answers.ack_held.map_or(Dur::ZERO, Within::most);
         let mended = Mended {
             slots,
             holes: asked.places,
@@ -70,10 +71,16 @@ impl Mended {
     /// What the packets from `from` until before `until` take at the least, from the acknowledgement of the one before them to that of the last.
     pub(super) fn between(&self, from: u64, until: u64) -> Dur {
         let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(self.slots.len());
-        let wire: Dur = self.slots[place(from)..place(until)].iter().copied().sum();
-        let holes = self.holes.iter().filter(|&&hole| (from..until).contains(&hole)).count();
-        let holes = u64::try_from(holes).unwrap_or(u64::MAX);
-        (wire + self.each * holes).saturating_sub(self.uneven)
+        let slots = |from, until: u64| -> Dur {
+            let slots = self.slots.get(place(from)..place(until)).unwrap_or_default();
+            slots.iter().copied().sum()
+        };
+        let holes = self.holes.iter().filter(|[_, hole]| (from..until).contains(hole));
+        let (meanwhile, waits) = holes.fold((Dur::ZERO, Dur::ZERO), |(meanwhile, waits), hole| {
+            let [named, hole] = *hole;
+            (meanwhile + slots(named.max(from), hole), waits + self.each)
+        });
+        (slots(from, until) + waits).saturating_sub(meanwhile + self.uneven)
     }
 
     /// What the first packets take at the least until all of them are acknowledged.
@@ -101,7 +108,7 @@ mod tests {
         let us = Dur::us;
         let mended = Mended {
             slots: vec![us(1); 10],
-            holes: vec![3, 7],
+            holes: vec![[3, 3], [7, 7]],
             each: us(23),
             nak: us(20),
             end: us(2),
@@ -113,6 +120,10 @@ mod tests {
         // The first acknowledgement may be late by what the last is not.
         assert_eq!(mended.between(3, 10), us(7 + 46 - 1));
         assert_eq!(mended.between(4, 7), us(3 - 1));
+        // One of two packets that were missing came late by itself.
+        let late = Mended { holes: vec![[3, 4]], ..mended.clone() };
+        assert_eq!(late.first(10), us(10 - 1 + 23 + 2));
+        assert_eq!(late.between(4, 10), us(6 + 23 - 1));
         assert!(mended.told(us(58)).contains("no sooner than 20us after they show"));
     }
 }
