@@ -13,10 +13,13 @@ const LABS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs");
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/ecn.yaml");
 const BUFFERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/buffers.yaml");
 /// What else of the catalogue the right guest passes, with `RIG_WHOLE_LINUX_SWITCH=1` (`cargo xtask nightly`).
-const BY_NIGHT: [&str; 5] = [
+const BY_NIGHT: [&str; 8] = [
+    "marks-counted-under-load",
     "drops-counted-under-load",
     "shares-by-weight",
     "strict-before-weights",
+    "weights-below-strict",
+    "loss-below-strict",
     "strict-takes-all",
     "lossy-queue-with-a-limit-of-its-own",
 ];
@@ -47,7 +50,6 @@ fn the_switch_of_linux_marks_and_drops_by_the_depth_of_each_queue() {
         "step-that-drops-under-load",
         "marked-before-under-load",
         "queue-beside-a-full-one",
-        "marks-counted-under-load",
     ];
     // What CI has no time for.
     let at_night = std::env::var_os("RIG_WHOLE_LINUX_SWITCH").is_some_and(|all| all == "1");
@@ -57,7 +59,10 @@ fn the_switch_of_linux_marks_and_drops_by_the_depth_of_each_queue() {
     // Of a device with a watchdog.
     let skipped = "kmin-is-kmax-broadcom";
     let each = WRONG.map(|(case, ..)| case);
-    let passes = || right.into_iter().chain(each).chain(late.iter().copied());
+    // A guest without a processor for longer than its bucket makes up for sends less than its rate, and nobody can tell here: what tells a
+    // rate is left to a machine that does nothing else. That the wrong guest is red stands on shares that are further off.
+    let steady = each.into_iter().filter(|case| at_night || *case != "second-port-weights");
+    let passes = || right.into_iter().chain(steady.clone()).chain(late.iter().copied());
     let cases: Vec<&str> = passes().chain([remembers, skipped]).collect();
     let only = format!("*::{{{}}}", cases.join(","));
     let told = run(&[SUITE, BUFFERS, PORTS], &only, &lab, &desk.path().join("out"));

@@ -11,7 +11,7 @@ use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse;
 use rig_capture::{Dir, DutCounter, Record, Span, Unit, What};
 use rig_lab::Reception;
-use rig_lab::{Form, Macsec, Switch};
+use rig_lab::{Form, Macsec, Policy, Switch};
 use rig_testcases::vocabulary::{Entry, Looks, PORT, STORM, STREAM, Senders, StreamEnds, named};
 use rig_testcases::{Action, Script, Tap};
 use rig_units::{Bytes, Dur, FCS, Time};
@@ -30,7 +30,7 @@ pub(super) static COUNTERS: Known = Known {
     needs: |_| Needs::Counters,
     tells: Tells::Each("counter"),
     red: Red::Mutated("replay-window-to-the-frame", "deviation=macsec_late_counted_as_ok"),
-    expected: |measure, _, _| by_source(measure.entry.about, macsec::SOURCE),
+    expected: |_, context, _| by_source(counted(&context.switch().macsec), macsec::SOURCE),
     judge: |measure, done, judged| counters(done, measure.named("port"), judged),
     ..Known::USUAL
 };
@@ -47,7 +47,9 @@ pub(super) static FRAMES: Known = Known {
     },
     tells: Tells::Each("frame"),
     red: Red::Mutated("rekey-while-paused", "deviation=macsec_an_not_switched"),
-    expected: |measure, _, _| by_source(measure.entry.about, "IEEE 802.1AE clause 9, 10.5"),
+    expected: |_, context, _| {
+        by_source(protected(&context.switch().macsec), "IEEE 802.1AE clause 9, 10.5")
+    },
     judge: |measure, done, judged| frames(done, measure.named("port"), judged),
     ..Known::USUAL
 };
@@ -86,6 +88,46 @@ pub(super) static PFC: Known = Known {
     },
     ..Known::USUAL
 };
+
+/// What is to be counted, before anything runs.
+fn counted(declared: &Macsec) -> String {
+    if !declared.enable {
+        return NOT_SPOKEN.to_owned();
+    }
+    let fates = Fate::COUNTED.iter().filter_map(|fate| Some((fate, fate.counter()?)));
+    let fates = fates.map(|(fate, counter)| format!("{} ({})", counter.name(), said(*fate)));
+    let sent = match declared.policy {
+        Policy::Security => DutCounter::MacsecEncrypted,
+        Policy::IntegrityOnly => DutCounter::MacsecProtected,
+    };
+    format!(
+        "each grown by the frames to the port of which it tells: {}; {} by those that come out of it",
+        fates.collect::<Vec<_>>().join(", "),
+        sent.name()
+    )
+}
+
+/// How frames are to be sent, before anything runs.
+fn protected(declared: &Macsec) -> String {
+    if !declared.enable {
+        return NOT_SPOKEN.to_owned();
+    }
+    let how = match declared.policy {
+        Policy::Security => "encrypted",
+        Policy::IntegrityOnly => "protected and not encrypted",
+    };
+    let sci = if declared.send_sci { "with" } else { "without" };
+    let pfc = match declared.sent() {
+        Form::Clear => "PFC in clear",
+        Form::Encrypted => "PFC too",
+    };
+    format!(
+        "each frame {how} with the association in use, {} at first, {sci} its SCI, {pfc}",
+        declared.encoding_sa
+    )
+}
+
+const NOT_SPOKEN: &str = "nothing, as the device is configured: it does not speak MACsec";
 
 /// What protection leaves as it is: MAC addresses and FCS.
 const OUTSIDE: Bytes = Bytes(12 + FCS.0);

@@ -116,7 +116,10 @@ pub(super) static FORMAT: Known = Known {
     },
     tells: Tells::Each("PFC frame"),
     red: Red::Mutated("pfc-frame-format-broadcom", "deviation=malformed_pfc"),
-    expected: |measure, _, _| by_source(measure.entry.about, measure.entry.source),
+    expected: |measure, _, _| {
+        let text = format!("each PFC frame out of {} well formed", measure.named("port"));
+        by_source(text, measure.entry.source)
+    },
     judge: |measure, done, judged| format(done, measure.named("port"), judged),
     crosses: |_, _| PASSING,
     ..Known::USUAL
@@ -136,7 +139,18 @@ pub(super) static COUNTERS: Known = Known {
     tells: Tells::Each("counter"),
     red: Red::Mutated("pfc-counted-as-pfc-broadcom", "deviation=counter_counts_pfc_as_data"),
     on: |measure| format!("{} class {}", measure.named("port"), class_of(measure)),
-    expected: |measure, _, _| by_source(measure.entry.about, DutCounter::PFC_SOURCE),
+    expected: |measure, context, _| {
+        let class = class_of(measure);
+        let name = |counter: DutCounter| format!("{}{class}_{}", DutCounter::PFC, counter.name());
+        let xons = if context.switch().pfc.xon_counts { "" } else { " that is no XON" };
+        let text = format!(
+            "{} grown by each PFC frame of the class to the port{xons}, {} by each that comes out of it, {} by none",
+            name(DutCounter::PfcReceived),
+            name(DutCounter::PfcSent),
+            DutCounter::PortReceivedOther.name()
+        );
+        by_source(text, DutCounter::PFC_SOURCE)
+    },
     judge: |measure, done, judged| {
         counters(done, measure.named("port"), class_of(measure), judged);
     },

@@ -26,7 +26,14 @@ pub(super) static TAGS: Known = Known {
     ways: 0,
     tells: Tells::Each("frame"),
     red: Red::Mutated("tags-kept", "deviation=pcp_rewritten"),
-    expected: |measure, _, _| by_source(measure.entry.about, SOURCE),
+    expected: |measure, context, points| {
+        let script = points.first().and_then(|point| context.script(point).ok());
+        let name = measure.named("stream");
+        let sent = script.and_then(|script| {
+            script.streams.into_iter().find(|spec| spec.name == name).map(|spec| spec.vlan)
+        });
+        by_source(format!("each frame arrives {}", shown(sent.flatten())), SOURCE)
+    },
     judge: |measure, done, judged| {
         let stream = measure.named("stream");
         done.each("tags", stream, judged, |trial| Ok(read(trial, stream)?));

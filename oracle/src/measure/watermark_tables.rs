@@ -58,7 +58,20 @@ pub(super) static COPIES: Known = Known {
     needs: |_| Needs::Counters,
     tells: Tells::Each("byte, between what may have been copied at the latest and at the earliest"),
     red: Red::Mutated("clear-of-the-user-copy-broadcom", "deviation=watermark_clear_clears_all"),
-    expected: |measure, _, _| by_source(measure.entry.about, watermark::SOURCE),
+    expected: |_, context, _| {
+        let text = match context.switch().watermark.poll {
+            None => {
+                "nothing: the device does not poll its watermarks and keeps no copies".to_owned()
+            }
+            Some(poll) => {
+                let tables = WatermarkCopy::NAMES.map(|(_, copy)| copy.table()).join(", ");
+                format!(
+                    "the peak in each of {tables} from the next poll on, every {poll}, until that copy is cleared"
+                )
+            }
+        };
+        by_source(text, watermark::SOURCE)
+    },
     judge: |measure, done, judged| judge(done, measure.named("stream"), judged),
     ..Known::USUAL
 };

@@ -9,13 +9,21 @@ use rig_lab::Switch;
 use std::collections::BTreeMap;
 
 /// Which group of flex counters copies what begins so; a later row is of what no earlier one is.
-const GROUPS: [(&str, &str); 5] = [
+const GROUPS: [(&str, &str); 11] = [
+    ("SAI_PORT_STAT_IN_DROPPED_PKTS", DROPS),
+    ("SAI_PORT_STAT_OUT_DROPPED_PKTS", DROPS),
+    ("SAI_PORT_STAT_WRED_", MARKS),
+    ("SAI_PORT_STAT_GREEN_WRED_", MARKS),
+    ("SAI_PORT_STAT_YELLOW_WRED_", MARKS),
+    ("SAI_PORT_STAT_RED_WRED_", MARKS),
     ("SAI_PORT_STAT_", "PORT_STAT_COUNTER"),
     ("SAI_QUEUE_STAT_WRED_", "WRED_ECN_QUEUE_STAT_COUNTER"),
     ("SAI_QUEUE_STAT_", "QUEUE_STAT_COUNTER"),
     ("SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_", "PG_DROP_STAT_COUNTER"),
     ("PFC_WD_QUEUE_STATS_", ORCHAGENT),
 ];
+const DROPS: &str = "PORT_BUFFER_DROP_STAT";
+const MARKS: &str = "WRED_ECN_PORT_STAT_COUNTER";
 /// What orchagent writes itself, each second (`COUNTER_CHECK_POLL_TIMEOUT_SEC`).
 const ORCHAGENT: &str = "";
 const SECOND: u64 = 1_000;

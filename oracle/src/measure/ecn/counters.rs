@@ -23,7 +23,15 @@ pub(in super::super) static COUNTERS: Known = Known {
     needs: |_| Needs::Counters,
     tells: Tells::Each("counter"),
     red: Red::Mutated("marked-before-stays-marked-broadcom", "deviation=ce_not_counted"),
-    expected: |measure, _, _| by_source(measure.entry.about, DutCounter::ECN_SOURCE),
+    expected: |_, _, _| {
+        let text = format!(
+            "{} grown by each frame that is marked, {} by each that early detection drops, {} by these and by what a full queue drops",
+            DutCounter::QueueMarked.name(),
+            DutCounter::QueueDroppedEarly.name(),
+            DutCounter::QueueDropped.name()
+        );
+        by_source(text, DutCounter::ECN_SOURCE)
+    },
     judge: |measure, done, judged| judge(done, measure.named("stream"), judged),
     ..Known::USUAL
 };

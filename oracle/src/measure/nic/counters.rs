@@ -24,12 +24,16 @@ pub(in super::super) static COUNTERS: Known = Known {
     needs: |_| Needs::Counters,
     tells: Tells::Each("counter"),
     red: Red::Mutated("one-cnp-an-interval", "deviation=cnp_not_counted"),
-    expected: |measure, _, _| by_source(measure.entry.about, SOURCE),
+    expected: |_, _, _| by_source(EXPECTED, SOURCE),
     judge: |measure, done, judged| judge(done, measure.named("port"), judged),
     of_nic: |measure, _| Some(measure.named("port").to_owned()),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
+
+const EXPECTED: &str = "np_cnp_sent, np_ecn_marked_roce_packets, out_of_sequence, duplicate_request, rx_icrc_encapsulated, implied_nak_seq_err, \
+     local_ack_timeout_err, rnr_nak_retry_err and packet_seq_err grown by what the wire shows of each, rp_cnp_handled and \
+     rp_cnp_ignored together by the CNPs that came";
 
 const SOURCE: &str = "NVIDIA's counters of RoCE; the wire is the count";
 

@@ -87,6 +87,19 @@ fn every_case_of_the_catalogue_is_explained_with_each_of_its_measures() {
     }
 }
 
+/// What a measure is about stands in docs/measures.md: here is what it comes to on this device, in this case.
+#[test]
+fn what_is_predicted_is_more_than_what_is_measured() {
+    let input = bundled();
+    for case in input.cases() {
+        let text = explained(&case.id.to_string());
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for measure in &case.measure {
+            assert!(!text.contains(measure.entry.about), "{}: {}", case.id, measure.name());
+        }
+    }
+}
+
 #[test]
 fn why_there_are_so_many_trials_is_told() {
     let trials = |id: &str| {

@@ -41,6 +41,7 @@ fn a_counter_is_read_once_it_was_copied_anew_and_what_is_not_copied_is_missing_a
     let pfc = "SAI_PORT_STAT_PFC_3_RX_PKTS";
     for key in [&port, &other] {
         server.tell(COUNTERS, &["HSET", key, pfc, "7", "SAI_PORT_STAT_IF_IN_ERRORS", "N/A"]);
+        server.tell(COUNTERS, &["HSET", key, "SAI_PORT_STAT_IN_DROPPED_PKTS", "5"]);
     }
     let of_queue = ["SAI_QUEUE_STAT_PACKETS", "5", "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS", "5"];
     server.tell(COUNTERS, &[&["HSET", queue.as_str()], &of_queue[..]].concat());
