@@ -1,6 +1,7 @@
 //! From a case to a script: every quantity worked out for one device and one point of the sweep.
 
 mod endpoints;
+mod lasts;
 mod load;
 mod ports;
 mod windows;
@@ -35,17 +36,6 @@ impl Case {
             return Ok(());
         }
         Err(self.fault(place, format!("a trial of {length}"), limits::trial().want))
-    }
-
-    /// How long a stream of a number of frames takes to send on a device that was configured to `declared`.
-    pub fn lasts(&self, name: &str, declared: &Declared, lookup: &dyn Lookup) -> Option<Dur> {
-        let stream = self.streams.get(name)?;
-        let (ports, dut_ports) = (self.rig_ports(), self.dut_ports(declared).ok()?);
-        let (ports, dut_ports) = (&ports, &dut_ports);
-        let counted = Counted::default();
-        let resolving = Resolving { case: self, declared, lookup, ports, dut_ports, counted };
-        let stream = resolving.stream(name, stream).ok()?;
-        stream.length(resolving.speed(stream.from))
     }
 
     /// One trial on a device that was configured to `declared`. `lookup` gives the values of the sweep's variables, of
