@@ -213,7 +213,18 @@ fn misplaced(at: &At<'_>, system: &System) {
                 fault(format!("`{name}`, and no p{rig}"), format!("a port p{rig} on its side"));
                 continue;
             };
-            let Some((hops, end)) = system.hops(port, index) else { continue };
+            let Some((hops, end)) = system.hops(port, index) else {
+                // One to which no way leads at all is told once, as such.
+                if is_reached(system, index) {
+                    fault(
+                        format!("no way from p{rig} to `{name}`"),
+                        format!(
+                            "`{name}` on the side of p{rig}, from which it is told what it does"
+                        ),
+                    );
+                }
+                continue;
+            };
             if end != own {
                 let end = system.port_name(end);
                 fault(
@@ -248,15 +259,18 @@ fn misplaced(at: &At<'_>, system: &System) {
     }
 }
 
+/// Whether a frame of the rig can come to the device at that place, from whichever of its sides.
+fn is_reached(system: &System, index: u16) -> bool {
+    let comes =
+        |port: &DevicePort| port.device == index || !system.onward(port.device, index).is_empty();
+    system.sides().iter().any(comes)
+}
+
 /// Notes each device that no frame of the rig can come to.
 fn unreached(at: &At<'_>, system: &System) {
     let Some(first) = system.ports.first() else { return };
     for (index, device) in (0..).zip(&system.devices) {
-        let mut sides = system.sides().iter();
-        let comes = |port: &DevicePort| {
-            port.device == index || !system.onward(port.device, index).is_empty()
-        };
-        if !sides.any(comes) {
+        if !is_reached(system, index) {
             let found = format!("no link leads to `{}`", device.name);
             let want =
                 format!("a way to it from `{}`", system.devices[usize::from(first.device)].name);
@@ -426,6 +440,9 @@ mod tests {
         assert_snapshot!(faults_of_lab(&lab(PAIR, SIDES, "ports: {p1: near/Ethernet0}")));
         let three = PAIR.replace("duts/gen1.yaml, ", "duts/gen1.yaml, duts/gen3.yaml, ");
         assert_snapshot!(faults_of_lab(&lab(&three, SIDES, ports)));
+        let beyond = PAIR.replace("nics:", "extra: duts/gen2.yaml, nics:");
+        let linked = SIDES.replace("links: [", "links: [{from: far/Ethernet8, to: extra/nic}, ");
+        assert_snapshot!(faults_of_lab(&lab(&beyond, &linked, ports)));
     }
 
     #[test]
@@ -476,9 +493,6 @@ mod tests {
             "control: served",
             "profile: duts/broadcom.yaml"
         )));
-        let wire = "wire: {speed: 1Gbps, ports: 4, bound: 1ms, budget: 240s}\n";
-        let veth = lab(TWO, LINKS, PORTS).replace("virtual", "veth");
-        assert_snapshot!(faults_of_lab(&format!("{veth}{wire}")));
         let routers = TWO.replace("broadcom", "router").replace("mellanox", "router");
         assert_snapshot!(faults_of_lab(&lab(&routers, LINKS, PORTS)));
     }

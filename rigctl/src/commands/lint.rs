@@ -9,7 +9,7 @@ use crate::stdout;
 use rig_dut::sonic::FILE_RULES;
 use rig_lab::fault::{Fault, Place, one_of};
 use rig_lab::read::{LabOrigin, NamedFile, named_file};
-use rig_lab::{Lab, Profile};
+use rig_lab::{Lab, Profile, System};
 use rig_oracle::lint::{self, Flaw, LINTS, Linted};
 use rig_reports::{Exit, printable};
 use rig_units::{Bytes, Length};
@@ -133,13 +133,22 @@ fn of_lab(args: &LintArgs, lab: &Lab, origin: &LabOrigin, found: &mut Vec<Found>
         |name: &str, path: &str| origin.device(name).map(|own| own.place(path)).unwrap_or_default();
     let memory = Memory { memory: args.memory, elsewhere: Bytes(0) };
     let mut switches = 0;
-    for dut in &lab.duts {
+    for (listed, dut) in lab.duts.iter().enumerate() {
+        // A system that is no device as a whole is listed by its devices alone, each of which has all of it.
+        let told = |system: &System| {
+            let earlier = lab.duts[..listed].iter().filter_map(|other| other.system.as_deref());
+            system.alone.is_some() && earlier.map(|it| &it.devices).any(|it| *it == system.devices)
+        };
         match &dut.system {
             None => {
                 let cable = Length(lab.cable_cm);
                 switches += of_switch(dut, cable, memory, |path| place(&dut.name, path), found);
             }
-            Some(system) if system.alone.is_none() => {
+            Some(system) if told(system) => {}
+            Some(system) => {
+                let alone = system.alone.and_then(|index| system.devices.get(usize::from(index)));
+                let name = alone.and_then(|one| dut.name.strip_suffix(&format!("-{}", one.name)));
+                let name = name.unwrap_or(&dut.name);
                 for (index, device) in system.devices.iter().enumerate() {
                     let ends_here = |link: &&rig_lab::SystemLink| {
                         link.ends.iter().any(|end| usize::from(end.device) == index)
@@ -154,12 +163,11 @@ fn of_lab(args: &LintArgs, lab: &Lab, origin: &LabOrigin, found: &mut Vec<Found>
                     rule: rule.name,
                     about: rule.about,
                     source: rule.source,
-                    device: dut.name.clone(),
-                    place: origin.link(&dut.name, index),
+                    device: name.to_owned(),
+                    place: origin.link(name, index),
                     flaw,
                 }));
             }
-            Some(_) => {}
         }
     }
     switches

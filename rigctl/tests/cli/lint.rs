@@ -109,6 +109,21 @@ fn a_lab_is_looked_at_with_its_own_cables_and_links() {
 }
 
 #[test]
+fn switches_of_a_system_that_is_no_device_as_a_whole_are_looked_at_once_each() {
+    let desk = Desk::new();
+    desk.write("broadcom.yaml", include_str!("../../../lab-configs/duts/broadcom.yaml"));
+    desk.write("gen2.yaml", include_str!("../../../lab-configs/duts/gen2.yaml"));
+    desk.write(
+        "lab.yaml",
+        "about: a\ntransport: virtual\ncable: 3m\nduts:\n  - system: row\n    about: a\n    devices: {near: broadcom.yaml, far: broadcom.yaml, nics: {pair: [gen2.yaml, gen2.yaml]}}\n    links:\n      - {from: near/Ethernet28, to: nics/nic, length: 40m}\n      - {from: far/Ethernet28, to: nics/peer, length: 1km}\n    ports: {p1: near/Ethernet0, p2: far/Ethernet0}\n",
+    );
+    let left = desk.rigctl("lint lab.yaml");
+    assert_eq!(left.code, 1, "{}{}", left.stdout, left.stderr);
+    assert!(left.stdout.contains("lossless-headroom, far"), "{}", left.stdout);
+    assert!(left.stdout.contains("1 finding in 2 switches"), "{}", left.stdout);
+}
+
+#[test]
 fn what_cannot_be_read_is_wrong_input_and_a_rule_is_one_of_those_listed() {
     let desk = Desk::new();
     let left = desk.rigctl("lint nowhere.yaml --allow xon-flap");
