@@ -28,7 +28,13 @@ pub(super) static WATERMARKS: Known = Known {
     needs: |_| Needs::Counters,
     tells: Tells::Each("counter after each number of frames"),
     red: Red::Mutated("xoff-threshold-broadcom", "deviation=watermark_not_cleared"),
-    expected: |measure, _, _| by_formula(measure.entry.about, measure.entry.source),
+    expected: |measure, _, _| {
+        let stream = measure.named("stream");
+        let text = format!(
+            "what the frames of {stream} that wait take of its group and its queue, for each number of them"
+        );
+        by_formula(text, measure.entry.source)
+    },
     judge: |measure, done, judged| judge(done, measure.named("stream"), judged),
     ..Known::USUAL
 };

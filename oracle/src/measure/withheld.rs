@@ -40,7 +40,10 @@ pub(super) static WITHHELD: Known = Known {
         "a frame of each source at either end of the time, or one whose fate is open",
     ),
     red: Red::Mutated("loss-of-lossy-queues-broadcom", "deviation=egress_rate_low"),
-    expected: |measure, _, _| by_formula(measure.entry.about, "F11, F12: 1 - granted / offered"),
+    expected: |_, _, _| {
+        let text = "of what each offers the part that its port does not grant it";
+        by_formula(text, "F11, F12: 1 - granted / offered")
+    },
     judge: |measure, done, judged| {
         done.several(measure.name(), judged, |trial| of_trial(done, trial, measure));
     },
