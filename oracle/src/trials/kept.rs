@@ -30,7 +30,7 @@ struct Small {
 }
 
 /// So many bytes of what was seen in the trials of one case are kept as they are.
-const ROOM: usize = 64 << 20;
+const ROOM: usize = 4 << 20;
 
 /// What a trial has in common with the one before, as a rule: it is in memory once.
 #[derive(Debug)]

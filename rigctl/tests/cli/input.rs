@@ -49,10 +49,10 @@ fn names_that_do_not_exist_are_answered_with_those_that_do() {
         ("explain ecn::curv", "did you mean ecn::curve-broadcom"),
         ("analyze no-such.pcapng", "no-such.pcapng: cannot be read"),
         (
-            "dut serve --dut two-in-a-row --port lo --control x",
-            "`two-in-a-row` is a system, or one of its devices: want a device by itself",
+            "dut serve --dut over-a-router --port lo --control x",
+            "`over-a-router` is a system with a router, `router`: want one of switches",
         ),
-        ("dut serve --dut two-in-a-row-near --port lo --control x", "or one of its devices"),
+        ("dut serve --dut two-in-a-row-near --port lo --control x", "is a device of a system"),
         ("dut serve --dut gen1-to-gen2 --port lo --control x", "a pair of NICs: want one of them"),
         ("frobnicate", "unrecognized subcommand"),
     ] {
@@ -171,6 +171,6 @@ fn frames_that_a_device_does_not_take_are_no_fault_of_the_file() {
     desk.write("long.yaml", &text);
     let Left { code, stdout, stderr } = desk.rigctl("run long.yaml --out out");
     assert_eq!(code, 5, "{stdout}{stderr}");
-    let why = "frames of 10000B are sent, and it takes frames up to 9122B";
+    let why = "frames of 10KB are sent, and it takes frames up to 9122B";
     assert!(format!("{stdout}{stderr}").contains(why), "{stdout}{stderr}");
 }
