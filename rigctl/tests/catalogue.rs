@@ -42,22 +42,22 @@ fn side_by_side<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<
 }
 
 #[test]
-fn every_case_passes_on_the_healthy_device_for_every_seed_and_none_is_skipped() {
+fn every_case_passes_on_the_healthy_device_and_none_is_skipped() {
     let (suites, lab) = catalogue();
     let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
     assert!(cases.len() >= 24, "{} cases", cases.len());
     let stop = Stop::default();
-    for seed in [1, 20_261_121] {
-        let rig = rig(&lab, seed, &stop, &cases);
-        let reports = side_by_side(cases.len(), |index| case::run(&rig, cases[index]).report);
-        for report in reports {
-            assert_eq!(report.verdict, Verdict::Pass, "{} with seed {seed}", report.id);
-            assert!(
-                !report.judgements.is_empty() || !report.trials.void.is_empty(),
-                "{} judged nothing",
-                report.id
-            );
-        }
+    // Seed 1 is that of `worth`, and every night has others.
+    const SEED: u64 = 20_261_121;
+    let rig = rig(&lab, SEED, &stop, &cases);
+    let reports = side_by_side(cases.len(), |index| case::run(&rig, cases[index]).report);
+    for report in reports {
+        assert_eq!(report.verdict, Verdict::Pass, "{} with seed {SEED}", report.id);
+        assert!(
+            !report.judgements.is_empty() || !report.trials.void.is_empty(),
+            "{} judged nothing",
+            report.id
+        );
     }
 }
 
