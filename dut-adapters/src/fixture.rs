@@ -11,6 +11,9 @@ use rig_lab::RedisAt;
 use serde_json::Value;
 use std::path::Path;
 
+/// That all of CONFIG_DB is there.
+const LOADED: &str = "CONFIG_DB_INITIALIZED";
+
 /// A redis-server of the system in a process of its own, at a socket in `folder`. It ends with this value.
 #[derive(Debug)]
 pub struct RedisServer(Server);
@@ -62,6 +65,7 @@ impl RedisServer {
                 self.tell(4, &line);
             }
         }
+        self.tell(4, &["SET", LOADED, "1"]);
     }
 
     /// Has it do something in a database, as another hand might.
@@ -79,7 +83,7 @@ impl RedisServer {
         command.query(&mut line).expect("it does that")
     }
 
-    /// Every key of a database with its fields, in order.
+    /// Every key of a database with its fields, in order, but for the mark that CONFIG_DB is whole.
     ///
     /// # Panics
     /// It does not answer.
@@ -87,7 +91,7 @@ impl RedisServer {
         let keys: Vec<String> =
             redis::from_owned_redis_value(self.tell(database, &["KEYS", "*"])).expect("keys");
         let mut all: Vec<(String, Vec<(String, String)>)> = Vec::new();
-        for key in keys {
+        for key in keys.into_iter().filter(|key| key != LOADED) {
             let fields = self.tell(database, &["HGETALL", &key]);
             let mut fields: Vec<(String, String)> =
                 redis::from_owned_redis_value(fields).expect("a hash");

@@ -143,3 +143,6 @@ fn taken(bytes: &[u8], deep: usize) -> io::Result<Option<(Reply, usize)>> {
     };
     Ok(Some((Ok(value), after)))
 }
+
+#[cfg(test)]
+mod tests;
