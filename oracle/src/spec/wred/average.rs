@@ -61,7 +61,7 @@ impl Average {
     }
 
     /// The least and the most that a device may compare, in bytes.
-    pub const fn compared(self) -> (f64, f64) {
+    pub(super) const fn compared(self) -> (f64, f64) {
         ((self.lo - 1.0).max(0.0), self.hi + 1.0 / 1_024.0)
     }
 
