@@ -42,6 +42,10 @@ impl Transport {
         match self {
             // The model can be taken as it is, too, as a device is to which nobody has a way.
             Transport::Virtual => &[ControlName::Served, ControlName::None],
+            // By the databases of a stand-in, too, which the rig starts.
+            Transport::Veth(_) if kind == Kind::Switch => {
+                &[ControlName::Served, ControlName::Sonic]
+            }
             Transport::Veth(_) => &[ControlName::Served],
             Transport::Interfaces(_) if kind == Kind::Switch => {
                 &[ControlName::None, ControlName::Dummy, ControlName::Sonic]
