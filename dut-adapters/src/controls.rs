@@ -2,6 +2,7 @@
 
 use crate::control::{Ability, Capabilities, Control, NotOffered};
 use crate::{Dummy, EmulatedWire, LinuxControl, NoControl, PerftestControl, SonicControl, sonic};
+use rig_generator::port::Mono;
 use rig_lab::{ControlName, Profile, RedisAt};
 
 /// What the control of that name can do.
@@ -28,12 +29,12 @@ pub fn can_set(name: ControlName, path: &str) -> bool {
 }
 
 /// The control of that name of a device that is there already and as `profile` declares, with its first `ports` ports cabled to the
-/// rig; where the device has a redis, at `redis`.
+/// rig; where the device has a redis, at `redis`. `zero` is that of the session's clock.
 ///
 /// # Errors
 /// The rig itself has to make its device, or the device cannot be steered.
 pub fn over_interfaces(
-    (name, redis): (ControlName, Option<&RedisAt>),
+    (name, redis, zero): (ControlName, Option<&RedisAt>, Mono),
     profile: &Profile,
     ports: u16,
 ) -> Result<Box<dyn Control>, String> {
@@ -42,7 +43,7 @@ pub fn over_interfaces(
         ControlName::None => Ok(Box::new(NoControl::of(profile.declared.clone()))),
         ControlName::Dummy => Ok(Box::new(Dummy)),
         ControlName::Sonic => match redis {
-            Some(at) => Ok(Box::new(SonicControl::open(at, profile, ports)?)),
+            Some(at) => Ok(Box::new(SonicControl::open((at, zero), profile, ports)?)),
             None => made("whose redis the lab names"),
         },
         ControlName::Served => made("that the rig has made"),

@@ -1,31 +1,22 @@
 //! A redis of our own for tests, filled from a file of CONFIG_DB, and a way to it that breaks when it is told to.
 
-#![expect(clippy::disallowed_methods, reason = "what is waited for here is another process")]
-
 mod broken_way;
 mod orchagent;
 
 pub use broken_way::{Break, BrokenWay};
 pub use orchagent::Orchagent;
 
-use core::time::Duration;
+use crate::standin::Server;
 use rig_lab::RedisAt;
 use serde_json::Value;
-use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
+use std::path::Path;
 
-/// Ends its server when its own input ends: whoever started it may be killed.
-const KEEPER: &str =
-    "redis-server \"$@\" & server=$!; read -r line; kill \"$server\"; wait \"$server\"";
+/// That all of CONFIG_DB is there.
+const LOADED: &str = "CONFIG_DB_INITIALIZED";
 
 /// A redis-server of the system in a process of its own, at a socket in `folder`. It ends with this value.
 #[derive(Debug)]
-pub struct RedisServer {
-    keeper: Child,
-    socket: PathBuf,
-}
+pub struct RedisServer(Server);
 
 impl RedisServer {
     /// One that keeps nothing on the disk.
@@ -36,34 +27,20 @@ impl RedisServer {
     /// # Panics
     /// There is none and `RIG_REQUIRE_ALL=1`, or it does not come up.
     pub fn start(folder: &Path) -> Result<RedisServer, String> {
-        let socket = folder.join("redis.sock");
-        let is_there = Command::new("redis-server").arg("--version").output().is_ok();
-        if !is_there {
-            let required = std::env::var_os("RIG_REQUIRE_ALL").is_some_and(|all| all == "1");
-            let missing = "there is no redis-server (apt-get install redis-server)";
-            assert!(!required, "{missing} and RIG_REQUIRE_ALL=1");
-            return Err(format!("skipped: {missing}"));
-        }
-        let mut command = Command::new("sh");
-        command.args(["-c", KEEPER, "redis-server", "--port", "0", "--unixsocket"]);
-        command.arg(&socket).args(["--unixsocketperm", "700", "--save", "", "--dir"]).arg(folder);
-        // As SONiC's own: consumers hear of changes by keyspace events.
-        command.args(["--notify-keyspace-events", "AKE", "--loglevel", "warning"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let keeper = command.spawn().expect("sh starts");
-        let server = RedisServer { keeper, socket };
-        for _ in 0..500 {
-            if UnixStream::connect(&server.socket).is_ok() {
-                return Ok(server);
+        match Server::start(&folder.join("redis.sock")) {
+            Ok(server) => Ok(RedisServer(server)),
+            Err(missing) if missing.starts_with("there is no redis-server") => {
+                let required = std::env::var_os("RIG_REQUIRE_ALL").is_some_and(|all| all == "1");
+                assert!(!required, "{missing} and RIG_REQUIRE_ALL=1");
+                Err(format!("skipped: {missing}"))
             }
-            sleep(Duration::from_millis(20));
+            Err(why) => panic!("{why}"),
         }
-        panic!("redis-server is not up after ten seconds");
     }
 
     /// Where it listens.
     pub fn at(&self) -> RedisAt {
-        RedisAt::Unix(self.socket.clone())
+        RedisAt::Unix(self.0.socket().to_owned())
     }
 
     /// Loads a file as SONiC saves CONFIG_DB, all of it.
@@ -88,6 +65,7 @@ impl RedisServer {
                 self.tell(4, &line);
             }
         }
+        self.tell(4, &["SET", LOADED, "1"]);
     }
 
     /// Has it do something in a database, as another hand might.
@@ -96,7 +74,7 @@ impl RedisServer {
     /// It refuses.
     pub fn tell(&self, database: i64, words: &[&str]) -> redis::Value {
         let client = redis::Client::open(redis::ConnectionInfo {
-            addr: redis::ConnectionAddr::Unix(self.socket.clone()),
+            addr: redis::ConnectionAddr::Unix(self.0.socket().to_owned()),
             redis: redis::RedisConnectionInfo { db: database, ..Default::default() },
         });
         let mut line = client.and_then(|client| client.get_connection()).expect("it is up");
@@ -105,7 +83,7 @@ impl RedisServer {
         command.query(&mut line).expect("it does that")
     }
 
-    /// Every key of a database with its fields, in order.
+    /// Every key of a database with its fields, in order, but for the mark that CONFIG_DB is whole.
     ///
     /// # Panics
     /// It does not answer.
@@ -113,7 +91,7 @@ impl RedisServer {
         let keys: Vec<String> =
             redis::from_owned_redis_value(self.tell(database, &["KEYS", "*"])).expect("keys");
         let mut all: Vec<(String, Vec<(String, String)>)> = Vec::new();
-        for key in keys {
+        for key in keys.into_iter().filter(|key| key != LOADED) {
             let fields = self.tell(database, &["HGETALL", &key]);
             let mut fields: Vec<(String, String)> =
                 redis::from_owned_redis_value(fields).expect("a hash");
@@ -122,12 +100,5 @@ impl RedisServer {
         }
         all.sort();
         all
-    }
-}
-
-impl Drop for RedisServer {
-    fn drop(&mut self) {
-        drop(self.keeper.stdin.take());
-        let _reaped = self.keeper.wait();
     }
 }

@@ -18,6 +18,8 @@ pub mod protocol;
 pub mod roce;
 pub mod serve;
 pub mod sonic;
+pub mod standin;
+mod standin_control;
 
 pub use control::{Control, ControlError, Refused};
 pub use controls::{can_set, capabilities, lacking, over_interfaces};
@@ -30,3 +32,4 @@ pub use linux_control::{LinuxControl, Shell};
 pub use none::NoControl;
 pub use perftest_control::PerftestControl;
 pub use sonic::SonicControl;
+pub use standin_control::StandinControl;

@@ -158,9 +158,11 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
                 at.fault(found, "profiles with different names");
                 continue;
             }
-            if let Some(Steering { at, control, redis: listens }) = &control {
+            if let Some(steering) = &control {
+                let Steering { at, control, redis: listens } = steering;
                 transport.iter().for_each(|transport| {
                     transport::offers(at, transport, (*control, profile.kind));
+                    steering::listens(steering, transport);
                 });
                 controls.insert(profile.name.clone(), *control);
                 redis.extend(listens.clone().map(|at| (profile.name.clone(), at)));

@@ -4,7 +4,7 @@ use crate::declare::NO_RULE;
 use crate::fields::{self, Fieldset};
 use crate::read::TRANSPORTS;
 use crate::{Backend, ControlName, Declared, Kind, Profile, RuleFamily};
-use rig_units::{Dur, Length, PortSpeed, limits};
+use rig_units::{Dur, Length, PortSpeed, Ppm, limits};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -14,11 +14,11 @@ pub fn schema_lab() -> Value {
     let control = json!({
         "enum": ControlName::NAMES.map(|(word, _)| word),
         "description": "through what the device is steered and read; usually `served` where the rig has made it, `none` at interfaces, \
-            `perftest` at a NIC in a guest, `linux` at a switch there; `sonic` at interfaces, with `redis`",
+            `perftest` at a NIC in a guest, `linux` at a switch there; `sonic` at interfaces, with `redis`, and as a stand-in at virtual ones",
     });
     let redis = json!({
         "type": "string",
-        "description": "where the redis of a switch with SONiC listens: unix:PATH or tcp:HOST:PORT; of the control `sonic` alone",
+        "description": "where the redis of a switch with SONiC listens: unix:PATH or tcp:HOST:PORT; of the control `sonic` at interfaces alone",
     });
     let device = |key: &str, files: &Value| {
         json!({
@@ -179,6 +179,7 @@ fn wire() -> Value {
                 },
                 "speed": speed,
                 "bound": dur,
+                "clock": generator.subschema_for::<Ppm>(),
                 "budget": dur,
             },
         },

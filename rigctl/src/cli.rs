@@ -332,8 +332,18 @@ pub struct ServeArgs {
     #[arg(long, value_name = "IF", required = true, num_args = 1..)]
     pub port: Vec<String>,
     /// Where it is steered: the path of a socket, @NAME for one without a file, or - for standard input and output.
-    #[arg(long, value_name = "SOCKET")]
-    pub control: String,
+    #[arg(long, value_name = "SOCKET", required_unless_present = "system")]
+    pub control: Option<String>,
+    /// Be a switch that runs this: it is configured, counted and heard by the databases in its redis, too.
+    #[arg(long = "as", value_enum, value_name = "SYSTEM", requires = "redis")]
+    pub system: Option<ServedAs>,
+    /// Where its redis listens: a redis-server is started there and ends with the device, or one that is there already and is
+    /// empty is filled.
+    #[arg(long, value_name = "unix:PATH", requires = "system")]
+    pub redis: Option<rig_lab::RedisAt>,
+    /// Something that no healthy switch does: deaf-asic, late-counters=TIME, clock=TIME, late-events=TIME, events-twice, no-events.
+    #[arg(long, value_name = "NAME", requires = "system")]
+    pub fault: Vec<rig_dut::standin::Fault>,
     /// Run every port at this rate instead of the declared one: slow ports make long pauses, which survive a machine that
     /// looks away.
     #[arg(long, value_name = "RATE")]
@@ -355,6 +365,13 @@ pub struct ServeArgs {
     /// End when whoever booted it hangs up. With `--control -` that is always so.
     #[arg(long)]
     pub until_hangup: bool,
+}
+
+/// What a served device may be beside what its profile declares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ServedAs {
+    /// A switch with SONiC: redis with CONFIG_DB, APPL_DB, ASIC_DB, COUNTERS_DB and FLEX_COUNTER_DB.
+    Sonic,
 }
 
 /// Printed below the help of `gen`.

@@ -112,7 +112,12 @@ fn a_virtual_run_predicts_a_real_one() {
     let every = std::env::var_os(EVERY).is_some();
     let cases = if every { cases } else { one_of_each(cases) };
     let program = env!("CARGO_BIN_EXE_rigctl").into();
-    let start = Start::Served(Serve { program, bound: wire.bound, stop: Arc::default() });
+    let start = Start::Served(Serve {
+        program,
+        bound: wire.bound,
+        sonic: Vec::new(),
+        stop: Arc::default(),
+    });
     // Each of them waits most of the time.
     let benches = Benches::new(start, 2 * usize::from(wire.benches));
     let in_virtual = run(&lab, &cases, None);

@@ -95,7 +95,7 @@ fn a_clock_that_leaps_ahead_voids_every_trial_and_fails_no_device() {
     let Transport::Veth(wire) = &lab.transport else { panic!("veth.yaml is on the wire") };
     let (bound, program) = (wire.bound, env!("CARGO_BIN_EXE_rigctl").into());
     assert!(bound < BY, "{bound}");
-    let start = Start::Served(Serve { program, bound, stop: Arc::default() });
+    let start = Start::Served(Serve { program, bound, sonic: Vec::new(), stop: Arc::default() });
     let benches = Benches::by(Arc::new(Leap), start, 1);
     let suites =
         rig_testcases::read::bundled(&Registry).expect("the bundled catalogue has no fault");

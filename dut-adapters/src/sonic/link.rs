@@ -1,23 +1,27 @@
-//! The line to the redis of a switch. Every answer comes within a bounded time, or the line is lost and stays so.
+//! The line to the redis of a switch. Every answer is there as a whole within a bounded time, or the line is lost and stays so.
 //!
 //! Of an error of redis only its code is passed on: its text may repeat what it was asked, and values with it.
 
+use super::wire::{Wire, end};
 use crate::control::error::Lost;
 use core::fmt;
 use core::time::Duration;
-use redis::{
-    Client, Connection, ConnectionAddr, ConnectionInfo, FromRedisValue, Pipeline,
-    RedisConnectionInfo, RedisError,
-};
+use redis::{FromRedisValue, Pipeline, Value};
+use rig_generator::port::Mono;
 use rig_lab::RedisAt;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
-/// How long an answer may take. Far more than any does over a network.
+/// How long an answer may take, all of it. Far more than any does over a network.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the keys of a table may take, in however many answers: `SCAN` goes on where others write.
+const LISTED: Duration = Duration::from_secs(20);
 /// Keys that are asked for at once.
 const AT_ONCE: usize = 1_000;
 /// So often changes are tried while another hand writes to the same keys.
 const TRIES: usize = 8;
+/// In so many answers every database of a switch has been gone through: each looks at a thousand keys.
+const ROUNDS: usize = 10_000;
 /// The most keys that a table may have: no switch has as many queues.
 const MOST_KEYS: usize = 100_000;
 
@@ -61,7 +65,7 @@ pub(super) struct Edit<'e> {
 /// A connection.
 pub(super) struct Link {
     at: RedisAt,
-    line: Connection,
+    line: Wire,
     chosen: Option<Db>,
     lost: Option<Lost>,
 }
@@ -76,18 +80,8 @@ impl Link {
     /// Connects.
     pub(super) fn open(at: &RedisAt) -> Result<Link, Lost> {
         let tried = format!("connect to {at}");
-        let addr = match at {
-            RedisAt::Unix(path) => ConnectionAddr::Unix(path.clone()),
-            RedisAt::Tcp(host, port) => ConnectionAddr::Tcp(host.clone(), *port),
-        };
-        let info = ConnectionInfo { addr, redis: RedisConnectionInfo::default() };
-        let opened = Client::open(info).and_then(|client| {
-            let line = client.get_connection_with_timeout(PATIENCE)?;
-            line.set_read_timeout(Some(PATIENCE))?;
-            line.set_write_timeout(Some(PATIENCE))?;
-            Ok(line)
-        });
-        let line = opened.map_err(|error| Lost { tried, why: why(&error) })?;
+        let line = Wire::open(at, PATIENCE);
+        let line = line.map_err(|error| Lost { tried, why: broken(&error) })?;
         Ok(Link { at: at.clone(), line, chosen: None, lost: None })
     }
 
@@ -96,7 +90,8 @@ impl Link {
         let tried = format!("list the keys {prefix}*");
         let mut keys = BTreeSet::new();
         let mut cursor = 0_u64;
-        loop {
+        let over = end(LISTED);
+        for _ in 0..ROUNDS {
             let mut ask = redis::pipe();
             ask.cmd("SCAN").arg(cursor).arg("MATCH").arg(format!("{prefix}*"));
             ask.arg("COUNT").arg(AT_ONCE);
@@ -109,8 +104,13 @@ impl Link {
             if next == 0 {
                 return Ok(keys.into_iter().collect());
             }
+            if Mono::now() >= over {
+                break;
+            }
             cursor = next;
         }
+        let why = "it comes to no end".to_owned();
+        Err(self.is_lost(Lost { tried, why }))
     }
 
     /// The names of the fields of each key, none where it is not there.
@@ -189,10 +189,10 @@ impl Link {
     /// All of `ask`, which is one transaction, in the database that was watched. Whether it was done: not where what was watched has
     /// changed.
     pub(super) fn ask_whole(&mut self, tried: &str, ask: &Pipeline) -> Result<bool, Lost> {
-        match ask.query::<Option<()>>(&mut self.line) {
-            Ok(done) => Ok(done.is_some()),
-            Err(error) => Err(self.is_lost(Lost { tried: tried.to_owned(), why: why(&error) })),
-        }
+        // `MULTI`, that each is queued, and what came of all of them.
+        let answers = ask.cmd_iter().count() + 2;
+        let all = self.answers(tried, &ask.get_packed_pipeline(), answers)?;
+        Ok(!matches!(all.last(), None | Some(Value::Nil)))
     }
 
     /// All of `ask` in one round trip.
@@ -202,23 +202,43 @@ impl Link {
         tried: &str,
         ask: &Pipeline,
     ) -> Result<T, Lost> {
-        if let Some(lost) = &self.lost {
-            return Err(lost.clone());
-        }
         let mut all = redis::pipe();
-        if self.chosen != Some(db) {
-            all.cmd("SELECT").arg(db as u8).ignore();
+        let chooses = self.chosen != Some(db);
+        if chooses {
+            all.cmd("SELECT").arg(db as u8);
         }
         for one in ask.cmd_iter() {
             all.add_command(one.clone());
         }
-        match all.query(&mut self.line) {
-            Ok(answer) => {
-                self.chosen = Some(db);
-                Ok(answer)
-            }
-            Err(error) => Err(self.is_lost(Lost { tried: tried.to_owned(), why: why(&error) })),
+        let count = all.cmd_iter().count();
+        let mut answers = self.answers(tried, &all.get_packed_pipeline(), count)?;
+        if chooses {
+            answers.remove(0);
         }
+        self.chosen = Some(db);
+        redis::from_owned_redis_value(Value::Array(answers)).map_err(|error| {
+            let why = format!("its answer is none ({})", error.category());
+            self.is_lost(Lost { tried: tried.to_owned(), why })
+        })
+    }
+
+    /// So many answers to what was packed, all of them within the time of one.
+    fn answers(&mut self, tried: &str, packed: &[u8], count: usize) -> Result<Vec<Value>, Lost> {
+        if let Some(lost) = &self.lost {
+            return Err(lost.clone());
+        }
+        let mut heard = || -> Result<Vec<Value>, String> {
+            let over = end(PATIENCE);
+            self.line.send(packed, PATIENCE).map_err(|error| broken(&error))?;
+            let mut all = Vec::new();
+            for _ in 0..count {
+                let reply = self.line.hear(over).map_err(|error| broken(&error))?;
+                let reply = reply.ok_or_else(|| "no answer in time".to_owned())?;
+                all.push(reply.map_err(|code| refuses(&code))?);
+            }
+            Ok(all)
+        };
+        heard().map_err(|why| self.is_lost(Lost { tried: tried.to_owned(), why }))
     }
 
     fn is_lost(&mut self, lost: Lost) -> Lost {
@@ -236,16 +256,25 @@ fn some(keys: &[String]) -> String {
     }
 }
 
-/// What happened, without what was asked and answered.
-fn why(error: &RedisError) -> String {
-    match error.code() {
-        Some("LOADING") => "it is still loading its data (LOADING)".to_owned(),
-        Some("NOAUTH" | "WRONGPASS") => "it wants a password, which nobody has".to_owned(),
-        Some(code) => format!("it refuses ({})", code.chars().take(20).collect::<String>()),
-        None if error.is_timeout() => "no answer in time".to_owned(),
-        None if error.is_connection_dropped() => "the connection is closed".to_owned(),
-        // Of the machine's own words alone: no answer stands in them.
-        None if error.is_io_error() => error.to_string(),
-        None => format!("its answer is none ({})", error.category()),
+/// What an error of redis says, by its code.
+fn refuses(code: &str) -> String {
+    match code {
+        "LOADING" => "it is still loading its data (LOADING)".to_owned(),
+        "NOAUTH" | "WRONGPASS" => "it wants a password, which nobody has".to_owned(),
+        code => format!("it refuses ({})", code.chars().take(20).collect::<String>()),
+    }
+}
+
+/// What became of the connection, in the machine's own words: no answer stands in them.
+fn broken(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => "no answer in time".to_owned(),
+        io::ErrorKind::UnexpectedEof
+        | io::ErrorKind::BrokenPipe
+        | io::ErrorKind::ConnectionReset
+        | io::ErrorKind::ConnectionAborted
+        | io::ErrorKind::NotConnected => "the connection is closed".to_owned(),
+        io::ErrorKind::InvalidData => format!("its answer is none ({error})"),
+        _ => error.to_string(),
     }
 }

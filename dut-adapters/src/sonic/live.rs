@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 
 /// Between a table and its key, and between the parts of that.
 const SEPARATOR: &str = "|";
+/// What says that all of it is there.
+const LOADED: &str = "CONFIG_DB_INITIALIZED";
 
 /// Reads CONFIG_DB of the switch whose redis is at `at`, as [`read`](super::read) does a file of it.
 ///
@@ -40,6 +42,7 @@ pub(super) fn name(at: &RedisAt) -> String {
 pub(super) fn config(link: &mut Link, named: &str) -> Result<Tables, Lost> {
     let mut rows: BTreeMap<String, BTreeMap<String, Row>> = BTreeMap::new();
     let mut size = 0_u64;
+    whole(link)?;
     for (table, fields) in kept::tables() {
         let keys = link.keys(Db::Config, &format!("{table}{SEPARATOR}"))?;
         let asked = match fields {
@@ -67,7 +70,22 @@ pub(super) fn config(link: &mut Link, named: &str) -> Result<Tables, Lost> {
             rows.entry(table.to_owned()).or_default().insert(key, Row { spot: NOWHERE, fields });
         }
     }
+    // What is being loaded anew may have been half of it meanwhile.
+    whole(link)?;
     Ok(Tables { file: named.to_owned(), lines: Vec::new(), rows, faults: RefCell::default() })
+}
+
+/// Refuses a CONFIG_DB that is being loaded: who loads it takes this mark away first, and sets it once all of it is there.
+fn whole(link: &mut Link) -> Result<(), Lost> {
+    let tried = "read CONFIG_DB";
+    let mut ask = redis::pipe();
+    ask.cmd("GET").arg(LOADED);
+    let [mark]: [Option<String>; 1] = link.ask(Db::Config, tried, &ask)?;
+    if mark.as_deref() == Some("1") {
+        return Ok(());
+    }
+    let why = format!("it is not whole, or being loaded: {LOADED} is not 1");
+    Err(Lost { tried: tried.to_owned(), why })
 }
 
 /// A database has no lines: what is wrong with a field is told by table, key and field.

@@ -58,11 +58,20 @@ impl Tables {
         Some(Said { tables: self, table, key, field, text, spot: *spot })
     }
 
-    /// A field of the row of a port: the one that is named after it, or one of several ports, as images of 2019 write them.
+    /// A field of the row of a port: the one that is named after it, or one of several ports, as images of 2019 write them. Two rows that
+    /// say different things of one port are none of them to be believed: orchagent takes each as it comes, and the last one stays.
     pub(super) fn of_port<'t>(&'t self, table: &str, port: &str, field: &str) -> Option<Said<'t>> {
         let own = |key: &&str| key.split(',').any(|one| one.trim() == port);
         let keys = self.table(table).map(|(key, _)| key).filter(own);
-        keys.filter_map(|key| self.field(table, key, field)).next()
+        let mut all = keys.filter_map(|key| self.field(table, key, field));
+        let first = all.next()?;
+        if let Some(other) = all.find(|other| other.text != first.text) {
+            let (one, text) = (first.path(), rig_units::limits::quoted(other.text));
+            let found = format!("{} is `{text}`, and {one} says otherwise of {port}", other.path());
+            let want = "one row for each port: which of two is in effect hangs on the order in which they were written";
+            self.note(other.place(), found, want);
+        }
+        Some(first)
     }
 
     /// Whether the file is of an image on which `pfc_enable` says what the watchdog guards, too: `pfcwd_sw_enable` came with the

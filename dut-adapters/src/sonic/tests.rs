@@ -51,6 +51,25 @@ fn the_profile_of_a_leaf_is_to_the_field_the_bundled_one_that_it_was_made_of() {
 }
 
 #[test]
+fn two_rows_that_say_different_things_of_one_port_are_refused_and_two_that_agree_are_not() {
+    let text = std::fs::read_to_string(golden("leaf.json")).expect("a file");
+    let leaf: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    for (classes, refused) in [("3,4", false), ("3", true)] {
+        let mut leaf = leaf.clone();
+        leaf["PORT_QOS_MAP"]["Ethernet0,Ethernet4"] = serde_json::json!({"pfc_enable": classes});
+        let tables = of_text(&leaf.to_string()).expect("it reads");
+        let sets = alike(&tables, None);
+        assert_eq!(sets.is_err(), refused, "{classes}");
+        let Err(faults) = sets else { continue };
+        let why =
+            "is `3,4`, and PORT_QOS_MAP|Ethernet0,Ethernet4|pfc_enable says otherwise of Ethernet0";
+        let why_not = "is `3`, and PORT_QOS_MAP|Ethernet0|pfc_enable says otherwise of Ethernet0";
+        let told = said(&faults);
+        assert!(told.contains(why) || told.contains(why_not), "{told}");
+    }
+}
+
+#[test]
 fn each_line_of_a_profile_says_where_it_is_from_and_what_no_database_says_is_marked() {
     let (_, sets) = of_file("leaf.json");
     let text = sets[0].written("made");

@@ -4,7 +4,9 @@ use core::fmt;
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns, unshare};
 use std::fs::{self, File};
+use std::io;
 use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::panic::resume_unwind;
 use std::thread;
 
@@ -88,6 +90,14 @@ impl Namespace {
     pub fn enter(&self) -> Result<(), LabError> {
         setns(&self.0, CloneFlags::CLONE_NEWNET)
             .map_err(|errno| failed("enter a network namespace", errno))
+    }
+
+    /// The kernel's number of it: no two that are there at once have the same.
+    ///
+    /// # Errors
+    /// The kernel does not say.
+    pub fn number(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.ino())
     }
 
     /// The descriptor that stands for it.

@@ -1,7 +1,7 @@
 //! Reading through what a device is steered, and where that is.
 
 use crate::walk::{At, Fields};
-use crate::{ControlName, RedisAt};
+use crate::{ControlName, RedisAt, Transport};
 
 /// Through what a device is steered, and where that is.
 pub(super) struct Steering<'w> {
@@ -26,16 +26,28 @@ pub(super) fn steering<'w>(fields: &Fields<'w>) -> Option<Option<Steering<'w>>> 
         return Some(None);
     };
     match (control, &redis) {
-        (ControlName::Sonic, None) => {
-            at.fault("the control `sonic` without a redis", format!("redis: {}", RedisAt::WANT));
-            None
-        }
-        (ControlName::Sonic, Some(_)) | (_, None) => Some(Some(Steering { at, control, redis })),
+        (ControlName::Sonic, _) | (_, None) => Some(Some(Steering { at, control, redis })),
         (_, Some(_)) => {
             let redis = fields.get("redis");
             redis.iter().for_each(|at| at.at_key("this control asks no redis", BESIDE));
             None
         }
+    }
+}
+
+/// Whether a redis is named where there is one, and none where the rig starts it.
+pub(super) fn listens(steering: &Steering<'_>, transport: &Transport) {
+    let Steering { at, control, redis } = steering;
+    match (transport, redis) {
+        _ if *control != ControlName::Sonic => {}
+        (Transport::Veth(_), Some(_)) => {
+            let want = "no `redis`, or `transport: interfaces`";
+            at.fault("at virtual interfaces the rig starts the redis of a stand-in itself", want);
+        }
+        (Transport::Interfaces(_), None) => {
+            at.fault("the control `sonic` without a redis", format!("redis: {}", RedisAt::WANT));
+        }
+        _ => {}
     }
 }
 
@@ -65,5 +77,18 @@ mod tests {
         .map(|device| faults_of_lab(&sonic(device)))
         .join("\n");
         insta::assert_snapshot!(faults);
+    }
+
+    #[test]
+    fn at_virtual_interfaces_the_rig_starts_the_redis_of_a_switch_with_sonic() {
+        let lab = |beside: &str| {
+            let wire = "{speed: 1Gbps, ports: 4, bound: 1ms, budget: 9s}";
+            let dut = format!("profile: duts/broadcom.yaml, control: sonic{beside}");
+            format!("about: a\ntransport: veth\ncable: 3m\nduts: [{{{dut}}}]\nwire: {wire}\n")
+        };
+        let read = lab_of(&lab(""));
+        assert_eq!((read.control(&read.duts[0]), read.redis.len()), (ControlName::Sonic, 0));
+        let faults = faults_of_lab(&lab(", redis: 'unix:/near.sock'"));
+        assert!(faults.contains("the rig starts the redis of a stand-in itself"), "{faults}");
     }
 }

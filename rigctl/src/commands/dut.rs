@@ -1,16 +1,18 @@
 //! `rigctl dut serve`: the emulated device as a process of its own, on real ports.
 
 use super::input::Bad;
-use crate::cli::ServeArgs;
+use super::standing::Standing;
+use crate::cli::{ServeArgs, ServedAs};
 use crate::rights::{self, Work};
 use crate::{mutation, stderr, stdout};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getppid};
 use rig_dut::serve::{Conversation, Gate, Line, Place, Served, Turned, on_ports};
+use rig_dut::standin::Faults;
 use rig_generator::clock::Wall;
 use rig_generator::port::{Config, Port, RealTime};
-use rig_lab::{Kind, Lab, Profile, Transport, read};
+use rig_lab::{Kind, Lab, Profile, RedisAt, Transport, read};
 use rig_reports::Exit;
 use std::collections::BTreeMap;
 use std::io::{self, BufReader};
@@ -36,13 +38,14 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Bad> {
     let profile = mutated(served(profile(args)?)?, &args.mutate)?;
     let count = u16::try_from(args.port.len()).unwrap_or(u16::MAX);
     let profile = on_ports(profile, count, args.speed).map_err(Bad::of)?;
-    let place: Place = args
-        .control
-        .parse()
-        .map_err(|why| Bad::of(format!("`--control {}`: {why}", args.control)))?;
+    let place = args.control.as_deref().map(|text| {
+        text.parse::<Place>().map_err(|why| Bad::of(format!("`--control {text}`: {why}")))
+    });
+    let place = place.transpose()?;
+    let redis = redis_of(args)?;
     // A sleep that ends up to 50 us late, as is usual, would be the greatest error of all.
     let _unsupported = prctl::set_timerslack(1);
-    match on(args, profile, &place) {
+    match on(args, profile, place.as_ref(), redis) {
         Ok(()) => Ok(Exit::Passed),
         Err(why) => {
             stderr::line(&format!("error: {why}"));
@@ -65,7 +68,12 @@ fn ends_with(parent: Pid) -> Result<(), Bad> {
 }
 
 /// The device on its ports.
-fn on(args: &ServeArgs, profile: Profile, place: &Place) -> Result<(), String> {
+fn on(
+    args: &ServeArgs,
+    profile: Profile,
+    place: Option<&Place>,
+    redis: Option<&Path>,
+) -> Result<(), String> {
     let mut lines = Vec::new();
     for interface in &args.port {
         let config = Config {
@@ -79,20 +87,28 @@ fn on(args: &ServeArgs, profile: Profile, place: &Place) -> Result<(), String> {
         lines.push(Line { interface: interface.clone(), tx, rx });
     }
     // No other is opened later.
-    rights::keep(match place {
-        Place::File(_) => Work::ServedAtFile,
-        Place::Stdio | Place::Name(_) => Work::Served,
+    rights::keep(match (place, redis) {
+        (Some(Place::File(_)), _) | (_, Some(_)) => Work::ServedAtFile,
+        (Some(Place::Stdio | Place::Name(_)) | None, None) => Work::Served,
     });
     rights::lower(Work::Served);
     let name = profile.name.clone();
-    let served = Served::new(profile, lines, Wall::start(), args.seed);
+    let served = Served::new(profile.clone(), lines, Wall::start(), args.seed);
     let (mut served, post) = served.map_err(|error| error.to_string())?;
     let conversation =
         Conversation { hello: served.hello(), post: post.clone(), until_hangup: args.until_hangup };
-    let (hung_up, ended) = (post.clone(), post);
+    let (hung_up, ended) = (post.clone(), post.clone());
     let _listening = on_signal(move || ended.stop());
+    let ports = args.port.join(", ");
+    // Whoever talks to the device finds the databases filled.
+    let faults = Faults::of(&args.fault);
+    let switch = redis.map(|socket| Standing::start(&profile, socket, post, faults)).transpose()?;
     let gate = match place {
-        Place::Stdio => {
+        None => {
+            stderr::line(&format!("serving {name} on {ports}"));
+            None
+        }
+        Some(Place::Stdio) => {
             let talk = move || {
                 let _broken = conversation.hold(BufReader::new(io::stdin()), stdout::Conversation);
                 // Nobody else can talk to this device: with who started it, however that ended, it ends.
@@ -101,25 +117,43 @@ fn on(args: &ServeArgs, profile: Profile, place: &Place) -> Result<(), String> {
             thread::Builder::new().name("control".into()).spawn(talk).map_err(|e| e.to_string())?;
             None
         }
-        Place::Name(_) | Place::File(_) => {
+        Some(place @ (Place::Name(_) | Place::File(_))) => {
             let gate = {
                 let _raised = rights::raise(Work::ServedAtFile);
                 Gate::open(place)?
             };
             let admitted = gate.admit(conversation, args.force, turned);
             admitted.map_err(|error| error.to_string())?;
-            let ports = args.port.join(", ");
             stderr::line(&format!("serving {name} on {ports}, control {place}"));
             Some(gate)
         }
     };
+    if let (Some(socket), false) = (redis, place == Some(&Place::Stdio)) {
+        stderr::line(&format!(
+            "its databases as SONiC has them: redis-cli -s {}",
+            socket.display()
+        ));
+    }
     // Without the permission it is late more often, and says so whenever it is asked.
     let _usual = RealTime::enter();
     let ended = served.run().map_err(|error| error.to_string());
     // Its file, if it has one, goes with it.
     let _raised = rights::raise(Work::ServedAtFile);
     drop(gate);
+    drop(switch);
     ended
+}
+
+/// Where the redis of a switch that runs SONiC is to listen, if the device is to be one.
+fn redis_of(args: &ServeArgs) -> Result<Option<&Path>, Bad> {
+    match (args.system, &args.redis) {
+        (Some(ServedAs::Sonic), Some(RedisAt::Unix(socket))) => Ok(Some(socket)),
+        (Some(ServedAs::Sonic), Some(other)) => {
+            let why = "a stand-in's redis listens at a socket of this machine";
+            Err(Bad::of(format!("`--redis {other}`: {why}\n   = want: unix:PATH")))
+        }
+        _ => Ok(None),
+    }
 }
 
 /// Tells of clients that were turned away: of the first, the second, the fourth and so on, so that nobody can fill a log.

@@ -21,4 +21,5 @@ pub mod restore;
 pub mod run;
 pub mod schema;
 pub mod size;
+mod standing;
 pub(crate) mod words;

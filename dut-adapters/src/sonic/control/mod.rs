@@ -5,6 +5,8 @@
 
 mod counters;
 mod effect;
+mod events;
+mod heard;
 mod held;
 mod lease;
 mod stated;
@@ -19,7 +21,10 @@ use super::{live, stated as reader};
 use crate::control::{Ability, Capabilities, Control, ControlError, Lost, Readings, Refused};
 use crate::journal::Change;
 use core::time::Duration;
+use events::Ears;
 use lease::Lease;
+use rig_capture::DutEvent;
+use rig_generator::port::Mono;
 use rig_lab::{Declared, Profile, RedisAt, Setting, settings};
 use rig_units::Dur;
 
@@ -42,22 +47,33 @@ pub struct SonicControl {
     /// What was written and not undone, in its order.
     written: Vec<Write>,
     patience: Duration,
+    /// Zero of the session's clock.
+    zero: Mono,
+    /// Whoever listens to what it publishes, once somebody has asked for it.
+    ears: Option<Ears>,
 }
 
 impl SonicControl {
-    /// What it can do: state what is configured, set it, and read counters. Of its clock nothing is known.
+    /// What it can do: state what is configured, set it, read counters, and hear what watchdogs do. When that was is known to within
+    /// less than a poll and a half where the image says nothing of its polls, and each event says how far off it may be.
     pub const CAPABILITIES: Capabilities = Capabilities {
-        offered: &[Ability::Snapshot, Ability::Configure, Ability::Counters],
-        clock_bound: Dur::ZERO,
+        offered: &[Ability::Snapshot, Ability::Configure, Ability::Counters, Ability::Events],
+        clock_bound: Dur::s(1),
     };
 
     /// The switch whose redis is at `at`, which is what `profile` declares: its first `ports` front-panel ports that are up are
-    /// cabled to the rig's. From now on no other rig can have it.
+    /// cabled to the rig's. From now on no other rig can have it. `zero` is that of the session's clock.
     ///
     /// # Errors
     /// Nobody answers there, another rig has it, it is not what the profile declares, or not in effect.
-    pub fn open(at: &RedisAt, profile: &Profile, ports: u16) -> Result<SonicControl, String> {
-        SonicControl::with(at, profile, ports, ARRIVES)
+    pub fn open(
+        (at, zero): (&RedisAt, Mono),
+        profile: &Profile,
+        ports: u16,
+    ) -> Result<SonicControl, String> {
+        let mut control = SonicControl::with(at, profile, ports, ARRIVES)?;
+        control.zero = zero;
+        Ok(control)
     }
 
     /// The same, that waits no longer than `patience` for what is to arrive.
@@ -88,6 +104,8 @@ impl SonicControl {
                     seen,
                     written: Vec::new(),
                     patience,
+                    zero: Mono(0),
+                    ears: None,
                 };
                 control.is_declared()?;
                 control.arrive().map_err(|error| error.to_string())?;
@@ -253,6 +271,17 @@ impl Control for SonicControl {
         let mut values = counters::read(&mut self.link, &self.ports, &mut pause)?;
         values.retain(|name, _| names.is_empty() || names.contains(name));
         Ok(Readings { values, ..Readings::default() })
+    }
+
+    /// None the first time: what is published is heard from then on.
+    fn events(&mut self) -> Result<Vec<DutEvent>, ControlError> {
+        self.lease.renew(&mut self.link)?;
+        let Some(ears) = &mut self.ears else {
+            self.ears = Some(Ears::open(&self.at, &mut self.link, &self.ports)?);
+            return Ok(Vec::new());
+        };
+        let poll = self.seen.1.switch().map_or(Dur::ZERO, |switch| switch.pfcwd.poll_interval);
+        Ok(ears.since(&mut self.link, (self.zero, poll))?)
     }
 
     /// Byte for byte what it was, whatever `touched` names: a value that was not there is not there again.

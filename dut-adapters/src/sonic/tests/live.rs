@@ -4,6 +4,8 @@ use super::{golden, profile, redis_in, said};
 use crate::fixture::{Break, BrokenWay};
 use crate::sonic::{PortSet, alike, live, read};
 use rig_lab::RedisAt;
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixListener;
 
 fn sets(at: &RedisAt) -> Vec<PortSet> {
     let tables = live(at).unwrap_or_else(|faults| panic!("{}", said(&faults)));
@@ -86,11 +88,46 @@ fn nobody_at_the_place_and_a_database_of_something_else_are_told() {
         "{faults}"
     );
     let Some(server) = redis_in(desk.path()) else { return };
+    // As while it is loaded: half of it must not be taken for the whole.
+    let faults = said(&live(&server.at()).expect_err("it is empty"));
+    let why =
+        "cannot read CONFIG_DB: it is not whole, or being loaded: CONFIG_DB_INITIALIZED is not 1";
+    assert!(faults.contains(why), "{faults}");
+    server.load(&golden("leaf.json"));
+    server.tell(4, &["SET", "CONFIG_DB_INITIALIZED", "0"]);
+    let faults = said(&live(&server.at()).expect_err("it is loaded anew"));
+    assert!(faults.contains(why), "{faults}");
+    server.tell(4, &["FLUSHDB"]);
+    server.tell(4, &["SET", "CONFIG_DB_INITIALIZED", "1"]);
     let faults = said(&live(&server.at()).expect_err("it is empty"));
     assert!(faults.contains("there is no table in it that is read"), "{faults}");
     server.tell(4, &["SET", "PORT|Ethernet0", "no hash"]);
     let faults = said(&live(&server.at()).expect_err("no hash"));
     assert!(faults.contains("cannot read PORT|Ethernet0: it refuses (WRONGTYPE)"), "{faults}");
+}
+
+#[test]
+fn a_list_of_keys_that_comes_to_no_end_is_given_up() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let socket = desk.path().join("endless.sock");
+    let listener = UnixListener::bind(&socket).expect("a socket");
+    let ends = std::thread::spawn(move || {
+        let (mut line, _) = listener.accept().expect("somebody calls");
+        let (mut asked, mut first) = ([0; 4_096], true);
+        // To the question for the mark that it is all there; then always that there is more.
+        while line.read(&mut asked).is_ok_and(|length| length > 0) {
+            let answer: &[u8] =
+                if first { b"+OK\r\n$1\r\n1\r\n" } else { b"*2\r\n$1\r\n7\r\n*0\r\n" };
+            first = false;
+            if line.write_all(answer).is_err() {
+                break;
+            }
+        }
+    });
+    let faults = said(&live(&RedisAt::Unix(socket)).expect_err("it never ends"));
+    assert!(faults.contains("cannot list the keys"), "{faults}");
+    assert!(faults.contains("it comes to no end"), "{faults}");
+    ends.join().expect("no panic");
 }
 
 #[test]

@@ -83,7 +83,7 @@ pub(super) fn start(
     Ok(Bench {
         profile: profile.name.clone(),
         control: Steered::lasting(
-            over_interfaces((reach.control, reach.redis.as_ref()), profile, ports)?,
+            over_interfaces((reach.control, reach.redis.as_ref(), opened), profile, ports)?,
             Arc::clone(journal),
             opened,
         ),

@@ -8,16 +8,16 @@ use super::keeper::Keeper;
 use super::steered::Steered;
 use crate::stop::Stop;
 use nix::sys::memfd::{MFdFlags, memfd_create};
-use rig_dut::EmulatedWire;
+use rig_dut::{EmulatedWire, StandinControl};
 use rig_generator::netlab::{self, LabError, Namespace};
 use rig_generator::port::memory::Halves;
 use rig_generator::port::{Config, Mono, Port, PortError};
-use rig_lab::Profile;
+use rig_lab::{Profile, RedisAt};
 use rig_units::Dur;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsRawFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -31,6 +31,8 @@ pub struct Serve {
     pub program: PathBuf,
     /// How far off a timestamp of the rig, or the device, may be.
     pub bound: Dur,
+    /// The devices that are to be switches with SONiC, by name.
+    pub sonic: Vec<String>,
     /// Nobody waits for a device to start once it hurries.
     pub stop: Arc<Stop>,
 }
@@ -54,13 +56,25 @@ pub(super) fn start(
         let [one, other] = ends.map(|(within, name)| netlab::End { within, name });
         netlab::pair(one, other, MTU).map_err(lab)?;
     }
-    let (device, keeper) = served(serve, profile, &far, names.iter().map(|(_, its)| its.as_str()))?;
+    let its = names.iter().map(|(_, its)| its.as_str());
+    let redis = serve.sonic.contains(&profile.name).then(|| socket(&far)).transpose()?;
+    let (device, keeper) = served((serve, redis.as_deref()), profile, &far, its)?;
     let ports: Result<Vec<Port>, String> = names.iter().map(|(own, _)| open(&near, own)).collect();
     let ports = ports?;
     let sees_tags = ports.iter().all(|port| port.caps.vlan_tags);
     let ports = ports.into_iter().map(halves).collect();
     let interfaces = names.iter().map(|(_, its)| its.clone()).collect();
-    let (control, clock) = (Steered::new(Box::new(device)), clocks.since(Mono::now()));
+    let opened = Mono::now();
+    let control = match redis {
+        None => Steered::new(Box::new(device)),
+        Some(socket) => {
+            let ports = profile.declared.port_count();
+            let redis = (&RedisAt::Unix(socket), opened);
+            let standin = StandinControl::open(device, redis, profile, ports)?;
+            Steered::running(Box::new(standin), opened)
+        }
+    };
+    let clock = clocks.since(opened);
     let bench = Bench::of(profile, control, clock, (ports, serve.bound));
     Ok(Bench { far: Some(Far { within: far, interfaces, keeper }), sees_tags, ..bench })
 }
@@ -86,7 +100,7 @@ fn open(near: &Namespace, name: &str) -> Result<Port, String> {
 /// Starts the process that serves the device in the far namespace. It reads its profile from memory that it inherits, and
 /// is steered over its standard input and output: there is no file that could remain.
 fn served<'a>(
-    Serve { program, stop, .. }: &Serve,
+    (Serve { program, stop, .. }, redis): (&Serve, Option<&Path>),
     profile: &Profile,
     far: &Arc<Namespace>,
     interfaces: impl Iterator<Item = &'a str>,
@@ -106,7 +120,17 @@ fn served<'a>(
     for interface in interfaces {
         command.args(["--port", interface]);
     }
+    if let Some(socket) = redis {
+        command.args(["--as", "sonic", "--redis"]).arg(format!("unix:{}", socket.display()));
+    }
     Keeper::launch(far, command, stop)
+}
+
+/// Where the databases of a device in `far` listen: in a folder that is made for them alone, and goes with them.
+fn socket(far: &Namespace) -> Result<PathBuf, String> {
+    let place = far.number().map_err(|error| format!("a network namespace: {error}"))?;
+    let folder = format!("rigctl-sonic-{}-{place}", std::process::id());
+    Ok(std::env::temp_dir().join(folder).join("redis.sock"))
 }
 
 /// Memory with `text` in it that a process which is started now inherits.

@@ -29,6 +29,12 @@ impl Steered {
         Steered { control, journal: None, opened: Mono(0), before: None, noted: Vec::new() }
     }
 
+    /// A device that goes with its bench and is not booted for a session: it runs on from one to the next, as that which was `opened`
+    /// then. What is set is taken back at the end of each.
+    pub(super) fn running(control: Box<dyn Control>, opened: Mono) -> Steered {
+        Steered { opened, ..Steered::new(control) }
+    }
+
     /// A device that was there before, and stays; `opened` is when its bench was.
     pub(super) fn lasting(
         control: Box<dyn Control>,
@@ -67,22 +73,31 @@ impl Steered {
     /// The device refuses them, or cannot be reached; or what is to be undone cannot be noted, so that nothing was changed.
     pub fn set(&mut self, settings: &[Setting]) -> Result<(), Broken> {
         let mut changes = self.control.changes(settings);
-        let Some(journal) = self.journal.clone().filter(|_| !changes.is_empty()) else {
+        if changes.is_empty() {
             return Ok(self.control.set(settings)?);
-        };
+        }
         if self.before.is_none() {
             self.before = Some((self.control.snapshot()?, Vec::new()));
             // By what the device is now: another hand may have been there since it was looked at.
             changes = self.control.changes(settings);
         }
-        let noted = journal.note(changes).map_err(Broken::Device)?;
-        let set = journal.make(|| self.control.set(settings));
+        let set = match self.journal.clone() {
+            None => self.control.set(settings),
+            Some(journal) => {
+                let noted = journal.note(changes).map_err(Broken::Device)?;
+                let set = journal.make(|| self.control.set(settings));
+                if let Err(ControlError::Refused(_) | ControlError::NotOffered(_)) = set {
+                    journal.strike(&noted);
+                } else {
+                    // Of a device that was lost meanwhile nobody knows.
+                    self.noted.extend(noted);
+                }
+                set
+            }
+        };
         if let Err(ControlError::Refused(_) | ControlError::NotOffered(_)) = set {
-            journal.strike(&noted);
             return Ok(set?);
         }
-        // Of a device that was lost meanwhile nobody knows.
-        self.noted.extend(noted);
         if let Some((_, touched)) = &mut self.before {
             touched.extend_from_slice(settings);
         }

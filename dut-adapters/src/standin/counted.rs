@@ -1,0 +1,124 @@
+//! Counters, copied to COUNTERS_DB now and then as syncd's flex counters do: each group by its own interval, and only where it is on.
+
+use super::asic::Asic;
+use super::faults::Faults;
+use super::names::{Db, Row, Rows, set};
+use super::objects;
+use redis::{Connection, Pipeline, RedisResult};
+use rig_generator::port::Mono;
+use rig_units::Dur;
+use std::collections::BTreeMap;
+
+/// A group: its name in CONFIG_DB and in FLEX_COUNTER_DB, and what its counters begin with; a later one has what no earlier one has.
+const GROUPS: [(&str, &str, &[&str]); 6] = [
+    (
+        "PORT_BUFFER_DROP",
+        "PORT_BUFFER_DROP_STAT",
+        &["SAI_PORT_STAT_IN_DROPPED_PKTS", "SAI_PORT_STAT_OUT_DROPPED_PKTS"],
+    ),
+    (
+        "WRED_ECN_PORT",
+        "WRED_ECN_PORT_STAT_COUNTER",
+        &["SAI_PORT_STAT_WRED_", "SAI_PORT_STAT_GREEN_WRED_"],
+    ),
+    ("PORT", "PORT_STAT_COUNTER", &["SAI_PORT_STAT_"]),
+    ("WRED_ECN_QUEUE", "WRED_ECN_QUEUE_STAT_COUNTER", &["SAI_QUEUE_STAT_WRED_"]),
+    (
+        "QUEUE",
+        "QUEUE_STAT_COUNTER",
+        &[
+            "SAI_QUEUE_STAT_PACKETS",
+            "SAI_QUEUE_STAT_BYTES",
+            "SAI_QUEUE_STAT_DROPPED_",
+            "SAI_QUEUE_STAT_CURR_OCCUPANCY_",
+        ],
+    ),
+    ("PG_DROP", "PG_DROP_STAT_COUNTER", &["SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_"]),
+];
+/// What orchagent itself counts of stormed queues, and writes each second (`COUNTER_CHECK_POLL_TIMEOUT_SEC`).
+const STORMED: &str = "PFC_WD_QUEUE_STATS_";
+const SECOND: u64 = 1_000;
+/// The watchdog's polls where CONFIG_DB says none, in milliseconds.
+const POLL: &str = "100";
+
+/// The groups of FLEX_COUNTER_DB, as CONFIG_DB has them.
+pub(super) fn flex(rows: &Rows, all: &mut Pipeline) {
+    all.cmd("SELECT").arg(Db::Flex as u8).ignore();
+    let global = rows.get("PFC_WD|GLOBAL").and_then(|row| row.get("POLL_INTERVAL"));
+    let poll = global.map_or(POLL, String::as_str).to_owned();
+    let watchdog = Row::from([("POLL_INTERVAL".to_owned(), poll)]);
+    set(all, "FLEX_COUNTER_GROUP_TABLE:PFC_WD", &watchdog);
+    for (name, group, _) in GROUPS {
+        if let Some(row) = rows.get(&format!("FLEX_COUNTER_TABLE|{name}")) {
+            set(all, &format!("FLEX_COUNTER_GROUP_TABLE:{group}"), row);
+        }
+    }
+}
+
+/// When each group is copied next.
+#[derive(Debug, Default)]
+pub(super) struct Copies {
+    due: BTreeMap<&'static str, Mono>,
+    faults: Faults,
+}
+
+impl Copies {
+    /// None was made yet.
+    pub(super) fn new(faults: Faults) -> Copies {
+        Copies { due: BTreeMap::new(), faults }
+    }
+
+    /// Copies what is due at `now`.
+    pub(super) fn copy(
+        &mut self,
+        rows: &Rows,
+        now: Mono,
+        line: &mut Connection,
+        asic: &mut dyn Asic,
+    ) -> RedisResult<()> {
+        let mut due: Vec<&str> = Vec::new();
+        let intervals =
+            GROUPS.iter().filter_map(|(name, group, _)| Some((*group, interval(rows, name)?)));
+        for (group, ms) in intervals.chain([(STORMED, SECOND)]) {
+            let next = self.due.entry(group).or_insert(now);
+            if *next <= now {
+                let late = self.faults.late_counters.0 / 1_000;
+                *next = Mono(now.0 + Dur::ms(ms).0 / 1_000 + late);
+                due.push(group);
+            }
+        }
+        if due.is_empty() || rows.is_empty() {
+            return Ok(());
+        }
+        let mut copied: BTreeMap<String, Row> = BTreeMap::new();
+        for (name, value) in asic.counters() {
+            let Some((object, counter)) = name.split_once(' ') else { continue };
+            if group_of(counter).is_some_and(|group| due.contains(&group))
+                && let Some(oid) = objects::of(rows, object, counter)
+            {
+                let key = format!("COUNTERS:{oid}");
+                copied.entry(key).or_default().insert(counter.to_owned(), value.to_string());
+            }
+        }
+        let mut all = redis::pipe();
+        all.cmd("SELECT").arg(Db::Counters as u8).ignore();
+        copied.iter().for_each(|(key, row)| set(&mut all, key, row));
+        all.exec(line)
+    }
+}
+
+/// Which group a counter is of.
+fn group_of(counter: &str) -> Option<&'static str> {
+    if counter.starts_with(STORMED) {
+        return Some(STORMED);
+    }
+    let own = |prefix: &&str| counter.starts_with(*prefix);
+    GROUPS.iter().find(|(.., all)| all.iter().any(|one| own(&one))).map(|(_, group, _)| *group)
+}
+
+/// How often CONFIG_DB has a group copied, in milliseconds; `None` where it does not.
+fn interval(rows: &Rows, name: &str) -> Option<u64> {
+    let row = rows.get(&format!("FLEX_COUNTER_TABLE|{name}"))?;
+    let on = row.get("FLEX_COUNTER_STATUS").is_some_and(|word| word == "enable");
+    row.get("POLL_INTERVAL").filter(|_| on)?.parse().ok()
+}

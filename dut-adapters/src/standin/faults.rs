@@ -1,0 +1,65 @@
+//! What the stand-in does on purpose as no healthy switch does.
+
+use core::str::FromStr;
+use rig_units::Dur;
+
+/// Faults that are on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Faults {
+    /// What is changed never arrives in ASIC_DB.
+    pub deaf_asic: bool,
+    /// Each copy of the counters is so much later than its interval.
+    pub late_counters: Dur,
+    /// The clock by which polls are stamped is so much before the one that redis tells.
+    pub clock: Dur,
+    /// An event comes so long after the poll that decided.
+    pub late_events: Dur,
+    /// Each event comes twice.
+    pub twice: bool,
+    /// No event comes.
+    pub silent: bool,
+}
+
+/// One of them, as it is typed.
+#[derive(Debug, Clone, Copy)]
+pub struct Fault(fn(&mut Faults, Dur), Dur);
+
+/// A word, whether a length of time goes with it, and what it sets.
+type Switch = (&'static str, bool, fn(&mut Faults, Dur));
+
+const SWITCHES: [Switch; 6] = [
+    ("deaf-asic", false, |all, _| all.deaf_asic = true),
+    ("late-counters", true, |all, by| all.late_counters = by),
+    ("clock", true, |all, by| all.clock = by),
+    ("late-events", true, |all, by| all.late_events = by),
+    ("events-twice", false, |all, _| all.twice = true),
+    ("no-events", false, |all, _| all.silent = true),
+];
+
+impl FromStr for Fault {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Fault, String> {
+        let (word, by) = text.split_once('=').map_or((text, None), |(word, by)| (word, Some(by)));
+        let found = SWITCHES.iter().find(|(own, timed, _)| *own == word && *timed == by.is_some());
+        let by = by.map_or(Ok(Dur::ZERO), str::parse);
+        match (found, by) {
+            (Some((.., set)), Ok(by)) => Ok(Fault(*set, by)),
+            _ => {
+                let shown = |(word, timed, _): &Switch| {
+                    format!("{word}{}", if *timed { "=TIME" } else { "" })
+                };
+                Err(format!("want one of {}", SWITCHES.map(|one| shown(&one)).join(", ")))
+            }
+        }
+    }
+}
+
+impl Faults {
+    /// All of these.
+    pub fn of(all: &[Fault]) -> Faults {
+        let mut faults = Faults::default();
+        all.iter().for_each(|Fault(set, by)| set(&mut faults, *by));
+        faults
+    }
+}

@@ -1,0 +1,203 @@
+//! CONFIG_DB of a switch that is configured as a profile declares, as SONiC's own templates would write it.
+
+use super::names::{Row, Rows, row};
+use super::said;
+use rig_lab::{Profile, RuleFamily, Scheduling, Switch};
+use rig_units::Dur;
+
+/// Bytes of Ethernet header, tag and FCS, which SONiC's MTU leaves out.
+const BESIDE_IP: u64 = 22;
+/// Lanes of a port.
+const LANES: u64 = 4;
+/// What is copied to COUNTERS_DB, and how often in milliseconds: as `counterpoll` sets it for who wants to read it.
+const COPIED: [(&str, &str); 4] =
+    [("PORT", "1000"), ("QUEUE", "1000"), ("PG_DROP", "1000"), ("WRED_ECN_QUEUE", "1000")];
+
+/// The rows of CONFIG_DB of the device of `profile`.
+///
+/// # Errors
+/// It is no switch, or declares what CONFIG_DB has no place for.
+pub fn filled(profile: &Profile) -> Result<Rows, String> {
+    let name = &profile.name;
+    let Some(switch) = profile.declared.switch() else {
+        return Err(format!("`{name}` is no switch, and SONiC runs on one"));
+    };
+    let mut rows = Rows::new();
+    let mut put = |key: &str, row: Row| drop(rows.insert(key.to_owned(), row));
+    put("DEVICE_METADATA|localhost", metadata(profile));
+    put("VERSIONS|DATABASE", row([("VERSION", "version_202411_01".to_owned())]));
+    maps(switch, &mut put);
+    schedulers(switch, &mut put);
+    buffers(switch, &mut put);
+    for index in 0..profile.declared.port_count() {
+        port(switch, index, &mut put);
+    }
+    if !switch.qos.pfcwd_sw_enable.is_empty() {
+        let red = if switch.pfcwd.big_red_switch { "enable" } else { "disable" };
+        let poll = ms(switch.pfcwd.poll_interval);
+        let global = [("POLL_INTERVAL", poll), ("BIG_RED_SWITCH", red.to_owned())];
+        put("PFC_WD|GLOBAL", row(global));
+    }
+    for (group, interval) in COPIED {
+        let status = ("FLEX_COUNTER_STATUS", "enable".to_owned());
+        let copied = row([status, ("POLL_INTERVAL", interval.to_owned())]);
+        put(&format!("FLEX_COUNTER_TABLE|{group}"), copied);
+    }
+    // What this would be taken to say is what the device is, or the stand-in would be another one.
+    let other = said::settings(&rows)
+        .into_iter()
+        .find(|setting| profile.declared.satisfies(setting) != Ok(true));
+    match other {
+        None => Ok(rows),
+        Some(setting) => {
+            let path = &setting.path;
+            let declared = profile.declared.get(path).unwrap_or_default();
+            Err(format!(
+                "CONFIG_DB has no place for {path} {declared} of `{name}`, and would say {}",
+                setting.value
+            ))
+        }
+    }
+}
+
+/// What the switch is: a platform and a hardware SKU of a vendor whose chips run that rule.
+fn metadata(profile: &Profile) -> Row {
+    let (platform, hwsku) = match profile.rule.as_ref().map(|rule| rule.family) {
+        Some(RuleFamily::Mellanox) => ("x86_64-mlnx_msn2700-r0", "ACS-MSN2700"),
+        Some(RuleFamily::Cisco8000) => ("x86_64-8101_32fh_o-r0", "Cisco-8101-O32"),
+        Some(RuleFamily::Barefoot) => ("x86_64-arista_7170_32c", "Arista-7170-32CD-C32"),
+        Some(RuleFamily::Broadcom | RuleFamily::IntervalCounter | RuleFamily::Hardware) | None => {
+            ("x86_64-arista_7060_cx32s", "Arista-7060CX-32S-C32")
+        }
+    };
+    row([
+        ("buffer_model", "traditional".to_owned()),
+        ("hostname", profile.name.clone()),
+        ("hwsku", hwsku.to_owned()),
+        ("mac", "02:00:00:00:00:01".to_owned()),
+        ("platform", platform.to_owned()),
+        ("type", "LeafRouter".to_owned()),
+    ])
+}
+
+fn maps(switch: &Switch, put: &mut impl FnMut(&str, Row)) {
+    let qos = &switch.qos;
+    let class = |dscp: u8| qos.dscp_to_tc.get(&dscp).copied().unwrap_or(qos.default_tc);
+    let dscp = (0..64).map(|dscp| (dscp.to_string(), class(dscp).to_string())).collect();
+    put("DSCP_TO_TC_MAP|AZURE", dscp);
+    for table in ["TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE"] {
+        let same = (0..8).map(|class: u8| (class.to_string(), class.to_string())).collect();
+        put(&format!("{table}|AZURE"), same);
+    }
+}
+
+fn schedulers(switch: &Switch, put: &mut impl FnMut(&str, Row)) {
+    for (queue, scheduling) in switch.scheduler.queues.iter().enumerate() {
+        let fields = match scheduling {
+            Scheduling::Strict => row([("type", "STRICT".to_owned())]),
+            Scheduling::Dwrr(weight) => {
+                row([("type", "DWRR".to_owned()), ("weight", weight.to_string())])
+            }
+        };
+        put(&format!("SCHEDULER|scheduler.{queue}"), fields);
+    }
+    let wred = &switch.wred;
+    if !wred.queues.is_empty() {
+        let mut fields = row([
+            ("ecn", said::word(&wred.ecn)),
+            ("green_min_threshold", wred.kmin.0.to_string()),
+            ("green_max_threshold", wred.kmax.0.to_string()),
+            ("green_drop_probability", (wred.pmax.0 / said::PERCENT).to_string()),
+        ]);
+        for colour in ["green", "yellow", "red"] {
+            fields.insert(format!("wred_{colour}_enable"), "true".to_owned());
+        }
+        put("WRED_PROFILE|AZURE_LOSSLESS", fields);
+    }
+}
+
+fn buffers(switch: &Switch, put: &mut impl FnMut(&str, Row)) {
+    let buffer = &switch.buffer;
+    let pool = |kind: &str, size: u64| {
+        let mode = ("mode", "dynamic".to_owned());
+        row([("type", kind.to_owned()), mode, ("size", size.to_string())])
+    };
+    let mut lossless = pool("ingress", buffer.pool.0);
+    if let Some(shared) = buffer.headroom_pool {
+        lossless.insert("xoff".to_owned(), shared.0.to_string());
+    }
+    put("BUFFER_POOL|ingress_lossless_pool", lossless);
+    put("BUFFER_POOL|egress_lossy_pool", pool("egress", buffer.lossy_pool.0));
+    let mut group = row([
+        ("pool", "ingress_lossless_pool".to_owned()),
+        ("size", (buffer.reserved.0 + buffer.xoff.0).to_string()),
+        ("xoff", buffer.xoff.0.to_string()),
+        ("xon", buffer.xon.0.to_string()),
+        ("xon_offset", buffer.xon_offset.0.to_string()),
+        ("dynamic_th", buffer.dynamic_th.to_string()),
+    ]);
+    if let Some(limit) = buffer.static_th {
+        group.insert("static_th".to_owned(), limit.0.to_string());
+    }
+    put("BUFFER_PROFILE|pg_lossless_profile", group);
+    let lossy = row([
+        ("pool", "egress_lossy_pool".to_owned()),
+        ("size", "0".to_owned()),
+        ("dynamic_th", buffer.lossy_dynamic_th.to_string()),
+    ]);
+    put("BUFFER_PROFILE|egress_lossy_profile", lossy);
+}
+
+/// All that is of one port.
+fn port(switch: &Switch, index: u16, put: &mut impl FnMut(&str, Row)) {
+    let name = Switch::port_name(index);
+    let mbps = switch.port_speed(index).map_or(0, |speed| speed.bps() / 1_000_000);
+    let lanes = (0..LANES).map(|lane| (u64::from(index) * LANES + lane + 1).to_string());
+    let fields = [
+        ("admin_status", "up".to_owned()),
+        ("alias", format!("Ethernet{}/1", index + 1)),
+        ("lanes", lanes.collect::<Vec<_>>().join(",")),
+        ("mtu", switch.mtu.0.saturating_sub(BESIDE_IP).to_string()),
+        ("speed", mbps.to_string()),
+    ];
+    put(&format!("PORT|{name}"), row(fields));
+    let (qos, pfcwd) = (&switch.qos, &switch.pfcwd);
+    let maps = ["dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map", "pfc_to_queue_map"];
+    let mut map = row(maps.map(|field| (field, "AZURE".to_owned())));
+    for (field, classes) in
+        [("pfc_enable", &qos.pfc_enable), ("pfcwd_sw_enable", &qos.pfcwd_sw_enable)]
+    {
+        if !classes.is_empty() {
+            map.insert(field.to_owned(), said::listed(classes));
+        }
+    }
+    put(&format!("PORT_QOS_MAP|{name}"), map);
+    for queue in 0..8_u8 {
+        let mut bound = row([("scheduler", format!("scheduler.{queue}"))]);
+        if switch.wred.queues.contains(&queue) {
+            bound.insert("wred_profile".to_owned(), "AZURE_LOSSLESS".to_owned());
+        }
+        put(&format!("QUEUE|{name}|{queue}"), bound);
+        let (table, profile) = if qos.pfc_enable.contains(&queue) {
+            ("BUFFER_PG", "pg_lossless_profile")
+        } else {
+            ("BUFFER_QUEUE", "egress_lossy_profile")
+        };
+        put(&format!("{table}|{name}|{queue}"), row([("profile", profile.to_owned())]));
+    }
+    if !qos.pfcwd_sw_enable.is_empty() {
+        let mut watched = row([
+            ("detection_time", ms(pfcwd.detection_time)),
+            ("action", said::word(&pfcwd.action)),
+        ]);
+        if let Some(time) = pfcwd.restoration_time {
+            watched.insert("restoration_time".to_owned(), ms(time));
+        }
+        put(&format!("PFC_WD|{name}"), watched);
+    }
+}
+
+/// Whole milliseconds.
+fn ms(time: Dur) -> String {
+    (time.0 / Dur::ms(1).0).to_string()
+}

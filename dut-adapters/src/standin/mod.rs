@@ -1,0 +1,208 @@
+//! A stand-in for a switch that runs SONiC, put together of real parts: a redis-server with its databases, a device that takes
+//! settings, counts and has a watchdog, and between the two what orchagent, its managers and syncd do there, as far as a rig looks
+//! at it.
+//!
+//! It shares nothing with [`sonic`](crate::sonic), by which such a switch is steered: names of tables and keys are written down once
+//! more, so that a mistake in one of the two shows. What it does not do as SONiC does says docs/sonic.md.
+
+mod asic;
+mod counted;
+mod faults;
+mod filled;
+mod names;
+mod objects;
+mod orchagent;
+mod refused;
+mod said;
+mod server;
+mod told;
+
+pub use asic::{Asic, Served};
+pub use faults::{Fault, Faults};
+pub use filled::filled;
+pub use names::{Row, Rows};
+pub use server::Server;
+
+use core::time::Duration;
+use counted::Copies;
+use names::Db;
+use orchagent::Orchagent;
+use redis::{Client, Connection, ConnectionAddr, ConnectionInfo, RedisError, RedisResult};
+use rig_generator::port::Mono;
+use rig_lab::{Profile, Setting};
+use rig_units::Dur;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::thread::{Builder, JoinHandle};
+use told::Told;
+
+/// How often it looks for what the device has to tell.
+const LOOK: Duration = Duration::from_millis(4);
+/// How long a change of CONFIG_DB takes until it is taken.
+const TAKES: Dur = Dur::ms(10);
+
+/// What is said of a change that is not taken, where orchagent would write to its log.
+pub type Log = Box<dyn FnMut(&str) + Send>;
+
+/// One that takes what CONFIG_DB says, until it goes.
+#[derive(Debug)]
+pub struct Standin {
+    ends: Arc<AtomicBool>,
+    deaf: Arc<AtomicBool>,
+    runs: Option<JoinHandle<()>>,
+}
+
+impl Standin {
+    /// One beside the redis at `socket`, whose CONFIG_DB is filled, before `asic`, which is set to `told` already. When this returns it
+    /// has taken what is there.
+    ///
+    /// # Errors
+    /// Nobody answers there, or the system has no thread left.
+    pub fn beside(
+        socket: &Path,
+        asic: Box<dyn Asic>,
+        told: Vec<Setting>,
+        (faults, log): (Faults, Log),
+    ) -> Result<Standin, String> {
+        let named = |error: RedisError| format!("{}: {error}", socket.display());
+        let (line, hears) = (connect(socket).map_err(named)?, connect(socket).map_err(named)?);
+        let (ends, deaf) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let orchagent = Orchagent::new(told, faults);
+        let parts = Parts {
+            line,
+            asic,
+            orchagent,
+            copies: Copies::new(faults),
+            told: Told::new(faults),
+            log,
+            ends: Arc::clone(&ends),
+            deaf: Arc::clone(&deaf),
+        };
+        let (tell, ready) = channel();
+        let run = move || {
+            let mut parts = parts;
+            // Whoever waits hears that it has ended; afterwards nobody listens.
+            let _over = parts.run(hears, &mut || {
+                let _gone = tell.send(());
+            });
+        };
+        let runs = Builder::new().name("orchagent".into()).spawn(run);
+        let runs = runs.map_err(|error| format!("cannot start a thread: {error}"))?;
+        let standin = Standin { ends, deaf, runs: Some(runs) };
+        match ready.recv() {
+            Ok(()) => Ok(standin),
+            Err(_) => Err(format!("{}: it does not take CONFIG_DB", socket.display())),
+        }
+    }
+
+    /// The device of `profile`, in a redis whose databases are empty.
+    ///
+    /// # Errors
+    /// CONFIG_DB cannot hold what the profile declares, or is not empty; or as [`Standin::beside`].
+    pub fn of(
+        profile: &Profile,
+        socket: &Path,
+        asic: Box<dyn Asic>,
+        (faults, log): (Faults, Log),
+    ) -> Result<Standin, String> {
+        let rows = filled(profile)?;
+        let told = said::settings(&rows);
+        fill(socket, &rows)?;
+        Standin::beside(socket, asic, told, (faults, log))
+    }
+
+    /// Takes nothing any more, or again.
+    pub fn is_deaf(&self, deaf: bool) {
+        self.deaf.store(deaf, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Standin {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::SeqCst);
+        let _ended = self.runs.take().map(JoinHandle::join);
+    }
+}
+
+/// Writes CONFIG_DB, where every database is empty: what is there may be a switch.
+fn fill(socket: &Path, rows: &Rows) -> Result<(), String> {
+    let named = |error: RedisError| format!("{}: {error}", socket.display());
+    let mut line = connect(socket).map_err(named)?;
+    let keyspace: String = redis::cmd("INFO").arg("keyspace").query(&mut line).map_err(named)?;
+    if keyspace.contains("keys=") {
+        return Err(format!(
+            "the redis at {} is not empty: want one that is, or no socket there, so that one is started",
+            socket.display()
+        ));
+    }
+    let mut all = redis::pipe();
+    all.cmd("SELECT").arg(Db::Config as u8).ignore();
+    rows.iter().for_each(|(key, row)| names::set(&mut all, key, row));
+    // As `sonic-cfggen` says it once all of it is there.
+    all.cmd("SET").arg("CONFIG_DB_INITIALIZED").arg(1).ignore();
+    all.exec(&mut line).map_err(named)
+}
+
+fn connect(socket: &Path) -> RedisResult<Connection> {
+    let addr = ConnectionAddr::Unix(socket.to_owned());
+    Client::open(ConnectionInfo { addr, redis: Default::default() })?.get_connection()
+}
+
+/// All that runs on its thread.
+struct Parts {
+    line: Connection,
+    asic: Box<dyn Asic>,
+    orchagent: Orchagent,
+    copies: Copies,
+    told: Told,
+    log: Log,
+    ends: Arc<AtomicBool>,
+    deaf: Arc<AtomicBool>,
+}
+
+impl Parts {
+    /// Runs until it is to end, or redis has.
+    fn run(&mut self, mut hears: Connection, ready: &mut dyn FnMut()) -> RedisResult<()> {
+        let mut hears = hears.as_pubsub();
+        hears.psubscribe(format!("__keyspace@{}__:*", Db::Config as u8))?;
+        hears.set_read_timeout(Some(LOOK))?;
+        self.take()?;
+        ready();
+        // When what has changed is taken.
+        let mut due: Option<Mono> = None;
+        while !self.ends.load(Ordering::SeqCst) {
+            let heard = match hears.get_message() {
+                Ok(_) => true,
+                Err(error) if error.is_timeout() => false,
+                Err(error) => return Err(error),
+            };
+            let now = Mono::now();
+            if heard {
+                due = due.or(Some(Mono(now.0 + TAKES.0 / 1_000)));
+                // There may be more of the same change.
+                if due.is_some_and(|due| due > now) {
+                    continue;
+                }
+            }
+            if due.is_some_and(|due| due <= now) && !self.deaf.load(Ordering::SeqCst) {
+                due = None;
+                self.take()?;
+            }
+            self.told.tell(&self.orchagent.rows, &mut self.line, &mut *self.asic)?;
+            self.copies.copy(&self.orchagent.rows, now, &mut self.line, &mut *self.asic)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self) -> RedisResult<()> {
+        if let Some(why) = self.orchagent.take(&mut self.line, &mut *self.asic)? {
+            (self.log)(&why);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

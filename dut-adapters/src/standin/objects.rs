@@ -1,0 +1,59 @@
+//! What the ASIC has: an object for each port, queue and priority group, and the maps from names to them.
+
+use super::names::{Db, Rows, ports};
+use redis::Pipeline;
+
+/// The type of an object that stands in its number (`SAI_OBJECT_TYPE_*`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Queue = 0x15,
+    Group = 0x1a,
+}
+
+/// The object of a port, by its place among the ports.
+pub(super) fn port(at: usize) -> String {
+    format!("oid:0x10000000000{at:02x}")
+}
+
+/// That of one of its queues or groups.
+pub(super) fn part(kind: Kind, at: usize, index: u8) -> String {
+    format!("oid:0x{:x}000000000{at:02x}{index:x}", kind as u8)
+}
+
+/// The place of a port among the ports.
+pub(super) fn place(rows: &Rows, port: &str) -> Option<usize> {
+    ports(rows).iter().position(|one| *one == port)
+}
+
+/// The object that a canonical name such as `Ethernet0` or `Ethernet0:3` is of, whose counter is called so.
+pub(super) fn of(rows: &Rows, name: &str, counter: &str) -> Option<String> {
+    let Some((own, index)) = name.split_once(':') else { return place(rows, name).map(port) };
+    let group = counter.starts_with("SAI_INGRESS_PRIORITY_GROUP_");
+    let kind = if group { Kind::Group } else { Kind::Queue };
+    Some(part(kind, place(rows, own)?, index.parse().ok()?))
+}
+
+/// The maps of COUNTERS_DB from names to objects.
+pub(super) fn maps(rows: &Rows) -> Pipeline {
+    let mut all = redis::pipe();
+    all.cmd("SELECT").arg(Db::Counters as u8).ignore();
+    let mut put = |map: &str, key: &str, value: &str| {
+        all.cmd("HSET").arg(map).arg(key).arg(value).ignore();
+    };
+    for (at, name) in ports(rows).iter().enumerate() {
+        let own = port(at);
+        put("COUNTERS_PORT_NAME_MAP", name, &own);
+        for index in 0..8 {
+            let (queue, group) = (part(Kind::Queue, at, index), part(Kind::Group, at, index));
+            let named = format!("{name}:{index}");
+            put("COUNTERS_QUEUE_NAME_MAP", &named, &queue);
+            put("COUNTERS_QUEUE_PORT_MAP", &queue, &own);
+            put("COUNTERS_QUEUE_INDEX_MAP", &queue, &index.to_string());
+            put("COUNTERS_QUEUE_TYPE_MAP", &queue, "SAI_QUEUE_TYPE_UNICAST");
+            put("COUNTERS_PG_NAME_MAP", &named, &group);
+            put("COUNTERS_PG_PORT_MAP", &group, &own);
+            put("COUNTERS_PG_INDEX_MAP", &group, &index.to_string());
+        }
+    }
+    all
+}

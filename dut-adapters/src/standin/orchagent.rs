@@ -1,0 +1,201 @@
+//! What orchagent and its managers make of CONFIG_DB: settings of the device, then rows of APPL_DB, ASIC_DB and FLEX_COUNTER_DB and
+//! the watchdog's fields beside the counters of queues. Names and units are those of sonic-swss (`pfcwdsworch.cpp`, `qosorch.cpp`,
+//! `buffermgr.cpp`) and of SAI.
+
+use super::asic::Asic;
+use super::counted::flex;
+use super::faults::Faults;
+use super::names::{Db, Row, Rows, numbers, of_port, ports, row, set};
+use super::objects::{self, Kind};
+use super::{refused, said};
+use redis::{Connection, Pipeline, RedisResult};
+use rig_lab::Setting;
+use std::collections::BTreeMap;
+
+/// What it takes of CONFIG_DB.
+const TABLES: [&str; 8] = [
+    "PORT",
+    "PORT_QOS_MAP",
+    "PFC_WD",
+    "BUFFER_PROFILE",
+    "BUFFER_PG",
+    "QUEUE",
+    "WRED_PROFILE",
+    "FLEX_COUNTER_TABLE",
+];
+
+/// One, and what it has taken so far.
+pub(super) struct Orchagent {
+    /// The rows in effect.
+    pub(super) rows: Rows,
+    /// What the device was told last.
+    told: Vec<Setting>,
+    /// The watchdog of each queue, as it was written.
+    watched: BTreeMap<String, Row>,
+    /// What it last said it does not take.
+    refused: Option<String>,
+    faults: Faults,
+}
+
+impl Orchagent {
+    /// One before a device that is set to `told`.
+    pub(super) fn new(told: Vec<Setting>, faults: Faults) -> Orchagent {
+        let (rows, watched) = (Rows::new(), BTreeMap::new());
+        Orchagent { rows, told, watched, refused: None, faults }
+    }
+
+    /// Takes all of CONFIG_DB as it is now; what it does not take of it, where it did not say so before.
+    pub(super) fn take(
+        &mut self,
+        line: &mut Connection,
+        asic: &mut dyn Asic,
+    ) -> RedisResult<Option<String>> {
+        let first = self.rows.is_empty();
+        let mut rows = read(line)?;
+        let mut refused = None;
+        let watchdogs: Vec<String> =
+            rows.keys().filter(|key| key.starts_with("PFC_WD|")).cloned().collect();
+        for key in watchdogs {
+            let Some(why) = refused::why(&key, &rows[&key]) else { continue };
+            refused = refused.or(Some(why));
+            match self.rows.get(&key) {
+                Some(before) => drop(rows.insert(key, before.clone())),
+                None => drop(rows.remove(&key)),
+            }
+        }
+        let settings = said::settings(&rows);
+        let news: Vec<Setting> =
+            settings.iter().filter(|one| !self.told.contains(one)).cloned().collect();
+        let taken = if news.is_empty() { Ok(()) } else { asic.set(&news) };
+        match taken {
+            Ok(()) => {
+                self.told = settings;
+                self.rows = rows;
+                self.written(first).exec(line)?;
+            }
+            // All stays as it was.
+            Err(why) => refused = refused.or(Some(format!("the ASIC refuses: {why}"))),
+        }
+        let fresh = refused != self.refused;
+        self.refused = refused;
+        Ok(self.refused.clone().filter(|_| fresh))
+    }
+
+    /// All that the databases say of it.
+    fn written(&mut self, first: bool) -> Pipeline {
+        let mut all = redis::pipe();
+        if first {
+            objects::maps(&self.rows).cmd_iter().for_each(|one| {
+                all.add_command(one.clone()).ignore();
+            });
+        }
+        self.counters(&mut all);
+        flex(&self.rows, &mut all);
+        let rows = &self.rows;
+        all.cmd("SELECT").arg(Db::Appl as u8).ignore();
+        for (name, row) in of(rows, "BUFFER_PROFILE") {
+            set(&mut all, &format!("BUFFER_PROFILE_TABLE:{name}"), row);
+        }
+        if first || !self.faults.deaf_asic {
+            asic(rows, &mut all);
+        }
+        all
+    }
+
+    /// The watchdog's fields beside the counters of each queue, in microseconds; of a queue that is not watched they go.
+    fn counters(&mut self, all: &mut Pipeline) {
+        all.cmd("SELECT").arg(Db::Counters as u8).ignore();
+        let none = Row::new();
+        let global = self.rows.get("PFC_WD|GLOBAL").unwrap_or(&none);
+        let red = global.get("BIG_RED_SWITCH").is_some_and(|word| word == "enable");
+        for (at, port) in ports(&self.rows).iter().enumerate() {
+            let row = of_port(&self.rows, "PFC_WD", port);
+            let guarded = classes(&self.rows, port, "pfcwd_sw_enable");
+            for queue in 0..8 {
+                let key = format!("COUNTERS:{}", objects::part(Kind::Queue, at, queue));
+                let row = row.filter(|_| guarded.contains(&queue));
+                let fields = row.map(|row| watchdog(row, red));
+                if self.watched.get(&key) == fields.as_ref() {
+                    continue;
+                }
+                for field in ["DETECTION_TIME", "RESTORATION_TIME", "ACTION", "STATUS"] {
+                    all.cmd("HDEL").arg(&key).arg(format!("PFC_WD_{field}")).ignore();
+                }
+                all.cmd("HDEL").arg(&key).arg("BIG_RED_SWITCH_MODE").ignore();
+                match fields {
+                    Some(fields) => {
+                        set(all, &key, &fields);
+                        self.watched.insert(key, fields);
+                    }
+                    None => drop(self.watched.remove(&key)),
+                }
+            }
+        }
+    }
+}
+
+/// The rows of CONFIG_DB, as they stand together at one instant.
+fn read(line: &mut Connection) -> RedisResult<Rows> {
+    let mut select = redis::pipe();
+    select.cmd("SELECT").arg(Db::Config as u8).ignore();
+    for table in TABLES {
+        select.cmd("KEYS").arg(format!("{table}|*"));
+    }
+    let keys: Vec<Vec<String>> = select.query(line)?;
+    let keys: Vec<String> = keys.into_iter().flatten().collect();
+    let mut ask = redis::pipe();
+    ask.atomic();
+    for key in &keys {
+        ask.cmd("HGETALL").arg(key);
+    }
+    let all: Vec<Row> = if keys.is_empty() { Vec::new() } else { ask.query(line)? };
+    Ok(keys.into_iter().zip(all).filter(|(_, row)| !row.is_empty()).collect())
+}
+
+/// The rows of a table, by their keys in it.
+fn of<'r>(rows: &'r Rows, table: &str) -> impl Iterator<Item = (&'r str, &'r Row)> {
+    let prefix = format!("{table}|");
+    rows.iter().filter_map(move |(key, row)| Some((key.strip_prefix(&prefix)?, row)))
+}
+
+fn classes(rows: &Rows, port: &str, field: &str) -> Vec<u8> {
+    let map = of_port(rows, "PORT_QOS_MAP", port);
+    numbers(map.and_then(|row| row.get(field)).map_or("", String::as_str))
+}
+
+/// What stands beside the counters of a queue that is watched.
+fn watchdog(row: &Row, red: bool) -> Row {
+    let us = |field: &str| row.get(field).map_or(String::new(), |ms| format!("{ms}000"));
+    let action = row.get("action").map_or("drop", String::as_str);
+    let mut fields = self::row([
+        ("PFC_WD_DETECTION_TIME", us("detection_time")),
+        ("PFC_WD_RESTORATION_TIME", us("restoration_time")),
+        ("PFC_WD_ACTION", action.to_owned()),
+        ("PFC_WD_STATUS", "operational".to_owned()),
+    ]);
+    if red {
+        fields.insert("BIG_RED_SWITCH_MODE".to_owned(), "enable".to_owned());
+    }
+    fields
+}
+
+/// What the ASIC was told: the curves of marking, and the classes in which each port obeys and sends PFC.
+fn asic(rows: &Rows, all: &mut Pipeline) {
+    all.cmd("SELECT").arg(Db::Asic as u8).ignore();
+    for (at, (_, curve)) in of(rows, "WRED_PROFILE").enumerate() {
+        let text = |field: &str| curve.get(field).cloned().unwrap_or_default();
+        let mode = text("ecn").replace("ecn_", "SAI_ECN_MARK_MODE_").to_uppercase();
+        let attributes = row([
+            ("SAI_WRED_ATTR_GREEN_MIN_THRESHOLD", text("green_min_threshold")),
+            ("SAI_WRED_ATTR_GREEN_MAX_THRESHOLD", text("green_max_threshold")),
+            ("SAI_WRED_ATTR_GREEN_DROP_PROBABILITY", text("green_drop_probability")),
+            ("SAI_WRED_ATTR_ECN_MARK_MODE", mode),
+        ]);
+        set(all, &format!("ASIC_STATE:SAI_OBJECT_TYPE_WRED:oid:0x13{at:02x}"), &attributes);
+    }
+    for (at, port) in ports(rows).iter().enumerate() {
+        let bits: u16 = classes(rows, port, "pfc_enable").into_iter().map(|class| 1 << class).sum();
+        let told = row([("SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL", bits.to_string())]);
+        set(all, &format!("ASIC_STATE:SAI_OBJECT_TYPE_PORT:{}", objects::port(at)), &told);
+    }
+}

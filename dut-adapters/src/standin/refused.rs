@@ -1,0 +1,34 @@
+//! What orchagent does not take of `PFC_WD`: it says so in its log, and goes on with what it had.
+
+use super::names::Row;
+
+/// Milliseconds (`PFC_WD_DETECTION_TIME_MIN` and its kin of sonic-swss `pfcwdorch.cpp`; the interval as its YANG model has it).
+const DETECTION: (u64, u64) = (100, 5_000);
+const RESTORATION: (u64, u64) = (100, 60_000);
+const POLL: (u64, u64) = (100, 3_000);
+
+/// Why it does not take this row.
+pub(super) fn why(key: &str, row: &Row) -> Option<String> {
+    let outside = |field: &str, (least, most): (u64, u64)| {
+        let text = row.get(field)?;
+        let inside = text.parse().is_ok_and(|ms: u64| (least..=most).contains(&ms));
+        (!inside).then(|| format!("{key}|{field} `{text}` is not from {least} to {most}"))
+    };
+    if key == "PFC_WD|GLOBAL" {
+        let red = row.get("BIG_RED_SWITCH").filter(|word| !is_one(word, &["enable", "disable"]));
+        let red = red.map(|word| format!("{key}|BIG_RED_SWITCH `{word}` is not enable or disable"));
+        return outside("POLL_INTERVAL", POLL).or(red);
+    }
+    if !row.contains_key("detection_time") {
+        return Some(format!("{key} has no detection_time"));
+    }
+    let action = row.get("action").filter(|word| !is_one(word, &["drop", "forward", "alert"]));
+    let action = action.map(|word| format!("{key}|action `{word}` is not drop, forward or alert"));
+    outside("detection_time", DETECTION)
+        .or_else(|| outside("restoration_time", RESTORATION))
+        .or(action)
+}
+
+fn is_one(word: &str, of: &[&str]) -> bool {
+    of.contains(&word)
+}

@@ -1,0 +1,82 @@
+//! What CONFIG_DB says of the first port, as settings of a device: a device has one configuration for all of its ports.
+
+use super::names::{Row, Rows, bound, numbers, of_port, ports, referred};
+use rig_lab::Setting;
+use serde_json::{Value, json};
+
+/// Millionths in a percent.
+pub(super) const PERCENT: u32 = 10_000;
+
+/// What all of it says that a device can be set to.
+pub(super) fn settings(rows: &Rows) -> Vec<Setting> {
+    let all = ports(rows);
+    let Some(port) = all.first() else { return Vec::new() };
+    let none = Row::new();
+    let map = of_port(rows, "PORT_QOS_MAP", port).unwrap_or(&none);
+    let classes = |field: &str| numbers(map.get(field).map_or("", String::as_str));
+    let lossless = classes("pfc_enable");
+    let mut said = Vec::new();
+    let mut say = |path: &str, value: Value| said.push(Setting { path: path.to_owned(), value });
+    say("qos.pfc_enable", json!(lossless));
+    let watched = of_port(rows, "PFC_WD", port);
+    let guarded = if watched.is_some() { classes("pfcwd_sw_enable") } else { Vec::new() };
+    say("qos.pfcwd_sw_enable", json!(guarded));
+    if let Some(row) = watched {
+        let global = rows.get("PFC_WD|GLOBAL").unwrap_or(&none);
+        let poll = global.get("POLL_INTERVAL").map_or("100", String::as_str);
+        say("pfcwd.poll_interval", json!(format!("{poll}ms")));
+        let red = global.get("BIG_RED_SWITCH").is_some_and(|word| word == "enable");
+        say("pfcwd.big_red_switch", json!(red));
+        for (path, field) in [
+            ("pfcwd.detection_time", "detection_time"),
+            ("pfcwd.restoration_time", "restoration_time"),
+        ] {
+            say(path, row.get(field).map_or(Value::Null, |ms| json!(format!("{ms}ms"))));
+        }
+        say("pfcwd.action", json!(row.get("action").map_or("drop", String::as_str)));
+    }
+    let referred_to = |table: &str, class: u8, field: &str, of: &str| {
+        let name = referred(bound(rows, table, port, class)?.get(field)?);
+        rows.get(&format!("{of}|{name}"))
+    };
+    let group = lossless
+        .iter()
+        .find_map(|&class| referred_to("BUFFER_PG", class, "profile", "BUFFER_PROFILE"));
+    if let Some(row) = group {
+        let size = |field: &str| row.get(field).and_then(|text| text.parse::<u64>().ok());
+        let bytes = |bytes: u64| json!(format!("{bytes}B"));
+        let headroom = size("xoff").unwrap_or_default();
+        let whole = size("size").unwrap_or_default();
+        say("buffer.xoff", bytes(headroom));
+        // What a group has for itself holds its headroom, but where it is less than that.
+        say("buffer.reserved", bytes(whole.checked_sub(headroom).unwrap_or(whole)));
+        say("buffer.xon", bytes(size("xon").unwrap_or_default()));
+        say("buffer.xon_offset", bytes(size("xon_offset").unwrap_or_default()));
+        if let Some(k) = row.get("dynamic_th").and_then(|text| text.parse::<i8>().ok()) {
+            say("buffer.dynamic_th", json!(k));
+        }
+    }
+    let curve = lossless.iter().copied().chain(0..8);
+    let curve = curve
+        .into_iter()
+        .find_map(|queue| referred_to("QUEUE", queue, "wred_profile", "WRED_PROFILE"));
+    if let Some(row) = curve {
+        let text = |field: &str| row.get(field).cloned().unwrap_or_default();
+        say("wred.ecn", json!(text("ecn")));
+        say("wred.kmin", json!(format!("{}B", text("green_min_threshold"))));
+        say("wred.kmax", json!(format!("{}B", text("green_max_threshold"))));
+        say("wred.pmax", json!(format!("{}%", text("green_drop_probability"))));
+    }
+    said
+}
+
+/// Classes as SONiC lists them.
+pub(super) fn listed(classes: &[u8]) -> String {
+    classes.iter().map(u8::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// A word of a profile, which is SONiC's own.
+pub(super) fn word(of: &impl serde::Serialize) -> String {
+    let value = serde_json::to_value(of).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,84 @@
+//! What a rig hears of a stand-in's watchdogs that steers it as a switch, also where the events do not come as they should.
+
+use super::{Device, devices, switch, until};
+use crate::control::{Control as _, ControlError};
+use crate::protocol::Happened;
+use crate::sonic::SonicControl;
+use crate::standin::Faults;
+use rig_capture::{DutEvent, DutEventKind};
+use rig_generator::port::Mono;
+use rig_lab::RedisAt;
+use rig_units::{Dur, Time};
+
+/// The watchdog acts now; when that is.
+fn acts(device: &Device, what: DutEventKind) -> Mono {
+    let at = Mono::now();
+    let event = Happened { at_ns: at.0, port: "Ethernet4".to_owned(), class: 3, what };
+    let mut memory = device.0.lock().expect("no panic");
+    if what == DutEventKind::Storm {
+        let name = "Ethernet4:3 PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED".to_owned();
+        *memory.counters.entry(name).or_default() += 1;
+    }
+    memory.events.push(event);
+    at
+}
+
+/// What the rig hears of a storm and its end, and when they were on its clock.
+fn heard(faults: Faults) -> Option<(Result<Vec<DutEvent>, ControlError>, [Time; 2])> {
+    let desk = tempfile::tempdir().expect("a folder");
+    let (server, _standin, device, _) = switch(desk.path(), faults)?;
+    let zero = Mono::now();
+    let at = RedisAt::Unix(server.socket().to_owned());
+    let mut control = SonicControl::open((&at, zero), &devices()[0], 4).expect("a switch");
+    assert_eq!(control.events(), Ok(Vec::new()), "nothing yet");
+    let storm = acts(&device, DutEventKind::Storm);
+    wait(Dur::ms(300));
+    let restore = acts(&device, DutEventKind::Restore);
+    // Until it is there; what orchagent counts comes each second.
+    wait(if faults.silent { Dur::ms(1_300) } else { Dur::ms(200) });
+    let on = |at: Mono| Time::ZERO + at.since(zero).expect("later");
+    Some((control.events(), [on(storm), on(restore)]))
+}
+
+fn wait(length: Dur) {
+    let over = Mono(Mono::now().0 + length.0 / 1_000);
+    until(|| Mono::now() >= over);
+}
+
+/// Whether each of two events holds the instant at which it was, and by how much it may be off at most.
+fn held(events: &[DutEvent], at: [Time; 2]) -> Dur {
+    let kinds: Vec<DutEventKind> = events.iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [DutEventKind::Storm, DutEventKind::Restore], "{events:?}");
+    for (event, at) in events.iter().zip(at) {
+        assert_eq!((event.port.as_str(), event.class), ("Ethernet4", 3));
+        // The stand-in asks redis for its clock as the rig does; a script of SONiC's reads it where it is.
+        let off = event.off + Dur::us(500);
+        let (from, to) = (event.at.saturating_sub(off), event.at + off);
+        assert!(from <= at && at <= to, "{event:?} was at {at:?}");
+    }
+    events.iter().map(|event| event.off).max().unwrap_or_default()
+}
+
+#[test]
+fn an_event_is_heard_once_with_an_instant_that_holds_whatever_the_switch_says_of_its_clock() {
+    let Some((events, at)) = heard(Faults::default()) else { return };
+    let off = held(&events.expect("a line"), at);
+    assert!(off < Dur::ms(5), "a stamp of the poll tells it well: {off}");
+    // Its stamps are of another clock: what is known without them is left.
+    let astray = heard(Faults { clock: Dur::s(3), ..Faults::default() }).expect("a redis");
+    let off = held(&astray.0.expect("a line"), astray.1);
+    assert!(off >= Dur::ms(50) && off < Dur::s(2), "{off}");
+    let twice = heard(Faults { twice: true, ..Faults::default() }).expect("a redis");
+    held(&twice.0.expect("a line"), twice.1);
+}
+
+#[test]
+fn an_event_that_comes_late_is_dated_by_its_poll_and_one_that_does_not_come_is_missed() {
+    let late = Faults { late_events: Dur::ms(150), ..Faults::default() };
+    let Some((events, at)) = heard(late) else { return };
+    let off = held(&events.expect("a line"), at);
+    assert!(off >= Dur::ms(70), "how late it was is not hidden: {off}");
+    let (silent, _) = heard(Faults { silent: true, ..Faults::default() }).expect("a redis");
+    let why = silent.expect_err("it is missed").to_string();
+    assert!(why.contains("1 storms were counted of Ethernet4:3"), "{why}");
+}

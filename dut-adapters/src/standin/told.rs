@@ -1,0 +1,95 @@
+//! What watchdogs do, published as SONiC's scripts do it: `["oid:...","storm"]` on `PFC_WD_ACTION`, with the instant of the poll in
+//! `TIMESTAMP`, in microseconds of the clock that redis tells.
+
+use super::asic::Asic;
+use super::faults::Faults;
+use super::names::{Db, Rows};
+use super::objects::{self, Kind};
+use crate::protocol::Happened;
+use redis::{Connection, RedisResult};
+use rig_capture::DutEventKind;
+use rig_generator::port::Mono;
+
+/// How often redis is asked for its clock.
+const TIMES: usize = 5;
+
+/// What was not published yet.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    waits: Vec<Happened>,
+    faults: Faults,
+}
+
+impl Told {
+    /// Nothing so far.
+    pub(super) fn new(faults: Faults) -> Told {
+        Told { waits: Vec::new(), faults }
+    }
+
+    /// Publishes what is new.
+    pub(super) fn tell(
+        &mut self,
+        rows: &Rows,
+        line: &mut Connection,
+        asic: &mut dyn Asic,
+    ) -> RedisResult<()> {
+        self.waits.extend(asic.events());
+        if self.waits.is_empty() {
+            return Ok(());
+        }
+        let (now, time) = clock(line)?;
+        let late = self.faults.late_events.0 / 1_000;
+        let (ripe, waits) = core::mem::take(&mut self.waits)
+            .into_iter()
+            .partition(|event: &Happened| event.at_ns.saturating_add(late) <= now.0);
+        self.waits = waits;
+        for event in ripe {
+            let ago = now.0.saturating_sub(event.at_ns) / 1_000;
+            let off = self.faults.clock.0 / 1_000_000;
+            let at = time.saturating_sub(ago).saturating_sub(off);
+            self.publish(rows, &event, at, line)?;
+        }
+        Ok(())
+    }
+
+    fn publish(
+        &self,
+        rows: &Rows,
+        event: &Happened,
+        at: u64,
+        line: &mut Connection,
+    ) -> RedisResult<()> {
+        let Some(place) = objects::place(rows, &event.port) else { return Ok(()) };
+        let oid = objects::part(Kind::Queue, place, event.class);
+        let (word, status) = match event.what {
+            DutEventKind::Storm => ("storm", "stormed"),
+            DutEventKind::Restore => ("restore", "operational"),
+        };
+        // A script is one step of redis: nobody sees its stamp without what it publishes.
+        let mut one = redis::pipe();
+        one.atomic();
+        one.cmd("HSET").arg("TIMESTAMP").arg("PFCWD_POLL_TIMESTAMP_last").arg(at).ignore();
+        one.cmd("HSET").arg(format!("COUNTERS:{oid}")).arg("PFC_WD_STATUS").arg(status).ignore();
+        let times = if self.faults.silent { 0 } else { 1 + usize::from(self.faults.twice) };
+        for _ in 0..times {
+            let text = format!("[\"{oid}\",\"{word}\"]");
+            one.cmd("PUBLISH").arg("PFC_WD_ACTION").arg(text).ignore();
+        }
+        redis::cmd("SELECT").arg(Db::Counters as u8).exec(line)?;
+        one.exec(line)
+    }
+}
+
+/// The clock that redis tells, in microseconds, and this machine's then: half of the shortest of several questions is all that they may
+/// be apart.
+fn clock(line: &mut Connection) -> RedisResult<(Mono, u64)> {
+    let mut best = (u64::MAX, (Mono(0), 0));
+    for _ in 0..TIMES {
+        let before = Mono::now();
+        let (seconds, micros): (u64, u64) = redis::cmd("TIME").query(line)?;
+        let took = Mono::now().0 - before.0;
+        let then = Mono(before.0 + took / 2);
+        best = best.min((took, (then, seconds.saturating_mul(1_000_000) + micros)));
+    }
+    Ok(best.1)
+}
