@@ -29,7 +29,7 @@ pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
 }
 
 /// A clock that is further off is none.
-const CLOCK: Ppm = Ppm(10_000);
+pub(crate) const CLOCK: Ppm = Ppm(10_000);
 
 struct Checks<'a> {
     root: &'a At<'a>,

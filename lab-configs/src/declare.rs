@@ -229,12 +229,21 @@ pub fn refused(at: &At<'_>, bad: &BadSetting) {
             };
             at.at_key(format!("there is no setting `{path}`"), want);
         }
-        BadSetting::BadValue { why, .. } => {
+        BadSetting::BadValue { path, why } => {
             let (found, want) = apart(why);
+            let word = at.node.written();
+            let before = BEFORE.iter().find(|(of, before, _)| of == path && *before == word);
+            let want = before.map_or(want, |(.., now)| (*now).to_owned());
             at.naming(&found).fault(found, want);
         }
     }
 }
+
+/// Words that a setting once took, and what says the same now.
+const BEFORE: [(&str, &str, &str); 2] = [
+    ("pfcwd.jitter", "tick", "50us..1.1ms: how late a poll may come, which `tick` stood for"),
+    ("pfcwd.jitter", "none", "never, or no `jitter`: polls that are never late"),
+];
 
 /// The two halves of what serde or a quantity says: what stands there, and what is wanted.
 fn apart(why: &str) -> (String, String) {

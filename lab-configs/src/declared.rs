@@ -4,7 +4,7 @@ use crate::field::Holds::{Chance, List, Size};
 use crate::field::{Field, needed, optional};
 use crate::ports::speed_of;
 use crate::{Kind, Nics, Ports, Qos, Router, Switch};
-use rig_units::{Bytes, Dur, PortSpeed, Ppm};
+use rig_units::{Apart, Bytes, Dur, PortSpeed, Ppm};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -101,6 +101,24 @@ impl Declared {
             Declared::Router(router) => router.clock,
         };
         declared.unwrap_or_default()
+    }
+
+    const fn clock_mut(&mut self) -> &mut Option<Ppm> {
+        match self {
+            Declared::Switch(switch) => &mut switch.clock,
+            Declared::Nic(nics) => &mut nics.clock,
+            Declared::Router(router) => &mut router.clock,
+        }
+    }
+
+    /// Takes its clock to be off by so much, unless it states otherwise.
+    pub(crate) fn clock_or(&mut self, usual: Ppm) {
+        self.clock_mut().get_or_insert(usual);
+    }
+
+    /// The same as a clock shows it that may be so far apart from its own.
+    pub(crate) fn seen_by(&mut self, apart: Apart) {
+        *self.clock_mut() = Some(apart.limit());
     }
 
     /// Time from the last bit in to the first bit out of the idle device, MACsec counted; `None` of NICs, which pass nothing on.

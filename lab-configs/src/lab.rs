@@ -1,7 +1,7 @@
 //! A lab: which devices there are, what carries frames to them, and through what each is steered.
 
 use crate::{Keys, Kind, Profile, RedisAt};
-use rig_units::{Dur, PortSpeed};
+use rig_units::{Dur, PortSpeed, Ppm};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -26,6 +26,14 @@ impl Transport {
             Transport::Veth(wire) => wire.bound,
             Transport::Interfaces(wire) => wire.bound,
             Transport::Guests(wire) => wire.bound,
+        }
+    }
+
+    /// How far off the rig's own clock may be, either way. Not at all where the device goes by the same one: in virtual time, and on one machine.
+    pub const fn clock(&self) -> Ppm {
+        match self {
+            Transport::Virtual | Transport::Veth(_) | Transport::Guests(_) => Ppm(0),
+            Transport::Interfaces(wire) => wire.clock,
         }
     }
 
@@ -109,8 +117,17 @@ pub struct Interfaces {
     pub speed: Option<PortSpeed>,
     /// How far off a timestamp of the rig may be.
     pub bound: Dur,
+    /// How far off the clock is by which the rig stamps, either way. Absent: [`Interfaces::CLOCK`], but 0 where `speed` is said: virtual
+    /// interfaces lead to a device that goes by the clock of this machine.
+    pub clock: Ppm,
     /// How long a run may take.
     pub budget: Dur,
+}
+
+impl Interfaces {
+    /// How far off the clock of the rig is taken to be where a lab does not say, and that of a device where its profile does not: as far as IEEE
+    /// 802.3 allows the clock of a port.
+    pub const CLOCK: Ppm = Ppm(100);
 }
 
 /// A guest that the rig boots for a run.

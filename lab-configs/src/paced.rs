@@ -30,7 +30,7 @@ impl Declared {
     }
 
     /// The same device as it is seen by a clock that may be so far apart from its own: its ranges, and the ranges of its timeouts, hold
-    /// whatever may be seen of them. What is one length of time stays one.
+    /// whatever may be seen of them, and its `clock` how far apart the two are. What is one length of time stays one.
     ///
     /// # Errors
     /// When a time gets longer than one may be.
@@ -46,6 +46,7 @@ impl Declared {
             let all = [Some(&mut nics.nic), nics.peer.as_mut()].into_iter().flatten();
             all.for_each(|nic| nic.rc.see(apart));
         }
+        seen.seen_by(apart);
         Ok(seen)
     }
 
@@ -141,7 +142,7 @@ mod tests {
         let nominal = sample(Kind::Switch).expect("rows that fit");
         assert_eq!(nominal.seen(Apart::NOT).as_ref(), Ok(&nominal));
         let seen = nominal.seen(apart).expect("times that may be");
-        assert_eq!(nominal.differences(&seen), ["pfc.response"]);
+        assert_eq!(nominal.differences(&seen), ["clock", "pfc.response"]);
         let response = seen.range("pfc.response").expect("a range");
         // 2.02 us: 202 ps less, and 2.02 us / 0.9999.
         assert_eq!((response.least(), response.most()), (Dur(2_019_798), Dur(2_020_203)));

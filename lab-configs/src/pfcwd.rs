@@ -5,7 +5,7 @@ use crate::field::{Field, needed, optional};
 use core::fmt;
 use rig_units::{Dur, Within};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Which counters a watchdog reads and how it concludes from them (`pfcwd-traces/README.md`, systems.md B4).
 #[derive(
@@ -134,8 +134,8 @@ pub struct Pfcwd {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Within>,
     /// At most so many polls in a row are left out, each time another number of them, as by a loop whose work takes longer than the
-    /// poll interval. Absent: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// poll interval. Absent, or 0: none.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "none_for_zero")]
     pub skipped_polls: Option<u32>,
     /// From the poll that decides to the instant at which the action begins or ends on the wire, of each anew: what the
     /// software between the two takes (redis, orchagent, syncd, SAI). An alert is the decision itself. Absent: none.
@@ -151,6 +151,11 @@ pub struct Pfcwd {
     pub drop_by: DropBy,
     /// Which checks a configuration passes on its way in.
     pub config_path: ConfigPath,
+}
+
+/// A count of which 0 says the same as nothing.
+fn none_for_zero<'de, D: Deserializer<'de>>(value: D) -> Result<Option<u32>, D::Error> {
+    Ok(Option::deserialize(value)?.filter(|&count| count > 0))
 }
 
 impl Pfcwd {

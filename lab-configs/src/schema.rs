@@ -4,7 +4,7 @@ use crate::declare::NO_RULE;
 use crate::fields::{self, Fieldset};
 use crate::read::TRANSPORTS;
 use crate::{Backend, ControlName, Declared, Kind, Profile, RuleFamily};
-use rig_units::{Dur, Length, PortSpeed, limits};
+use rig_units::{Dur, Length, PortSpeed, Ppm, limits};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -179,6 +179,7 @@ fn wire() -> Value {
                 },
                 "speed": speed,
                 "bound": dur,
+                "clock": generator.subschema_for::<Ppm>(),
                 "budget": dur,
             },
         },

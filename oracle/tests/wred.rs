@@ -8,7 +8,7 @@ use rig_oracle::judge::tally::Tally;
 use rig_oracle::model::dut::{Dut, Rig};
 use rig_oracle::model::{Dir, Kind, Packet, Storm, host};
 use rig_oracle::spec::buffer::{Others, watermarks};
-use rig_oracle::spec::wred::{Burst, Class, average_of_burst, goes_in};
+use rig_oracle::spec::wred::{Average, Burst, Class, goes_in};
 use rig_testcases::MacsecMode;
 use rig_units::{Bytes, Dur, Quanta, Time};
 
@@ -176,7 +176,7 @@ fn as_many_frames_that_are_not_ecn_capable_go_in_as_the_closed_form_says() {
 }
 
 #[test]
-fn an_average_is_the_closed_forms_within_its_fixed_point() {
+fn an_average_is_the_recurrence_within_its_fixed_point() {
     for profile in profiles() {
         for weight in [1_u8, 3, 6] {
             let declared = set(&with_curve(&profile.declared), "weight", weight);
@@ -186,8 +186,11 @@ fn an_average_is_the_closed_forms_within_its_fixed_point() {
             let declared = set(&declared, "marking", "enqueue");
             let burst_of = predicted(&declared);
             let received = burst(&profile, &declared, ect(), 1);
+            let mut average = Average::within(0);
             for (rank, &(_, ce)) in (1..).zip(&received) {
-                let (lo, hi) = average_of_burst(&burst_of, weight, rank).chances(&burst_of);
+                let depth = burst_of.depth(rank);
+                average = average.take(weight, &(depth..=depth));
+                let (lo, hi) = average.chances(&burst_of.curve);
                 let got = if ce { 1.0 } else { 0.0 };
                 assert!((lo..=hi).contains(&got), "{} weight {weight} rank {rank}", profile.name);
             }

@@ -19,6 +19,11 @@ impl Apart {
         Apart(Ppm(one.0.saturating_add(other.0).min(Apart::WHOLE - 1)))
     }
 
+    /// The sum of both limits.
+    pub const fn limit(self) -> Ppm {
+        self.0
+    }
+
     /// The shortest that the other shows of `time`.
     pub fn least(self, time: Dur) -> Dur {
         time.scaled((Apart::WHOLE - self.0.0).into(), Apart::WHOLE.into())

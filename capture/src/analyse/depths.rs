@@ -21,6 +21,8 @@ pub struct Visit {
     pub sent: usize,
     /// Whether it was marked then.
     pub came_marked: bool,
+    /// When its last bit came into the device, in picoseconds of the trial.
+    pub came: Span,
     /// What other frames held of the queue when it came.
     pub found: Span,
     /// What it showed when it had passed; `None`: it never arrived.
@@ -34,6 +36,8 @@ pub struct Passed {
     pub record: usize,
     /// Whether it was marked then.
     pub marked: bool,
+    /// When it started to leave, in picoseconds of the trial.
+    pub begun: Span,
     /// What other frames held of the queue when it started to leave.
     pub left: Span,
 }
@@ -81,10 +85,11 @@ pub fn depths(
         let found = queue.found(way, *same);
         let passed = way.gone.as_ref().map(|gone| {
             *same += way.weight;
-            Passed { record: gone.record, marked: marked(gone.record), left: queue.left(gone) }
+            let (record, begun) = (gone.record, gone.begun);
+            Passed { record, marked: marked(record), begun, left: queue.left(gone) }
         });
-        let (stream, seq, sent) = (way.stream, way.seq, way.sent);
-        Visit { stream, seq, sent, came_marked: marked(sent), found, passed }
+        let (stream, seq, sent, came) = (way.stream, way.seq, way.sent, way.came);
+        Visit { stream, seq, sent, came_marked: marked(sent), came, found, passed }
     });
     Ok(visits.collect())
 }

@@ -62,7 +62,7 @@ pub struct ActionView {
     pub forwarding_delay: Dur,
     /// The rate to which its ports are shaped; `None` where they send at their speed.
     pub shaper: Option<L2Rate>,
-    /// How far its clock, by which it counts pauses, may be from the rig's.
+    /// How far its clock, by which it counts pauses, may be from the rig's: both limits.
     pub apart: Apart,
 }
 

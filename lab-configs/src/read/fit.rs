@@ -81,6 +81,14 @@ pub(super) fn fit(
             }
         }
     }
+    // Of hardware of which nothing is said no clock is right.
+    if let Transport::Interfaces(Interfaces { speed: None, .. }) = transport {
+        for dut in duts.iter_mut() {
+            let system = dut.system.iter_mut().flat_map(|system| &mut system.devices);
+            system.for_each(|device| device.declared.clock_or(Interfaces::CLOCK));
+            dut.declared.clock_or(Interfaces::CLOCK);
+        }
+    }
     if let (Transport::Guests(_), [_, second, ..]) = (transport, &listed[..]) {
         let found = format!("{} devices in one guest", listed.len());
         second.fault(found, "one switch or pair of NICs, and a lab of its own for each other one");

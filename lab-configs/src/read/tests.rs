@@ -144,6 +144,7 @@ mistakes! {
     range_by_another_key: [("response: 2.02us ", "response: {most: 2us} ")];
     range_without_a_unit: [("response: 2.02us ", "response: {max: 2} ")];
     range_of_what_is_one_value: [("refresh: 100us ", "refresh: 90us..100us ")];
+    word_of_before_ranges: [("charge: interval ", "jitter: tick\n    charge: interval ")];
     response_that_outlasts_its_pause: [("response: 2.02us ", "response: 2us..336us ")];
     name_with_blanks: [("name: broadcom", "name: Broad Com")];
     unknown_family: [("family: broadcom", "family: tomahawk")];
@@ -178,6 +179,13 @@ mistakes! {
 
 fn switch(declared: Result<Declared, String>) -> Switch {
     declared.expect("rows that fit").switch().expect("a switch").clone()
+}
+
+#[test]
+fn that_no_poll_is_left_out_may_be_said_with_a_number() {
+    let none = changed(&[("charge: interval ", "skipped_polls: 0\n    charge: interval ")])
+        .map(|own| own.declared);
+    assert_eq!(none, changed(&[]).map(|own| own.declared));
 }
 
 #[test]

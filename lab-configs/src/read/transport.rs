@@ -1,10 +1,11 @@
 //! Reading what carries frames to a lab's devices, what that makes of their ports, and which controls it goes with.
 
+use crate::check::CLOCK;
 use crate::lab::{ControlName, DpdkWire, Guests, Interfaces, Transport, Veth};
 use crate::walk::{At, Fields};
 use crate::yaml::Value;
 use crate::{Backend, Kind};
-use rig_units::Dur;
+use rig_units::{Dur, Ppm};
 use std::path::PathBuf;
 
 /// The words for the transports.
@@ -29,7 +30,8 @@ const BEFORE: [(&str, &str); 3] =
 
 /// The keys of `wire:`, by transport.
 const VETH: [&str; 5] = ["speed", "ports", "bound", "benches", "budget"];
-const INTERFACES: [&str; 7] = ["interfaces", "backend", "eal", "shim", "speed", "bound", "budget"];
+const INTERFACES: [&str; 8] =
+    ["interfaces", "backend", "eal", "shim", "speed", "bound", "clock", "budget"];
 const GUESTS: [&str; 4] = ["bound", "trial", "budget", "prepare"];
 
 /// Most ports of an emulated device in real time, and most devices side by side.
@@ -151,6 +153,9 @@ fn interfaces(at: &At<'_>) -> Option<Interfaces> {
     let backend = fields.or("backend", Backend::AfXdp, |at| at.choice(&Backend::NAMES));
     let dpdk = backend.and_then(|backend| dpdk(&fields, backend));
     let speed = fields.maybe("speed", |at| at.quantity());
+    // Interfaces without a speed of their own are virtual ones.
+    let usual = if speed == Some(None) { Interfaces::CLOCK } else { Ppm(0) };
+    let clock = fields.or("clock", usual, |at| clock(&at));
     let (bound, budget) = (length(&fields, "bound", "10us"), length(&fields, "budget", "1200s"));
     let whole = interfaces.len() == listed.len() && !interfaces.is_empty();
     whole.then_some(())?;
@@ -160,8 +165,20 @@ fn interfaces(at: &At<'_>) -> Option<Interfaces> {
         dpdk: dpdk?,
         speed: speed?,
         bound: bound?,
+        clock: clock?,
         budget: budget?,
     })
+}
+
+/// How far off the rig's clock may be.
+fn clock(at: &At<'_>) -> Option<Ppm> {
+    let clock: Ppm = at.quantity()?;
+    if clock > CLOCK {
+        let want = format!("at most {CLOCK}: IEEE 802.3 allows 100ppm");
+        at.fault(format!("a clock that may be off by {clock}"), want);
+        return None;
+    }
+    Some(clock)
 }
 
 /// What the back end needs beside its interfaces, which only `dpdk` does.
@@ -275,6 +292,23 @@ mod tests {
         assert_eq!((own.len(), own[0].count, own[0].speed.to_string()), (1, 3, "400Gbps".into()));
         let slow = lab(", speed: 1Gbps");
         assert_eq!((slow[0].count, slow[0].speed.to_string()), (3, "1Gbps".into()));
+    }
+
+    #[test]
+    fn two_clocks_are_as_far_apart_as_two_ports_may_be_where_nobody_says_more() {
+        let clocks = |wire: &str, device: &str| {
+            let text = VETH.replace("veth", "interfaces");
+            let wire = format!("wire: {{interfaces: [a, b, c], {wire}bound: 1ms, budget: 9s}}");
+            let lab = lab_of(&format!("{text}{wire}\n").replace("broadcom-mixed", device));
+            (lab.transport.clock().0, lab.duts[0].declared.clock().0)
+        };
+        assert_eq!(clocks("", "broadcom-mixed"), (100, 100));
+        assert_eq!(clocks("", "broadcom-by-standard"), (100, 100));
+        assert_eq!(clocks("clock: 2ppm, ", "broadcom-mixed"), (2, 100));
+        // At virtual interfaces both go by the clock of one machine.
+        assert_eq!(clocks("speed: 1Gbps, ", "broadcom-mixed"), (0, 0));
+        let off = declared("backend: af-packet, clock: 2%");
+        insta::assert_snapshot!(faults_of_lab(&off));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, looked};
 use super::measurement::{Known, Red, Tells};
 use crate::Prediction;
-use crate::spec::wred::{self, Burst, Class, Fate};
+use crate::spec::wred::{self, Class, Fate};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::analyse::{self, ActionView, Passed, Visit};
@@ -13,6 +13,7 @@ use rig_frames::ip::Ecn;
 use rig_testcases::vocabulary::{Entry, Kind, Looks, STREAM, StreamEnds, required};
 use rig_testcases::{Action, Case, Measure, Script, StreamRate, StreamSpec, Switch, Tap, Wanted};
 
+mod averages;
 pub(super) mod counters;
 pub(super) mod curve;
 mod draws;

@@ -75,14 +75,12 @@ impl<'a> Seen<'a> {
         let frame = Dur(apart.part(speed.slot(Bytes(longest.into())).0));
         let bound = observation.bound() + frame + drift;
         let behind = went_ahead(&left, speed, bound * 2);
-        // Over other devices it is longer on its way than any trial's end leaves out of account.
+        // Over other devices, or a long cable, it is longer on its way than any trial's end leaves out of account.
         let trace = &observation.ports[usize::from(port)];
         let back = trace.approach.as_ref().map_or(Dur::ZERO, |approach| {
-            approach.takes(longest)
-                + approach.spread()
-                + trace.cable
-                + speed.slot(Bytes(longest.into()))
+            approach.takes(longest) + approach.spread() + speed.slot(Bytes(longest.into()))
         });
+        let back = back + trace.cable;
         let until = (Time::ZERO + script.length).saturating_sub(back);
         Seen { part, nic, reached, passes, left, behind, apart, bound, until, busy }
     }

@@ -232,7 +232,9 @@ impl Link {
     /// Whether anything is under way but acknowledgements and congestion notifications.
     #[inline]
     pub fn carries_more_than_answers(&self) -> bool {
-        [Kind::Data, Kind::Pfc, Kind::Nak, Kind::ReadRequest].iter().any(|&kind| self.carries(kind))
+        [Kind::Data, Kind::Pfc, Kind::Nak, Kind::ReadRequest, Kind::NotReady]
+            .iter()
+            .any(|&kind| self.carries(kind))
     }
 
     /// Cuts or mends the link. Frames under way when it is cut, and those sent while it is, are lost.
@@ -276,6 +278,19 @@ mod tests {
         assert_eq!(link.arrived(Time(1_082_560)).map(|packet| packet.size), Some(1024));
         link.finish();
         assert_eq!(link.next_arrival(), Time(83_520 + 72 * 80 + 1_000_000));
+    }
+
+    #[test]
+    fn whatever_may_make_a_host_send_at_once_is_more_than_an_answer() {
+        let more = |kind: Kind| {
+            let mut link = Link::new(&Config::ethernet(PortSpeed::G100, 198));
+            link.send(Time(0), &Packet { kind, ..frame(78) });
+            link.carries_more_than_answers()
+        };
+        use Kind::{Ack, Cnp, Data, Nak, NotReady, Pfc, ReadRequest};
+        let all = [Data, Ack, Pfc, Nak, Cnp, ReadRequest, NotReady];
+        assert_eq!(all.len(), Kind::COUNT);
+        assert_eq!(all.map(more), [true, false, true, true, false, true, true]);
     }
 
     #[cfg(feature = "ns3")]

@@ -18,7 +18,7 @@ mod before_pfc;
 mod burst;
 mod corners;
 
-pub use average::{Average, average_of_burst};
+pub use average::Average;
 pub use before_pfc::{BEFORE_PFC_SOURCE, before_any_pfc};
 pub use burst::{Burst, Expected, goes_in};
 pub use corners::{Corners, alike};

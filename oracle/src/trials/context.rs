@@ -27,6 +27,8 @@ pub struct Context<'a> {
     seen_of_system: Vec<Declared>,
     /// How far the device's clock and the rig's may be apart.
     apart: Apart,
+    /// How far off the rig's own clock may be.
+    own_clock: Ppm,
     /// Its watchdog, and what the case has to do with it; `None` where it has none.
     pub watch: Option<Watch>,
     cable_cm: u64,
@@ -49,8 +51,8 @@ impl<'a> Context<'a> {
         group: Group,
         (seed, subjects): (Seed, Vec<Subject>),
     ) -> Context<'a> {
-        // The rig's clock is what everything is measured by.
-        let apart = Apart::of(group.declared.clock(), Ppm(0));
+        let own_clock = lab.transport.clock();
+        let apart = Apart::of(group.declared.clock(), own_clock);
         let seen = |declared: &Declared| {
             declared.seen(apart).expect("the ends of a range are times that can be declared")
         };
@@ -82,6 +84,7 @@ impl<'a> Context<'a> {
             seen: own,
             seen_of_system,
             apart,
+            own_clock,
             watch,
             cable_cm,
             keys: lab.keys.clone(),
@@ -147,7 +150,7 @@ impl<'a> Context<'a> {
             Relay {
                 transit: device.declared.transit().unwrap_or_default(),
                 cable: Length(cable_cm.unwrap_or(self.cable_cm)).travel(),
-                apart: Apart::of(clock, Ppm(0)),
+                apart: Apart::of(clock, self.own_clock),
             }
         };
         let ports = 0..self.profile.declared.port_count();
@@ -265,6 +268,7 @@ pub(crate) fn switch_of(declared: &Declared) -> &Switch {
 mod tests {
     use super::*;
     use crate::trials::points::groups;
+    use rig_lab::Interfaces;
     use std::path::Path;
 
     /// From the last step of a full load to the end of its trial.
@@ -280,6 +284,35 @@ mod tests {
         let points = context.points().expect("no sweep");
         let script = context.script(&points[0]).expect("a script");
         script.length - script.steps.last().expect("steps").at
+    }
+
+    #[test]
+    fn what_is_measured_by_a_clock_that_may_be_off_is_judged_so() {
+        let exact = rig_lab::read::lab(None).expect("the bundled lab");
+        let wire = Interfaces {
+            interfaces: vec!["eth1".to_owned()],
+            backend: rig_lab::Backend::AfPacket,
+            dpdk: None,
+            speed: None,
+            bound: Dur::us(1),
+            clock: Ppm(100),
+            budget: Dur::s(9),
+        };
+        let mut at_wire = exact.clone();
+        at_wire.transport = Transport::Interfaces(wire);
+        let seen = |lab: &Lab| {
+            let suites =
+                rig_testcases::read::bundled(&crate::measure::Registry).expect("the catalogue");
+            let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+            let case =
+                cases.find(|case| case.id.case == "line-rate-traffic-broadcom").expect("a case");
+            let profile = &lab.duts[0];
+            let group = groups(case, &profile.declared).expect("settings").remove(0);
+            let context = crate::measure::context(lab, profile, case, group, Seed::of_run(0));
+            (context.apart().limit(), context.switch().clock)
+        };
+        assert_eq!(seen(&at_wire), (Ppm(100), Some(Ppm(100))));
+        assert_eq!(seen(&exact), (Ppm(0), None));
     }
 
     #[test]

@@ -222,6 +222,7 @@ mod tests {
             backend: Backend::AfXdp,
             dpdk: None,
             speed: None,
+            clock: rig_units::Ppm(0),
             bound: Dur::us(10),
             budget: Dur::s(60),
         });

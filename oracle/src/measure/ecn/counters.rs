@@ -4,8 +4,9 @@ use super::super::checks;
 use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Needs, Red, Tells, by_source};
+use super::averages::Averages;
 use super::draws::Rule;
-use super::{Fate, OF_QUEUE, Span, visits, wred};
+use super::{Fate, OF_QUEUE, Span, visits};
 use rig_capture::DutCounter;
 use rig_lab::Marking;
 use rig_testcases::vocabulary::{Entry, STREAM};
@@ -43,9 +44,11 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
     done.each("ecn.counters", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let visits = visits(trial, index, declared)?;
+        let own = Rule::of(declared, &trial.script, index);
+        let averages = Averages::of(trial, &visits, &own);
         let (mut marked, mut bytes) = (Span::exactly(0), Span::exactly(0));
         let (mut dropped, mut dropped_bytes, mut full) = (0, 0, 0);
-        for visit in &visits {
+        for (rank, visit) in visits.iter().enumerate() {
             let of = &trial.script.streams[usize::from(visit.stream)];
             let rule = Rule::of(declared, &trial.script, visit.stream);
             let has_profile = rule.declared.wred.queues.contains(&spec.class);
@@ -68,9 +71,12 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
                             Marking::Dequeue => rule.with_itself(passed.left, of.size),
                             Marking::Enqueue => rule.with_itself(visit.found, of.size),
                         };
-                        let curve = rule.class.curve(&rule.declared.wred);
-                        let certain = |depth| wred::chance(&curve, depth).certain();
-                        certain(seen.lo).filter(|_| certain(seen.lo) == certain(seen.hi))
+                        let ranked = (rank, visit);
+                        match rule.chances(spec.class, seen, averages.as_ref(), ranked) {
+                            (lo, _) if lo >= 1.0 => Some(true),
+                            (_, hi) if hi <= 0.0 => Some(false),
+                            _ => None,
+                        }
                     }
                 },
             };

@@ -1,8 +1,7 @@
 //! What early detection did to each frame, beside the chance that it had to.
 
-use super::{
-    Burst, Class, Doubt, Fate, Script, Switch, Trial, Visit, class, declared_at, visits, wred,
-};
+use super::averages::Averages;
+use super::{Class, Doubt, Fate, Script, Switch, Trial, Visit, class, declared_at, visits, wred};
 use rig_capture::Span;
 use rig_lab::Marking;
 use rig_units::Bytes;
@@ -57,6 +56,28 @@ impl Rule {
         }
         wred::chance(&self.class.curve(&self.declared.wred), depth).share()
     }
+
+    /// The least and the greatest chance of a frame, the `rank`-th that came to its queue, from 0, where `depth` is what it met at the point
+    /// that counts: at that depth, or at the average if the device goes by one.
+    pub(super) fn chances(
+        &self,
+        queue: u8,
+        depth: Span,
+        averages: Option<&Averages>,
+        (rank, visit): (usize, &Visit),
+    ) -> (f64, f64) {
+        let Some(averages) = averages else {
+            return (self.share(queue, depth.lo), self.share(queue, depth.hi));
+        };
+        if !self.declared.wred.queues.contains(&queue) {
+            return (0.0, 0.0);
+        }
+        let average = match (self.point, &visit.passed) {
+            (Marking::Dequeue, Some(passed)) => averages.at_departure(passed),
+            (Marking::Dequeue, None) | (Marking::Enqueue, _) => averages.at_arrival(rank, visit),
+        };
+        average.chances(&self.class.curve(&self.declared.wred))
+    }
 }
 
 /// Every draw that a trial shows of some streams, in the order in which their frames were sent, whichever port they go to: ports
@@ -85,17 +106,15 @@ fn of_queue(
         streams.iter().map(|&stream| (stream, Rule::of(declared, &trial.script, stream))).collect();
     let Some((first, rule)) = rules.first() else { return Ok(Vec::new()) };
     let visits = visits(trial, *first, &rule.declared)?;
+    let averages = Averages::of(trial, &visits, rule);
     let mut all = Vec::new();
-    for (rank, visit) in (1..).zip(&visits) {
+    for (rank, visit) in visits.iter().enumerate() {
         let Some((_, rule)) = rules.iter().find(|(stream, _)| *stream == visit.stream) else {
             continue;
         };
         let spec = &trial.script.streams[usize::from(visit.stream)];
         let Some(draw) = draw(trial.number, rule, visit, spec.size) else { continue };
-        let shares = match rule.declared.wred.weight {
-            0 => (rule.share(spec.class, draw.depth.lo), rule.share(spec.class, draw.depth.hi)),
-            weight => average(rule, (&visits, rank), spec.size, weight),
-        };
+        let shares = rule.chances(spec.class, draw.depth, averages.as_ref(), (rank, visit));
         all.push((visit.sent, Draw { shares, ..draw }));
     }
     Ok(all)
@@ -116,18 +135,6 @@ fn draw(trial: u32, rule: &Rule, visit: &Visit, size: Bytes) -> Option<Draw> {
     };
     let record = visit.passed.as_ref().map_or(visit.sent, |passed| passed.record);
     Some(Draw { trial, record, depth, other, shares: (0.0, 0.0), taken })
-}
-
-/// The chances by a moving average: that of a burst of equal frames into a queue that was idle for long.
-fn average(rule: &Rule, (visits, rank): (&[Visit], u64), size: Bytes, weight: u8) -> (f64, f64) {
-    let frames = u64::try_from(visits.len()).unwrap_or(u64::MAX);
-    let Switch { buffer, wred, .. } = &rule.declared;
-    let burst = Burst::of(buffer, wred, rule.class, size, frames);
-    let decides = match rule.point {
-        Marking::Enqueue => rank,
-        Marking::Dequeue => frames,
-    };
-    wred::average_of_burst(&burst, weight, decides).chances(&burst)
 }
 
 #[cfg(test)]
@@ -159,8 +166,10 @@ mod tests {
 
     fn visit(came_marked: bool, passed: Option<bool>) -> Visit {
         let left = Span { lo: 300, hi: 400 };
-        let passed = passed.map(|marked| Passed { record: 9, marked, left });
-        Visit { stream: 0, seq: 0, sent: 5, came_marked, found: Span { lo: 100, hi: 200 }, passed }
+        let (began, came) = (Span::exactly(40), Span::exactly(20));
+        let passed = passed.map(|marked| Passed { record: 9, marked, begun: began, left });
+        let found = Span { lo: 100, hi: 200 };
+        Visit { stream: 0, seq: 0, sent: 5, came_marked, came, found, passed }
     }
 
     #[test]

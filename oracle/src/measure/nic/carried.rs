@@ -1,9 +1,11 @@
 //! What a flow gets through: how much of it a second, and all of it by when. What has got through is what the wire shows: what was
 //! acknowledged, of a READ what was brought. To the rig, which acknowledges nothing, it is what reached it.
 
+mod longest;
 mod mended;
 mod unready;
 
+use self::longest::Longest;
 use self::mended::Mended;
 use self::unready::Unready;
 use super::super::judge_context::{JudgeContext, TrialReading};
@@ -20,7 +22,7 @@ use crate::verdict::{Doubt, Looked};
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
 use rig_lab::Fault;
-use rig_testcases::vocabulary::{Entry, FLOW, Kind, Looks, optional};
+use rig_testcases::vocabulary::{Entry, FLOW, Field, Kind, Looks, optional};
 use rig_testcases::{Action, Case, FlowSpec, Measure, RoceKind, Verb};
 use rig_units::{Bytes, Dur, Time};
 
@@ -35,6 +37,7 @@ pub(in super::super) static GOODPUT: Known = Known {
             optional("from", Kind::Duration, "from when on; absent: from the trial's start"),
             optional("at_least", Kind::Rate, "the least that the case wants"),
             optional("at_most", Kind::Rate, "the greatest that the case wants"),
+            OR,
         ],
         check: |given| {
             let wanted = given.says("at_least") || given.says("at_most");
@@ -55,6 +58,19 @@ pub(in super::super) static GOODPUT: Known = Known {
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
+
+/// What a case wants is of an ordinary lab: over a longer way, or of slower NICs, no more is wanted than these leave.
+const OR: Field = optional(
+    "or",
+    Kind::Word(&["declared"]),
+    "what is wanted where NICs, cables and what is between leave less by what is declared of them: so much; absent: what the case says",
+);
+
+/// What is declared of a flow's way and ends leaves so long for it, if the case is content with that.
+fn longest(done: &JudgeContext<'_>, trial: &Trial, measure: &Measure) -> Option<Longest> {
+    measure.arguments.word("or")?;
+    Longest::of(done, trial, measure.named("flow"))
+}
 
 /// What a case wants of a goodput.
 fn wanted(measure: &Measure) -> Prediction {
@@ -103,6 +119,7 @@ pub(in super::super) static COMPLETION: Known = Known {
                 Kind::Whole("a number of messages"),
                 "how many messages never are, where the case is about that",
             ),
+            OR,
         ],
         looks: &[Looks::EVERY_FRAME],
         sense: somebody_acknowledges,
@@ -119,10 +136,7 @@ pub(in super::super) static COMPLETION: Known = Known {
         let by = by.map_or("by the end of the trial".to_owned(), |by| format!("by {by}"));
         by_source(format!("{all}, {by}"), SOURCE)
     },
-    judge: |measure, done, judged| {
-        let unfinished = measure.arguments.whole("unfinished").unwrap_or(0);
-        completion(done, measure.named("flow"), (measure.arguments.dur("by"), unfinished), judged);
-    },
+    judge: completion,
     from_start: FromStart::Argument("by"),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
@@ -212,6 +226,16 @@ impl<'a> Carried<'a> {
         whole * u64::from(self.spec.message) + rest * u64::from(self.spec.mtu)
     }
 
+    /// The payload that got through between the first step from `from` on and the last one, and how many packets had before each.
+    fn through(&self, from: Time) -> Option<(u64, [u64; 2])> {
+        let steps = &self.progress.steps;
+        let [first, .., last] = &steps[steps.partition_point(|step| step.at < from)..] else {
+            return None;
+        };
+        let packets = [first.packets, last.packets];
+        Some((self.payload(last.packets) - self.payload(first.packets), packets))
+    }
+
     /// How long so many messages take the wire, at the speed of the port that they leave by.
     fn least(&self, trial: &Trial, messages: u64) -> Dur {
         let speed = trial.observation.ports[usize::from(self.spec.nic)].speed;
@@ -241,7 +265,10 @@ fn goodput(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
     let from = measure.arguments.dur("from").unwrap_or_default();
     done.each("rate.goodput", flow, judged, |trial| {
         let carried = Carried::of(done, trial, flow)?;
-        let want = wanted(measure);
+        let want = match longest(done, trial, measure) {
+            Some(longest) => longest.of_rate(wanted(measure), &carried, Time::ZERO + from),
+            None => wanted(measure),
+        };
         let line = trial.observation.ports[usize::from(carried.spec.nic)].speed;
         if want.span.lo > line.bps() {
             let why = format!("{} of {line} is more than there is", want.text);
@@ -255,7 +282,7 @@ fn goodput(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
             .ok_or_else(|| trial.doubt(&format!("of {flow} too little got through to tell a rate")))?;
         if span.hi < want.span.lo
             && let Some(mended) = Mended::of(done, trial, flow)
-            && let Some(why) = slowed(&carried, &mended, Time::ZERO + from, want.span.lo)
+            && let Some(why) = mended.slows(&carried, Time::ZERO + from, want.span.lo)
         {
             let why = format!("{} is more than {flow} can get through: {why}", want.text);
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
@@ -264,18 +291,6 @@ fn goodput(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
         let looked = Looked { count: carried.progress.sent, of: "packets" };
         Ok(TrialReading { span, want, got: None, records, looked })
     });
-}
-
-/// Why no NIC of which the same is declared gets so much through between the first step from `from` on and the last one.
-fn slowed(carried: &Carried<'_>, mended: &Mended, from: Time, wanted: u64) -> Option<String> {
-    let steps = &carried.progress.steps;
-    let [first, .., last] = &steps[steps.partition_point(|step| step.at < from)..] else {
-        return None;
-    };
-    let least = mended.between(first.packets, last.packets);
-    let bytes = carried.payload(last.packets) - carried.payload(first.packets);
-    let most = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(least.0.max(1));
-    (most < u128::from(wanted)).then(|| format!("{bytes} B take {}", mended.told(least)))
 }
 
 /// Payload a second that gets through, between the first step from `from` on and the last one, with the records of both. Where messages
@@ -311,13 +326,9 @@ fn rate(carried: &Carried<'_>, from: Time) -> Option<(Span, Vec<usize>)> {
 }
 
 /// Judges whether every message of a flow gets through, and by when.
-fn completion(
-    done: &JudgeContext<'_>,
-    flow: &str,
-    (by, unfinished): (Option<Dur>, u32),
-    judged: &mut Judged,
-) {
-    let unfinished = u64::from(unfinished);
+fn completion(measure: &Measure, done: &JudgeContext<'_>, judged: &mut Judged) {
+    let (flow, by) = (measure.named("flow"), measure.arguments.dur("by"));
+    let unfinished = u64::from(measure.arguments.whole("unfinished").unwrap_or(0));
     done.each("rc.completion", flow, judged, |trial| {
         let carried = Carried::of(done, trial, flow)?;
         let (messages, finished) = (carried.messages(), carried.finished());
@@ -336,6 +347,16 @@ fn completion(
             && let Some(why) = &carried.unready.untried
         {
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(why) }.into());
+        }
+        if messages - finished > unfinished
+            && let Some(longest) = longest(done, trial, measure)
+            && trial.script.length < longest.takes
+        {
+            let why = format!(
+                "{flow} may take {} by what is declared, and the trial for {}",
+                longest.takes, trial.script.length
+            );
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
         }
         let want = Prediction {
             unit: Unit::Count,
@@ -366,7 +387,9 @@ fn completion(
         if last == 0 {
             return Err(Unread::NotApplicable("no message is to get through".to_owned()));
         }
-        let (by, least) = (by.unwrap_or(trial.script.length), carried.least(trial, last));
+        let longest = longest(done, trial, measure).map_or(Dur::ZERO, |longest| longest.takes);
+        let by = by.unwrap_or(trial.script.length).max(longest);
+        let least = carried.least(trial, last);
         if by < least {
             let why = format!(
                 "{last} messages of {flow} take the wire for {least}: none is done by {by}"
@@ -406,82 +429,4 @@ fn completion(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Ten messages of three packets of 1000, 1000 and 500 bytes.
-    fn spec(count: Option<u32>) -> FlowSpec {
-        FlowSpec {
-            name: "flow".to_owned(),
-            nic: 0,
-            to: 1,
-            class: 3,
-            dscp: 26,
-            verb: Verb::Write,
-            message: 2_500,
-            mtu: 1_000,
-            count,
-            psn: 0,
-            address: 0,
-        }
-    }
-
-    fn carried<'a>(spec: &'a FlowSpec, sent: u64, steps: &[(u64, u64)]) -> Carried<'a> {
-        let step = |(by, &(at, packets))| Step { by, at: Time(at), packets };
-        let steps: Vec<Step> = steps.iter().enumerate().map(step).collect();
-        let shown_by = (100..100 + steps.len()).collect();
-        let progress = Progress { steps, sent };
-        let (bound, until, end) = (Dur::ZERO, Time(800_000), Time(1_000_000));
-        let unready = Unready::default();
-        Carried { spec, progress, shown_by, packets: 3, unready, bound, until, end }
-    }
-
-    #[test]
-    fn goodput_is_what_is_acknowledged_between_the_first_and_the_last_step() {
-        let spec = spec(Some(2));
-        let all = carried(&spec, 6, &[(10_000, 1), (20_000, 3), (110_000, 6)]);
-        // 4000 bytes in 100 ns.
-        let (span, records) = rate(&all, Time::ZERO).expect("a rate");
-        assert_eq!(span, Span::exactly(320_000_000_000));
-        assert_eq!(records, [100, 102]);
-        // From the second step on: 2500 bytes in 90 ns.
-        let later = rate(&all, Time(10_001)).expect("a rate").0;
-        assert_eq!(later, Span::exactly(2_500 * 8_000_000_000_000 / 90_000));
-    }
-
-    #[test]
-    fn what_hangs_counts_to_the_end_and_what_never_moves_has_no_rate() {
-        let spec = spec(Some(2));
-        // The last packet is missing: 3500 bytes in 990 ns.
-        let hung = carried(&spec, 6, &[(10_000, 1), (20_000, 3), (110_000, 5)]);
-        let span = rate(&hung, Time::ZERO).expect("a rate").0;
-        assert_eq!(span, Span::exactly(3_500 * 8_000_000_000_000 / 990_000));
-        let dead = carried(&spec, 6, &[]);
-        assert_eq!(rate(&dead, Time::ZERO), Some((Span::exactly(0), Vec::new())));
-        let at_once = carried(&spec, 6, &[(10_000, 6)]);
-        assert_eq!(rate(&at_once, Time::ZERO), None);
-    }
-
-    #[test]
-    fn one_step_counts_over_all_the_time_that_a_flow_without_an_end_had() {
-        let spec = spec(None);
-        let slow = carried(&spec, 3, &[(10_000, 1), (20_000, 2), (300_000, 3)]);
-        // 500 bytes from 200 ns to 800 ns; then none.
-        let after = |from| rate(&slow, Time(from)).expect("a rate");
-        assert_eq!(after(200_000), (Span::exactly(500 * 8_000_000_000_000 / 600_000), vec![102]));
-        assert_eq!(after(300_001), (Span::exactly(0), Vec::new()));
-    }
-
-    #[test]
-    fn messages_count_whole_and_one_that_was_stopped_in_the_middle_is_none() {
-        let spec = spec(None);
-        let stopped = carried(&spec, 8, &[(10, 5), (20, 8)]);
-        assert_eq!((stopped.messages(), stopped.finished()), (2, 2));
-        let one_short = carried(&spec, 8, &[(10, 5)]);
-        assert_eq!((one_short.messages(), one_short.finished()), (2, 1));
-        assert_eq!(
-            [0, 1, 3, 4].map(|packets| one_short.payload(packets)),
-            [0, 1_000, 2_500, 3_500]
-        );
-    }
-}
+mod tests;

@@ -1,45 +1,73 @@
-//! The moving average of the depth over a burst into an empty queue, in closed form.
+//! The moving average of a queue's depth as frames come, whatever the load (Floyd and Jacobson, ToN 1(4), 1993, section 4), in real
+//! numbers: with w = 2^-n each frame that arrives and meets a depth d makes `a` to `a + w (d - a)`. While the queue is empty, `a` falls as if
+//! small frames went by that meet nothing: m of them make it `(1 - w)^m a`.
 //!
-//! With w = 2^-n and frames that meet s, s + c, s + 2c, ...: after the i-th the average is
-//! `s (1 - v^i) + c (i - 1 - v (1 - v^(i-1)) / w)`, v = 1 - w. It starts at zero: the queue was idle for long.
+//! What is known of a depth is an interval, and so is the average: both recurrences grow with what they are given, and each end
+//! follows from its own.
 //!
 //! A device rounds: in the fixed point of DPDK's `rte_red` each frame rounds up by less than a step of 2^-(10+n) B, of which
-//! what is old keeps v: together less than 2^-10 B. And it compares whole bytes: less than a byte more.
+//! what is old keeps 1 - w: together less than 2^-10 B. What is left after idle time is rounded down, in 32 bits behind the point, once for each
+//! frame at the most. And it compares whole bytes: less than a byte more.
 
-use super::{Burst, chance_at};
+use super::chance_at;
+use core::ops::RangeInclusive;
+use rig_lab::Curve;
 
-/// What a device's average may be off from the closed form, in bytes: above it by rounding, below it by whole bytes.
+/// The least and the most that an average may be, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Average {
-    /// The closed form.
-    pub bytes: f64,
+    lo: f64,
+    hi: f64,
+}
+
+/// A step of the fixed point in which idle time is counted.
+const IDLE_STEP: f64 = 1.0 / 4_294_967_296.0;
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "depths and counts of frames are far below 2^53, or beyond all that matters"
+)]
+const fn real(whole: u64) -> f64 {
+    whole as f64
 }
 
 impl Average {
-    /// The least and the most that a device may compare.
-    pub fn bounds(self) -> (f64, f64) {
-        ((self.bytes - 1.0).max(0.0), self.bytes + 1.0 / 1_024.0)
+    /// Of a queue that never held more than `most` bytes.
+    pub const fn within(most: u64) -> Average {
+        Average { lo: 0.0, hi: real(most) }
+    }
+
+    /// A frame arrived, and the depth that decides about it was one of `depths`. The weight is 2^-`weight`.
+    #[must_use]
+    pub fn take(self, weight: u8, depths: &RangeInclusive<u64>) -> Average {
+        let w = (-f64::from(weight)).exp2();
+        let taken = |average: f64, depth: &u64| average + w * (real(*depth) - average);
+        Average { lo: taken(self.lo, depths.start()), hi: taken(self.hi, depths.end()) }
+    }
+
+    /// The queue was empty while as many small frames as one of `frames` might have gone by.
+    #[must_use]
+    pub fn idle(self, weight: u8, frames: &RangeInclusive<u64>) -> Average {
+        let old = 1.0 - (-f64::from(weight)).exp2();
+        let (least, most) = (real(*frames.start()), real(*frames.end()));
+        let rounded = (1.0 - (most + 64.0) * IDLE_STEP).max(0.0);
+        Average { lo: self.lo * old.powf(most) * rounded, hi: self.hi * old.powf(least) }
+    }
+
+    /// What may be this or the other.
+    #[must_use]
+    pub const fn or(self, other: Average) -> Average {
+        Average { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
+    }
+
+    /// The least and the most that a device may compare, in bytes.
+    pub(super) const fn compared(self) -> (f64, f64) {
+        ((self.lo - 1.0).max(0.0), self.hi + 1.0 / 1_024.0)
     }
 
     /// The chances at those.
-    pub fn chances(self, burst: &Burst) -> (f64, f64) {
-        let (lo, hi) = self.bounds();
-        (chance_at(&burst.curve, lo), chance_at(&burst.curve, hi))
+    pub fn chances(self, curve: &Curve) -> (f64, f64) {
+        let (lo, hi) = self.compared();
+        (chance_at(curve, lo), chance_at(curve, hi))
     }
-}
-
-/// The average, of weight 2^-n, after the `rank`-th frame of a burst has arrived: what decides about that frame at enqueue, and
-/// for `rank` = the last about every frame at dequeue, as long as nothing more arrives. Weight 0: the depth itself.
-#[expect(clippy::cast_precision_loss, reason = "ranks and depths are far below 2^53")]
-pub fn average_of_burst(burst: &Burst, weight: u8, rank: u64) -> Average {
-    let (w, i, c) = ((-f64::from(weight)).exp2(), rank as f64, burst.step as f64);
-    let s = if burst.counts_itself { c } else { 0.0 };
-    if rank == 0 || weight == 0 {
-        return Average { bytes: if rank == 0 { 0.0 } else { s + c * (i - 1.0) } };
-    }
-    // v^i, without the loss of 1 - w for a small w.
-    let power = |i: f64| (i * (-w).ln_1p()).exp();
-    let v = 1.0 - w;
-    let ramp = i - 1.0 - v * (1.0 - power(i - 1.0)) / w;
-    Average { bytes: s * (1.0 - power(i)) + c * ramp }
 }

@@ -5,7 +5,7 @@ use core::ops::RangeInclusive;
 use rig_lab::{Buffer, Curve, Marking, Wred};
 use rig_units::Bytes;
 
-/// Equal frames that fill a queue and are let go. Valid without an average (`weight: 0`); see [`super::average_of_burst`].
+/// Equal frames that fill a queue and are let go. Valid without an average (`weight: 0`); see [`super::Average`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Burst {
     /// How many frames go in.

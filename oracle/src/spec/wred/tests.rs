@@ -176,20 +176,60 @@ fn corners_lie_between_the_depths_of_two_neighbours() {
     assert_eq!((kmin, kmax), ((Bytes(19_760), Bytes(20_799)), (Bytes(59_281), Bytes(60_320))));
 }
 
+/// The average after the `rank`-th frame of a burst that nothing leaves.
+fn average_of(burst: &Burst, weight: u8, rank: u64) -> Average {
+    let burst = Burst { point: Marking::Enqueue, ..*burst };
+    (1..=rank)
+        .map(|rank| burst.depth(rank))
+        .fold(Average::within(0), |average, depth| average.take(weight, &(depth..=depth)))
+}
+
+/// The same in closed form, with v = 1 - w: frames that meet s, s + c, s + 2c, ... make it
+/// `s (1 - v^i) + c (i - 1 - v (1 - v^(i-1)) / w)`.
+fn closed(burst: &Burst, weight: u8, rank: u64) -> f64 {
+    let (w, i, c) = ((-f64::from(weight)).exp2(), rank as f64, burst.step as f64);
+    let s = if burst.counts_itself { c } else { 0.0 };
+    if weight == 0 {
+        return s + c * (i - 1.0);
+    }
+    // v^i, without the loss of 1 - w for a small w.
+    let power = |i: f64| (i * (-w).ln_1p()).exp();
+    s * (1.0 - power(i)) + c * (i - 1.0 - (1.0 - w) * (1.0 - power(i - 1.0)) / w)
+}
+
 #[test]
 fn the_average_lags_behind_a_ramp_by_what_its_weight_says() {
-    // In steps of 1000 with w = 1/4: 0, then 250, then 250 + (2000 - 250) / 4 = 687.5, then 1265.625.
+    // In steps of 1000 with w = 1/4: 0, then 250, then 250 + (2000 - 250) / 4 = 687.5, then 1265.625; a byte and a bit for rounding.
     let burst = Burst { step: 1_000, ..burst(&wred(0, 0, 0), 100) };
-    let at = |rank| average_of_burst(&burst, 2, rank).bytes;
-    let want = [(1, 0.0), (2, 250.0), (3, 687.5), (4, 1_265.625)];
-    assert!(want.iter().all(|&(rank, want)| (at(rank) - want).abs() < 1e-9));
+    let at = |burst: &Burst, weight, rank| average_of(burst, weight, rank).compared();
+    let is = |(lo, hi): (f64, f64), want: f64| {
+        assert!(
+            (lo - (want - 1.0).max(0.0)).abs() < 1e-6 && (hi - want - 1.0 / 1_024.0).abs() < 1e-6,
+            "{lo} {hi} {want}"
+        );
+    };
+    for (rank, want) in [(1, 0.0), (2, 250.0), (3, 687.5), (4, 1_265.625)] {
+        is(at(&burst, 2, rank), want);
+    }
     // In the end by v / w = 3 steps.
-    assert!((at(100) - 96_000.0).abs() < 1e-6);
+    is(at(&burst, 2, 100), 96_000.0);
     let itself = Burst { counts_itself: true, ..burst };
-    assert!((average_of_burst(&itself, 2, 1).bytes - 250.0).abs() < 1e-9);
-    assert!((average_of_burst(&itself, 0, 7).bytes - 7_000.0).abs() < 1e-9);
-    let (lo, hi) = average_of_burst(&burst, 2, 3).bounds();
-    assert!(lo < 687.0 && hi > 687.5);
+    is(at(&itself, 2, 1), 250.0);
+    is(at(&itself, 0, 7), 7_000.0);
+}
+
+#[test]
+fn an_average_is_as_open_as_what_it_is_made_of() {
+    let open = Average::within(1_000).take(1, &(200..=400));
+    assert_eq!(open.compared(), (99.0, 700.0 + 1.0 / 1_024.0));
+    assert_eq!(open.or(Average::within(50)).compared(), (0.0, 700.0 + 1.0 / 1_024.0));
+    // Nothing is left after an hour, and as much as there was if no time went by.
+    let forgotten = open.idle(1, &(0..=1_000_000));
+    assert_eq!(forgotten.compared(), (0.0, 700.0 + 1.0 / 1_024.0));
+    assert!(open.idle(1, &(1_000..=1_000_000)).compared().1 < 0.001);
+    // Four small frames at a weight of 1/2: a sixteenth.
+    let (lo, hi) = Average::within(0).take(0, &(1_600..=1_600)).idle(1, &(4..=4)).compared();
+    assert!(lo > 98.99 && hi < 100.01, "{lo} {hi}");
 }
 
 proptest! {
@@ -227,17 +267,14 @@ proptest! {
     }
 
     #[test]
-    fn the_closed_form_is_the_average_taken_frame_by_frame(
+    fn of_a_burst_the_average_is_its_closed_form(
         frames in 1_u64..2_000, weight in 0_u8..=15, itself: bool, step in 1_u64..10_000
     ) {
         let burst = Burst { step, counts_itself: itself, ..burst(&wred(0, 0, 0), frames) };
-        let mut average = 0.0;
-        for rank in 0..frames {
-            let depth = ((rank + u64::from(itself)) * step) as f64;
-            average += (depth - average) * 0.5_f64.powi(weight.into());
-        }
-        let closed = average_of_burst(&burst, weight, frames).bytes;
-        prop_assert!((closed - average).abs() <= 1e-9 * (step * frames) as f64 + 1e-9, "{closed} {average}");
+        let (lo, hi) = average_of(&burst, weight, frames).compared();
+        let closed = closed(&burst, weight, frames);
+        let slack = 1e-9 * (step * frames) as f64 + 1e-9;
+        prop_assert!(lo <= closed + slack && closed <= hi + slack && hi - lo < 1.01, "{closed} {lo} {hi}");
     }
 }
 

@@ -53,6 +53,7 @@ fn what_a_lab_cannot_have_of_a_case_is_told_and_not_promised() {
         backend: rig_lab::Backend::AfXdp,
         dpdk: None,
         speed: None,
+        clock: rig_units::Ppm(0),
         bound: Dur::us(10),
         budget: Dur::s(60),
     });

@@ -45,6 +45,7 @@ fn at_interfaces(dut: &Profile) -> Lab {
         backend: Backend::AfXdp,
         dpdk: None,
         speed: None,
+        clock: rig_units::Ppm(0),
         bound: Dur::us(1),
         budget: Dur::s(60),
     });

@@ -3,9 +3,10 @@
 
 use super::super::super::judge_context::JudgeContext;
 use super::super::{Seen, rc};
+use super::Carried;
 use crate::trials::trial::Trial;
 use rig_testcases::{RoceKind, Verb};
-use rig_units::{Bytes, Dur, Within};
+use rig_units::{Bytes, Dur, Time, Within};
 
 /// What a frame is no shorter than, in bytes.
 const SHORTEST: u16 = 64;
@@ -86,6 +87,14 @@ impl Mended {
     /// What the first packets take at the least until all of them are acknowledged.
     pub(super) fn first(&self, packets: u64) -> Dur {
         self.between(0, packets) + self.uneven + self.end
+    }
+
+    /// Why no NIC of which the same is declared gets so much through between the first step from `from` on and the last one.
+    pub(super) fn slows(&self, carried: &Carried<'_>, from: Time, wanted: u64) -> Option<String> {
+        let (bytes, packets) = carried.through(from)?;
+        let least = self.between(packets[0], packets[1]);
+        let most = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(least.0.max(1));
+        (most < u128::from(wanted)).then(|| format!("{bytes} B take {}", self.told(least)))
     }
 
     /// What is said of it where that is too long.

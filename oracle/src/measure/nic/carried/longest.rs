@@ -1,0 +1,105 @@
+//! How long a flow may take at the most, by what is declared of its NICs and of the way between: what a case wants in an ordinary lab is more
+//! than slower ports, longer cables or later answers leave.
+//!
+//! All that left the sender's port takes its time there, one frame after the other. Each time that the sender goes back it waits for as long as a
+//! receiver may take to ask, a NIC to go back, and both ways between the two; where nobody asked, for its timer. That a NIC goes back once too
+//! often, or sends what nobody asked for, is not to be seen here: `rc.sender` and `rc.receiver` judge each.
+
+use super::super::super::judge_context::JudgeContext;
+use super::super::Seen;
+use super::{Carried, Prediction, Span, Unit};
+use crate::spec::nic::rc::timeout;
+use crate::trials::trial::Trial;
+use rig_frames::psn::Psn;
+use rig_testcases::{RoceKind, Verb};
+use rig_units::{Bytes, Dur, Time, Within};
+
+/// What a flow may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Longest {
+    /// From its first packet to the last acknowledgement, or to the last packet of what is read.
+    pub(super) takes: Dur,
+}
+
+impl Longest {
+    /// Of what one NIC sends to another or reads from it; `None` of anything else.
+    pub(super) fn of(done: &JudgeContext<'_>, trial: &Trial, flow: &str) -> Option<Longest> {
+        let (.., between) = trial.script.between.as_ref()?;
+        let (index, spec) = trial.flow(flow).ok()?;
+        if spec.nic == spec.to {
+            return None;
+        }
+        let connection = trial.script.connection(index);
+        let (own, other) = (Seen::of(done, trial, spec.nic), Seen::of(done, trial, spec.to));
+        let data = if spec.verb == Verb::Read { &other } else { &own };
+        let port = &trial.observation.ports[usize::from(spec.nic)];
+        let sizes = data.left.iter().map(|one| one.roce.size);
+        let longest = sizes.clone().max()?;
+        let slots: Dur = sizes.map(|size| port.speed.slot(Bytes(size.into()))).sum();
+        let ends = [spec.nic, spec.to].map(|port| &trial.observation.ports[usize::from(port)]);
+        let way = ends.iter().fold(between.delay, |all, end| {
+            let spread = end.approach.as_ref().map_or(Dur::ZERO, |approach| approach.spread());
+            all + end.way(longest) + spread + port.speed.slot(Bytes(longest.into()))
+        });
+        let trip = way * 2 + data.busy + trial.observation.bound() * 4;
+        let [asks, answers] = [&own, &other].map(|seen| seen.nic.rc);
+        let misses = |seen: &Seen<'_>| {
+            seen.nic.receive.miss * u64::try_from(seen.reached.len()).unwrap_or(u64::MAX)
+        };
+        let waits = timeout(&asks).map_or(Dur::ZERO, Within::most);
+        let backs = if spec.verb == Verb::Read {
+            // Each request is an answer's way of its own, and what is asked for anew waited for the hole or the timer.
+            let requests = own.left.iter().filter(|one| {
+                one.roce.connection == connection && one.roce.kind == RoceKind::ReadRequest
+            });
+            let fresh = u64::from(spec.count.unwrap_or(0));
+            let requests = u64::try_from(requests.count()).unwrap_or(u64::MAX);
+            let again = requests.saturating_sub(fresh);
+            let asked = trip + asks.nak_latency.most() + asks.resend_latency.most();
+            asked * requests + waits * again
+        } else {
+            let backs = goes_back(&own, connection);
+            let told = told(&own, connection);
+            let asked = trip + answers.nak_latency.most() + asks.resend_latency.most();
+            asked * backs + waits * backs.saturating_sub(told)
+        };
+        let held = answers.ack_held.map_or(Dur::ZERO, Within::most);
+        let end = trip + answers.ack_latency.most() + held;
+        let all = slots + backs + end + misses(&own) + misses(&other);
+        Some(Longest { takes: own.apart.most(all) })
+    }
+
+    /// What is wanted of a rate where no more than this is left of what the case wants.
+    pub(super) fn of_rate(self, want: Prediction, carried: &Carried<'_>, from: Time) -> Prediction {
+        let Some((bytes, _)) = carried.through(from) else { return want };
+        let least = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(self.takes.0.max(1));
+        let least = u64::try_from(least).unwrap_or(u64::MAX);
+        if least >= want.span.lo {
+            return want;
+        }
+        let text = format!(
+            "{}, or the {} that are left by what is declared: {bytes} B in {}",
+            want.text,
+            Unit::Bps.show(least),
+            self.takes
+        );
+        Prediction { span: Span { lo: least, ..want.span }, text, ..want }
+    }
+}
+
+/// How often the data of a connection begins anew at a number that had left before.
+fn goes_back(seen: &Seen<'_>, connection: u16) -> u64 {
+    let own = seen.left.iter().filter(|one| one.roce.connection == connection);
+    let data = own.filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
+    let numbers: Vec<Psn> = data.map(|one| Psn::new(one.roce.psn)).collect();
+    let back =
+        numbers.windows(2).filter(|two| two[1].ahead_of(two[0]).is_none_or(|ahead| ahead == 0));
+    u64::try_from(back.count()).unwrap_or(u64::MAX)
+}
+
+/// How many NAKs and RNR NAKs told its sender to.
+fn told(seen: &Seen<'_>, connection: u16) -> u64 {
+    let own = seen.reached.iter().filter(|one| one.connection == connection);
+    let told = own.filter(|one| matches!(one.kind, RoceKind::Nak | RoceKind::NotReady(_)));
+    u64::try_from(told.count()).unwrap_or(u64::MAX)
+}
