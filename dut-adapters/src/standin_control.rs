@@ -1,7 +1,7 @@
 //! A stand-in that the rig has started: all goes through its databases, as with a switch, but for how the device behind them has kept
 //! up with its clock, which no switch tells. A machine that looks away is not taken for a device that is late.
 
-use crate::control::{Capabilities, Control, ControlError, Health, Readings};
+use crate::control::{Capabilities, Control, ControlError, Health, Order, Readings};
 use crate::journal::Change;
 use crate::{EmulatedWire, SonicControl};
 use rig_capture::DutEvent;
@@ -64,6 +64,14 @@ impl Control for StandinControl {
 
     fn restore(&mut self, before: &Declared, touched: &[Setting]) -> Result<(), ControlError> {
         self.switch.restore(before, touched)
+    }
+
+    /// Cables are the rig's own here: the device behind is told of them, as a switch sees its links go down.
+    fn order(&mut self, order: Order) -> Result<(), ControlError> {
+        match order {
+            Order::Link { .. } | Order::Cable { .. } => self.device.order(order),
+            other => self.switch.order(other),
+        }
     }
 
     fn health(&mut self) -> Result<Health, ControlError> {

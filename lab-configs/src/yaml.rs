@@ -11,6 +11,7 @@ use crate::fault::{Fault, Place, Snippet, foreign};
 use crate::file;
 use crate::keys;
 use crate::settings::distance;
+use core::ops::Range;
 use rig_units::limits::{self, YAML_BYTES, YAML_DEPTH, YAML_VALUES};
 use serde_saphyr::Error;
 use std::io;
@@ -22,6 +23,35 @@ pub struct Source {
     /// The file, as it was named.
     pub file: String,
     text: String,
+    lines: Vec<Line>,
+}
+
+/// Where a line stands in the text, and whether it may hold a key. Found once: a place is asked for with every value of a file.
+#[derive(Debug, Clone)]
+struct Line {
+    bytes: Range<usize>,
+    secret: bool,
+}
+
+/// The lines of a text. The block `macsec` at the top of a lab holds keys, even with a typo in its name, and so may a line that
+/// looks like one.
+fn lines(text: &str) -> Vec<Line> {
+    let mut block = false;
+    let mut start = 0;
+    let line = |whole: &str| {
+        let line =
+            whole.strip_suffix('\n').map_or(whole, |cut| cut.strip_suffix('\r').unwrap_or(cut));
+        if line.starts_with(|c: char| !c.is_whitespace() && c != '#') {
+            let name = line.split(':').next().unwrap_or_default();
+            let name = name.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+            // Close enough to be what was meant.
+            block = distance(&name, "macsec") <= 2;
+        }
+        let bytes = start..start + line.len();
+        start += whole.len();
+        Line { bytes, secret: block || keys::looks_like_one(line) }
+    };
+    text.split_inclusive('\n').map(line).collect()
 }
 
 impl Source {
@@ -46,7 +76,7 @@ impl Source {
             .map_err(|file::Unread { found, want }| vec![Fault::of_file(&file, found, want)])?;
         let fault = |found: String| vec![Fault::of_file(&file, found, "a readable YAML file")];
         match String::from_utf8(bytes) {
-            Ok(text) => Ok(Source { file, text }),
+            Ok(text) => Ok(Source { file, lines: lines(&text), text }),
             Err(e) => {
                 let at = e.utf8_error().valid_up_to();
                 let line = e.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1;
@@ -57,7 +87,7 @@ impl Source {
 
     /// Takes a text that is at hand; `file` is only its name.
     pub fn new(file: &str, text: &str) -> Source {
-        Source { file: file.to_owned(), text: text.to_owned() }
+        Source { file: file.to_owned(), text: text.to_owned(), lines: lines(text) }
     }
 
     /// The text as a tree.
@@ -103,17 +133,13 @@ impl Source {
         }
     }
 
-    /// A line as it may be shown. The block `macsec` at the top of a lab holds keys, even with a typo in its
-    /// name, and so may a line that looks like one.
+    /// A line as it may be shown.
     fn shown(&self, line: usize) -> String {
-        let text = self.text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
-        let top = |line: &&str| line.starts_with(|c: char| !c.is_whitespace() && c != '#');
-        let block = self.text.lines().take(line).filter(top).last();
-        let name = block.and_then(|block| block.split(':').next()).unwrap_or_default();
-        let name = name.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-        // Close enough to be what was meant.
-        let secret = distance(&name, "macsec") <= 2;
-        if secret || keys::looks_like_one(text) { keys::masked(text) } else { text.to_owned() }
+        let Some(Line { bytes, secret }) = self.lines.get(line.saturating_sub(1)) else {
+            return String::new();
+        };
+        let text = &self.text[bytes.clone()];
+        if *secret { keys::masked(text) } else { text.to_owned() }
     }
 
     /// Numbers that are not whole keep their text: a binary fraction is never made of them.

@@ -4,11 +4,17 @@
 mod common;
 
 use common::root;
+use core::time::Duration;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use rig_dut::standin::Server;
+use rig_generator::netlab::{End, Namespace, pair};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
 
 const LAB: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/sonic-standin.yaml");
 
@@ -53,6 +59,46 @@ fn verdict<'r>(results: &'r Value, id: &str) -> (&'r str, &'r str) {
     let cases = results["cases"].as_array().expect("cases");
     let case = cases.iter().find(|case| case["id"] == id).unwrap_or_else(|| panic!("no case {id}"));
     (case["verdict"].as_str().unwrap_or_default(), case["reason"].as_str().unwrap_or_default())
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "what is waited for here is another process")]
+fn a_stand_in_that_is_served_by_hand_ends_when_it_is_asked_to_and_takes_its_redis_with_it() {
+    if !root() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    if !redis(desk.path()) {
+        return;
+    }
+    let (near, far) = [(); 2].map(|()| Namespace::new().expect("a namespace")).into();
+    for port in ["1", "2"] {
+        let names = [format!("eth{port}"), format!("d{port}")];
+        let ends = [(&near, &names[0]), (&far, &names[1])];
+        let [one, other] = ends.map(|(within, name)| End { within, name });
+        pair(one, other, 9_216).expect("a pair");
+    }
+    let socket = desk.path().join("own").join("redis.sock");
+    let mut serve = Command::new(env!("CARGO_BIN_EXE_rigctl"));
+    serve.args("dut serve --dut broadcom --port d1 d2 --speed 1Gbps --as sonic --redis".split(' '));
+    serve.arg(format!("unix:{}", socket.display())).stdin(Stdio::null()).stderr(Stdio::null());
+    let mut device = far.run(|| serve.spawn()).expect("inside").expect("rigctl starts");
+    let soon = |so: &mut dyn FnMut() -> bool| {
+        (0..500).any(|_| {
+            so() || {
+                sleep(Duration::from_millis(20));
+                false
+            }
+        })
+    };
+    assert!(soon(&mut || UnixStream::connect(&socket).is_ok()), "its redis is up");
+    let ended = Pid::from_raw(device.id().cast_signed());
+    kill(ended, Signal::SIGTERM).expect("it lives");
+    let gone = soon(&mut || device.try_wait().is_ok_and(|status| status.is_some()));
+    let _killed = device.kill();
+    let _reaped = device.wait();
+    assert!(gone, "it ends when it is asked to");
+    assert!(soon(&mut || !socket.exists() && !desk.path().join("own").exists()), "all is gone");
 }
 
 /// Reasons that are the machine's and not the device's.

@@ -140,6 +140,8 @@ fn on(
     // Its file, if it has one, goes with it.
     let _raised = rights::raise(Work::ServedAtFile);
     drop(gate);
+    // What was asked of the device and not answered is never answered: only then whoever asks can end.
+    drop(served);
     drop(switch);
     ended
 }
