@@ -2,6 +2,7 @@
 
 use super::given::{Ran, Word};
 use rig_capture::{Dir, What};
+use rig_lab::Setting;
 
 /// 150 frames of five cells in a held queue that marks whatever has 100 such frames or more behind it: the first 50.
 fn step(measure: &str) -> Ran {
@@ -128,4 +129,39 @@ fn a_mark_comes_first_by_a_picosecond_or_not_at_all() {
         };
         assert_eq!((after(0), after(1)), (at_once, !at_once), "{first}");
     }
+}
+
+/// A load of two senders that fills a queue through the whole curve, on a device that declares a weight of 4.
+fn averaged(ecn: &str, mutant: Option<&str>) -> Word {
+    let text = format!(
+        "    dut: {{wred: {{kmin: 20000B, kmax: 60000B, pmax: 30%}}}}
+    taps: {{p1: all, p2: all, p3: all}}
+    endpoints: {{p1: {{obeys: none}}, p3: {{obeys: none}}}}
+    streams:
+      load:  {{from: p1, to: p2, class: 3, kind: rocev2-write, ecn: {ecn}, size: 1024B, rate: 60%, count: 400}}
+      other: {{from: p3, to: p2, class: 3, kind: rocev2-write, ecn: {ecn}, size: 1024B, rate: 60%, count: 400}}
+    steps: [{{at: 1ms, start: [load, other]}}]
+    length: {{of: load, times: 2, plus: 10ms}}
+    trials: 1
+    measure: [{{ecn.curve: {{streams: [load, other]}}}}, {{ecn.counters: {{stream: load}}}}]
+"
+    );
+    let ran = Ran::with("broadcom", &text, |profile| {
+        let declares = Setting { path: "wred.weight".to_owned(), value: 4.into() };
+        profile.declared = profile.declared.with(&declares).expect("a weight");
+        if let Some(mutant) = mutant {
+            profile.mutate(&mutant.parse().expect("a departure")).expect("it has that");
+        }
+    });
+    let said = ran.as_seen();
+    assert_eq!(said.word("ecn.counters"), Word::Pass, "{ecn}");
+    said.word("ecn.curve")
+}
+
+#[test]
+fn an_average_is_followed_through_any_load_and_told_from_another() {
+    assert_eq!(averaged("ect0", None), Word::Pass);
+    assert_eq!(averaged("not-ect", None), Word::Pass);
+    let other = averaged("not-ect", Some("wred.weight=8"));
+    assert!(matches!(other, Word::Fail(_)), "{other:?}");
 }

@@ -2,11 +2,17 @@
 
 use super::given::{Ran, Seen, Word};
 use rig_capture::{Dir, Span};
+use rig_lab::Profile;
 use rig_testcases::RoceKind;
 
 /// Six messages of 16 packets, of which packet 40 is lost once.
 fn holed(measure: &str) -> Ran {
-    Ran::of(
+    holed_of(measure, |_| ())
+}
+
+/// The same between NICs of which something is changed.
+fn holed_of(measure: &str, change: impl FnOnce(&mut Profile)) -> Ran {
+    Ran::with(
         "gen2-to-gen2",
         &format!(
             "    dut: {{nic: {{generation: gen2, rc: {{ack_every: 1, timeout: 0}}}}, peer: {{generation: gen2, rc: {{ack_every: 1, timeout: 0}}}}}}
@@ -18,6 +24,7 @@ fn holed(measure: &str) -> Ran {
     measure: [{measure}]
 "
         ),
+        change,
     )
 }
 
@@ -112,4 +119,29 @@ fn a_receiver_names_a_hole_once_and_acknowledges_the_rest() {
         assert!(twice.fails("rc.receiver"), "{kind:?} twice: {:?}", twice.word("rc.receiver"));
     }
     assert_eq!(ran.as_seen().spans("rc.receiver").1, Span::exactly(0));
+}
+
+/// The same flow where less is enough if what is declared leaves no more, on a device that departs from that.
+fn content(measure: &str, mutant: Option<&str>) -> Word {
+    let ran = holed_of(measure, |profile| {
+        if let Some(mutant) = mutant {
+            profile.mutate(&mutant.parse().expect("a departure")).expect("it has that");
+        }
+    });
+    let (name, _) = measure.trim_start_matches('{').split_once(':').expect("a measure");
+    ran.as_seen().word(name)
+}
+
+#[test]
+fn no_more_is_wanted_than_what_is_declared_leaves_and_no_less() {
+    for wants in [
+        "rc.completion: {flow: sender, by: 9us",
+        "rate.goodput: {flow: sender, at_least: 90Gbps-L2",
+    ] {
+        assert_ne!(content(&format!("{{{wants}}}}}"), None), Word::Pass, "{wants}");
+        let declared = format!("{{{wants}, or: declared}}}}");
+        assert_eq!(content(&declared, None), Word::Pass, "{wants}");
+        let slow = content(&declared, Some("nic.rc.resend_latency=x8"));
+        assert!(matches!(slow, Word::Fail(_)), "{wants}: {slow:?}");
+    }
 }

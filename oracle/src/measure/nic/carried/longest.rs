@@ -38,7 +38,7 @@ impl Longest {
         let slots: Dur = sizes.map(|size| port.speed.slot(Bytes(size.into()))).sum();
         let ends = [spec.nic, spec.to].map(|port| &trial.observation.ports[usize::from(port)]);
         let way = ends.iter().fold(between.delay, |all, end| {
-            let spread = end.approach.as_ref().map_or(Dur::ZERO, |approach| approach.spread());
+            let spread = end.approach.as_ref().map_or(Dur::ZERO, rig_capture::Approach::spread);
             all + end.way(longest) + spread + port.speed.slot(Bytes(longest.into()))
         });
         let trip = way * 2 + data.busy + trial.observation.bound() * 4;
