@@ -36,6 +36,8 @@ pub(super) struct Ears {
     listener: Listener,
     /// By their objects.
     queues: BTreeMap<String, Queue>,
+    /// Whether the big red switch was on: it is counted as storms that nobody detected, and publishes none.
+    red: bool,
 }
 
 impl Ears {
@@ -54,12 +56,17 @@ impl Ears {
                 queues.insert(oid, queue);
             }
         }
-        let mut ears = Ears { listener, queues };
+        let mut ears = Ears { listener, queues, red: false };
         let counted = ears.counted(link)?;
         for (queue, counted) in ears.queues.values_mut().zip(counted) {
             queue.counted = counted;
         }
         Ok(ears)
+    }
+
+    /// The big red switch is on.
+    pub(super) const fn is_red(&mut self) {
+        self.red = true;
     }
 
     /// What they did since this was last asked, on a clock that began at `zero`. Polls are `poll` apart.
@@ -92,6 +99,12 @@ impl Ears {
             }
             queue.heard += u64::from(kind == DutEventKind::Storm);
             events.push(event(queue, kind, span, zero));
+        }
+        if core::mem::take(&mut self.red) {
+            for (queue, counted) in self.queues.values_mut().zip(counted) {
+                (queue.counted, queue.heard) = (counted, 0);
+            }
+            return Ok(events);
         }
         for (queue, counted) in self.queues.values().zip(counted) {
             let before = queue.counted.unwrap_or_default();

@@ -63,7 +63,7 @@ impl Lease {
         Err(format!("{at} is in use by another rig, which has taken it just now"))
     }
 
-    /// Makes it last longer.
+    /// Makes it last longer; takes it anew where it has ended by itself and nobody has it, as after a long wait for the machine.
     ///
     /// # Errors
     /// It is somebody else's now, or the switch is lost.
@@ -76,6 +76,14 @@ impl Lease {
             longer.cmd("PEXPIRE").arg(KEY).arg(LASTS);
             let [_there]: [i64; 1] = link.ask(Db::State, TAKES, &longer)?;
             return Ok(());
+        }
+        if has.is_none() {
+            let mut anew = redis::pipe();
+            anew.cmd("SET").arg(KEY).arg(&self.own).arg("NX").arg("PX").arg(LASTS);
+            let [taken]: [Option<String>; 1] = link.ask(Db::State, TAKES, &anew)?;
+            if taken.is_some() {
+                return Ok(());
+            }
         }
         let who = has.as_deref().map_or_else(|| "nobody".to_owned(), who);
         let why = format!("it is held by {who} now, and no longer by this process");

@@ -165,7 +165,16 @@ impl SonicControl {
         let tables = live::config(&mut self.link, &live::name(&self.at))?;
         let declared = stated::declared(&tables, &self.ports, &self.base)?;
         self.seen = (tables, declared);
+        self.redden();
         Ok(())
+    }
+
+    /// Tells whoever listens where the big red switch is on.
+    fn redden(&mut self) {
+        let red = self.seen.1.switch().is_some_and(|switch| switch.pfcwd.big_red_switch);
+        if let Some(ears) = self.ears.as_mut().filter(|_| red) {
+            ears.is_red();
+        }
     }
 
     fn plan(&self, settings: &[Setting]) -> Result<Vec<Write>, Refused> {
@@ -278,10 +287,13 @@ impl Control for SonicControl {
         self.lease.renew(&mut self.link)?;
         let Some(ears) = &mut self.ears else {
             self.ears = Some(Ears::open(&self.at, &mut self.link, &self.ports)?);
+            self.redden();
             return Ok(Vec::new());
         };
         let poll = self.seen.1.switch().map_or(Dur::ZERO, |switch| switch.pfcwd.poll_interval);
-        Ok(ears.since(&mut self.link, (self.zero, poll))?)
+        let events = ears.since(&mut self.link, (self.zero, poll))?;
+        self.redden();
+        Ok(events)
     }
 
     /// Byte for byte what it was, whatever `touched` names: a value that was not there is not there again.

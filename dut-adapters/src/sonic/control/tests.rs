@@ -261,6 +261,11 @@ fn a_second_rig_is_told_who_has_the_switch_and_one_that_was_killed_holds_nothing
     let left: i64 =
         redis::from_owned_redis_value(server.tell(6, &["PTTL", lease::KEY])).expect("ms");
     assert!((500_000..=600_000).contains(&left), "{left}");
+    // It has ended by itself, and nobody has it: it is taken anew.
+    server.tell(6, &["DEL", lease::KEY]);
+    first.snapshot().expect("free");
+    let why = open(&server, SOON).map(drop).expect_err("taken again");
+    assert!(why.contains(&own), "{why}");
     // Whoever loses it does nothing more.
     server.tell(6, &["SET", lease::KEY, "somebody \u{7}"]);
     let before = server.all(CONFIG);

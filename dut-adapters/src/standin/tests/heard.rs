@@ -7,8 +7,29 @@ use crate::sonic::SonicControl;
 use crate::standin::Faults;
 use rig_capture::{DutEvent, DutEventKind};
 use rig_generator::port::Mono;
-use rig_lab::RedisAt;
+use rig_lab::{RedisAt, Setting};
 use rig_units::{Dur, Time};
+
+#[test]
+fn what_the_big_red_switch_is_counted_as_was_not_missed() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some((server, _standin, device, _)) = switch(desk.path(), Faults::default()) else {
+        return;
+    };
+    let (at, zero) = (RedisAt::Unix(server.socket().to_owned()), Mono::now());
+    let mut control = SonicControl::open((&at, zero), &devices()[0], 4).expect("a switch");
+    let red = |on: bool| Setting { path: "pfcwd.big_red_switch".to_owned(), value: on.into() };
+    assert_eq!(control.events(), Ok(Vec::new()));
+    control.set(&[red(true)]).expect("it takes it");
+    let name = "Ethernet4:3 PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED".to_owned();
+    device.0.lock().expect("no panic").counters.insert(name.clone(), 1);
+    wait(Dur::ms(1_300));
+    control.set(&[red(false)]).expect("it takes it");
+    assert_eq!(control.events(), Ok(Vec::new()), "it was on meanwhile");
+    device.0.lock().expect("no panic").counters.insert(name, 2);
+    wait(Dur::ms(1_300));
+    assert!(control.events().is_err(), "and now it is off");
+}
 
 /// The watchdog acts now; when that is.
 fn acts(device: &Device, what: DutEventKind) -> Mono {
