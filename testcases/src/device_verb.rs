@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 pub enum DeviceVerb {
     /// Clears a copy of its watermarks.
     ClearWatermarks(WatermarkCopy),
+    /// Clears what counters show to whoever asks for it, as `sonic-clear pfccounters` and its like do: they keep what was counted so far,
+    /// and show what comes on top. What others read counts on.
+    ClearCounters,
     /// Stops every PFC watchdog and starts it again, as `pfcwd stop` and `pfcwd start` do: handlers come off, and what was seen of a
     /// storm is forgotten.
     RestartPfcwd,
@@ -37,7 +40,10 @@ pub struct VerbRow {
 impl DeviceVerb {
     /// Every key of steps that asks something of the device, with what it does, for people; no other action of steps has one of them.
     pub const KEYS: [(&str, &str); 2] = [
-        ("clear", "clears this copy of the device's watermarks, by request"),
+        (
+            "clear",
+            "clears this of the device, by request: a copy of its watermarks, or what it shows of its counters",
+        ),
         (
             "restart",
             "stops this part of the device and starts it again, with the settings that it has",
@@ -45,9 +51,17 @@ impl DeviceVerb {
     ];
 
     /// Every verb, in the order in which people are shown them.
-    const ROWS: [VerbRow; 3] = [
+    const ROWS: [VerbRow; 4] = [
         cleared(WatermarkCopy::CLEARED[0]),
         cleared(WatermarkCopy::CLEARED[1]),
+        VerbRow {
+            verb: DeviceVerb::ClearCounters,
+            key: "clear",
+            word: "counters",
+            told: "counters",
+            lacking: "clears no counters",
+            restarts: None,
+        },
         VerbRow {
             verb: DeviceVerb::RestartPfcwd,
             key: "restart",

@@ -14,6 +14,13 @@ impl Switched {
                 self.watermarks.request(copy);
                 true
             }
+            // The chip counts on, and so do all who read it: what is cleared is what one user is shown.
+            DeviceVerb::ClearCounters => {
+                if self.faults.pfcwd.clear_forgets_storm {
+                    self.start_pfcwd(network);
+                }
+                true
+            }
             // Polls keep their phase.
             DeviceVerb::RestartPfcwd => {
                 self.was_restarted = true;
