@@ -18,7 +18,7 @@ mod server;
 mod told;
 
 pub use asic::{Asic, Served};
-pub use faults::{Fault, Faults};
+pub use faults::{FaultSwitch, Faults};
 pub use filled::filled;
 pub use names::{Row, Rows};
 pub use server::Server;
@@ -114,7 +114,8 @@ impl Standin {
     }
 
     /// Takes nothing any more, or again.
-    pub fn is_deaf(&self, deaf: bool) {
+    #[cfg(feature = "fixture")]
+    pub(crate) fn is_deaf(&self, deaf: bool) {
         self.deaf.store(deaf, Ordering::SeqCst);
     }
 }
