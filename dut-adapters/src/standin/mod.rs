@@ -50,7 +50,7 @@ pub type Log = Box<dyn FnMut(&str) + Send>;
 #[derive(Debug)]
 pub struct Standin {
     ends: Arc<AtomicBool>,
-    #[cfg(test)]
+    #[cfg(feature = "fixture")]
     deaf: Arc<AtomicBool>,
     runs: Option<JoinHandle<()>>,
 }
@@ -93,7 +93,7 @@ impl Standin {
         let runs = runs.map_err(|error| format!("cannot start a thread: {error}"))?;
         let standin = Standin {
             ends,
-            #[cfg(test)]
+            #[cfg(feature = "fixture")]
             deaf,
             runs: Some(runs),
         };
