@@ -22,7 +22,7 @@ pub struct Faults {
 
 /// One of them, as it is typed.
 #[derive(Debug, Clone, Copy)]
-pub struct Fault(fn(&mut Faults, Dur), Dur);
+pub struct FaultSwitch(fn(&mut Faults, Dur), Dur);
 
 /// A word, whether a length of time goes with it, and what it sets.
 type Switch = (&'static str, bool, fn(&mut Faults, Dur));
@@ -36,15 +36,15 @@ const SWITCHES: [Switch; 6] = [
     ("no-events", false, |all, _| all.silent = true),
 ];
 
-impl FromStr for Fault {
+impl FromStr for FaultSwitch {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Fault, String> {
+    fn from_str(text: &str) -> Result<FaultSwitch, String> {
         let (word, by) = text.split_once('=').map_or((text, None), |(word, by)| (word, Some(by)));
         let found = SWITCHES.iter().find(|(own, timed, _)| *own == word && *timed == by.is_some());
         let by = by.map_or(Ok(Dur::ZERO), str::parse);
         match (found, by) {
-            (Some((.., set)), Ok(by)) => Ok(Fault(*set, by)),
+            (Some((.., set)), Ok(by)) => Ok(FaultSwitch(*set, by)),
             _ => {
                 let shown = |(word, timed, _): &Switch| {
                     format!("{word}{}", if *timed { "=TIME" } else { "" })
@@ -57,9 +57,9 @@ impl FromStr for Fault {
 
 impl Faults {
     /// All of these.
-    pub fn of(all: &[Fault]) -> Faults {
+    pub fn of(all: &[FaultSwitch]) -> Faults {
         let mut faults = Faults::default();
-        all.iter().for_each(|Fault(set, by)| set(&mut faults, *by));
+        all.iter().for_each(|FaultSwitch(set, by)| set(&mut faults, *by));
         faults
     }
 }

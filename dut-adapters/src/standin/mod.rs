@@ -18,7 +18,7 @@ mod server;
 mod told;
 
 pub use asic::{Asic, Served};
-pub use faults::{Fault, Faults};
+pub use faults::{FaultSwitch, Faults};
 pub use filled::filled;
 pub use names::{Row, Rows};
 pub use server::Server;
@@ -50,6 +50,7 @@ pub type Log = Box<dyn FnMut(&str) + Send>;
 #[derive(Debug)]
 pub struct Standin {
     ends: Arc<AtomicBool>,
+    #[cfg(feature = "fixture")]
     deaf: Arc<AtomicBool>,
     runs: Option<JoinHandle<()>>,
 }
@@ -90,7 +91,12 @@ impl Standin {
         };
         let runs = Builder::new().name("orchagent".into()).spawn(run);
         let runs = runs.map_err(|error| format!("cannot start a thread: {error}"))?;
-        let standin = Standin { ends, deaf, runs: Some(runs) };
+        let standin = Standin {
+            ends,
+            #[cfg(feature = "fixture")]
+            deaf,
+            runs: Some(runs),
+        };
         match ready.recv() {
             Ok(()) => Ok(standin),
             Err(_) => Err(format!("{}: it does not take CONFIG_DB", socket.display())),
@@ -114,7 +120,8 @@ impl Standin {
     }
 
     /// Takes nothing any more, or again.
-    pub fn is_deaf(&self, deaf: bool) {
+    #[cfg(feature = "fixture")]
+    pub(crate) fn is_deaf(&self, deaf: bool) {
         self.deaf.store(deaf, Ordering::SeqCst);
     }
 }

@@ -45,7 +45,7 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Bad> {
     let redis = redis_of(args)?;
     // A sleep that ends up to 50 us late, as is usual, would be the greatest error of all.
     let _unsupported = prctl::set_timerslack(1);
-    match on(args, profile, place.as_ref(), redis) {
+    match on(args, &profile, place.as_ref(), redis) {
         Ok(()) => Ok(Exit::Passed),
         Err(why) => {
             stderr::line(&format!("error: {why}"));
@@ -70,7 +70,7 @@ fn ends_with(parent: Pid) -> Result<(), Bad> {
 /// The device on its ports.
 fn on(
     args: &ServeArgs,
-    profile: Profile,
+    profile: &Profile,
     place: Option<&Place>,
     redis: Option<&Path>,
 ) -> Result<(), String> {
@@ -102,7 +102,7 @@ fn on(
     let ports = args.port.join(", ");
     // Whoever talks to the device finds the databases filled.
     let faults = Faults::of(&args.fault);
-    let switch = redis.map(|socket| Standing::start(&profile, socket, post, faults)).transpose()?;
+    let switch = redis.map(|socket| Standing::start(profile, socket, post, faults)).transpose()?;
     let gate = match place {
         None => {
             stderr::line(&format!("serving {name} on {ports}"));

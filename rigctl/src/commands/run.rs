@@ -26,7 +26,7 @@ use crate::wall::{self, Stopwatch};
 use crate::{stderr, stdout};
 use rig_dut::{DeviceLock, Journal, device_lock};
 use rig_guests::GuestRole;
-use rig_lab::{Backend, ControlName, Kind, Lab, Transport};
+use rig_lab::{Backend, Kind, Lab, Transport};
 use rig_reports::terminal::{Progress, Style};
 use rig_reports::{
     Colour, Exit, Finished, JsonLines, Run, RunEvent, Shown, Started, Terminal, Wall,
@@ -305,12 +305,7 @@ fn benches(lab: &Lab, journal: &Arc<Journal>, stop: &Arc<Stop>) -> Option<Arc<Be
     match &lab.transport {
         Transport::Virtual => None,
         Transport::Veth(wire) => {
-            // The program itself serves the devices; where it cannot be found again the system's search path has it.
-            let program = std::env::current_exe().unwrap_or_else(|_| "rigctl".into());
-            let as_sonic = lab.duts.iter().filter(|dut| lab.control(dut) == ControlName::Sonic);
-            let sonic = as_sonic.map(|dut| dut.name.clone()).collect();
-            let stop = Arc::clone(stop);
-            let serve = Serve { program, bound: wire.bound, sonic, stop };
+            let serve = Serve::of(lab, wire.bound, Arc::clone(stop));
             Some(Benches::new(Start::Served(serve), wire.benches.into()))
         }
         Transport::Interfaces(wire) => {

@@ -12,7 +12,7 @@ use rig_dut::{EmulatedWire, StandinControl};
 use rig_generator::netlab::{self, LabError, Namespace};
 use rig_generator::port::memory::Halves;
 use rig_generator::port::{Config, Mono, Port, PortError};
-use rig_lab::{Profile, RedisAt};
+use rig_lab::{ControlName, Lab, Profile, RedisAt};
 use rig_units::Dur;
 use std::fs::File;
 use std::io::Write;
@@ -35,6 +35,16 @@ pub struct Serve {
     pub sonic: Vec<String>,
     /// Nobody waits for a device to start once it hurries.
     pub stop: Arc<Stop>,
+}
+
+impl Serve {
+    /// How those of `lab` are.
+    pub fn of(lab: &Lab, bound: Dur, stop: Arc<Stop>) -> Serve {
+        // The program itself serves the devices; where it cannot be found again the system's search path has it.
+        let program = std::env::current_exe().unwrap_or_else(|_| "rigctl".into());
+        let sonic = lab.duts.iter().filter(|dut| lab.control(dut) == ControlName::Sonic);
+        Serve { program, bound, sonic: sonic.map(|dut| dut.name.clone()).collect(), stop }
+    }
 }
 
 /// Starts the device of `profile` in a process of its own and cables the rig to it.

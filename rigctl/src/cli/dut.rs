@@ -1,0 +1,69 @@
+//! Flags of `dut`.
+
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// `dut`
+#[derive(Debug, Clone, Subcommand)]
+pub enum DutCommand {
+    /// Serve an emulated device on network interfaces, in real time, until it is asked to end.
+    Serve(ServeArgs),
+}
+
+/// `dut serve`
+#[derive(Debug, Clone, Args)]
+pub struct ServeArgs {
+    /// The profile of the device.
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+    /// A bundled device, by name, instead of a profile; with `--lab` a device of that lab.
+    #[arg(long, value_name = "NAME", conflicts_with = "profile")]
+    pub dut: Option<String>,
+    /// A lab that has the device: a system of switches is named in one.
+    #[arg(long, value_name = "FILE", requires = "dut")]
+    pub lab: Option<PathBuf>,
+    /// An interface for each of its ports: the first one is port 0.
+    #[arg(long, value_name = "IF", required = true, num_args = 1..)]
+    pub port: Vec<String>,
+    /// Where it is steered: the path of a socket, @NAME for one without a file, or - for standard input and output.
+    #[arg(long, value_name = "SOCKET", required_unless_present = "system")]
+    pub control: Option<String>,
+    /// Be a switch that runs this: it is configured, counted and heard by the databases in its redis, too.
+    #[arg(long = "as", value_enum, value_name = "SYSTEM", requires = "redis")]
+    pub system: Option<ServedAs>,
+    /// Where its redis listens: a redis-server is started there and ends with the device, or one that is there already and is
+    /// empty is filled.
+    #[arg(long, value_name = "unix:PATH", requires = "system")]
+    pub redis: Option<rig_lab::RedisAt>,
+    /// Something that no healthy switch does: deaf-asic, late-counters=TIME, clock=TIME, late-events=TIME, events-twice, no-events.
+    #[arg(long, value_name = "NAME", requires = "system")]
+    pub fault: Vec<rig_dut::standin::FaultSwitch>,
+    /// Run every port at this rate instead of the declared one: slow ports make long pauses, which survive a machine that
+    /// looks away.
+    #[arg(long, value_name = "RATE")]
+    pub speed: Option<rig_units::PortSpeed>,
+    /// Make the device depart from what it declares: PATH=VALUE (`223ms`, `x1.1`, `+10ms`) or
+    /// deviation=NAME, with `:VALUE` behind it where it takes one.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub mutate: Vec<String>,
+    /// Everything random in it follows from this number, until it is booted with another.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// The process that started this one: the device ends with it, however that ends.
+    #[arg(long, value_name = "PID", hide = true)]
+    pub parent: Option<i32>,
+    /// Who comes to the socket takes over from who is there, whose line is cut. Without it a second client is turned away, and
+    /// told who has the device; in any case only its own user and root are let in.
+    #[arg(long, conflicts_with = "until_hangup")]
+    pub force: bool,
+    /// End when whoever booted it hangs up. With `--control -` that is always so.
+    #[arg(long)]
+    pub until_hangup: bool,
+}
+
+/// What a served device may be beside what its profile declares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ServedAs {
+    /// A switch with SONiC: redis with CONFIG_DB, APPL_DB, ASIC_DB, COUNTERS_DB and FLEX_COUNTER_DB.
+    Sonic,
+}
