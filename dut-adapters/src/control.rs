@@ -21,6 +21,7 @@ use core::fmt;
 use rig_capture::DutEvent;
 use rig_generator::port::Mono;
 use rig_lab::{Declared, Setting};
+use rig_testcases::DeviceVerb;
 use rig_units::Dur;
 use std::collections::BTreeMap;
 
@@ -137,6 +138,8 @@ pub trait Control: fmt::Debug + Send {
 pub struct Capabilities {
     /// Each thing that it can do.
     pub offered: &'static [Ability],
+    /// What of all that a step of a case may ask of a device it lets it do; whether the device has that, it says itself.
+    pub verbs: &'static [DeviceVerb],
     /// How far off, at most, the instants are that it tells.
     pub clock_bound: Dur,
 }
@@ -144,7 +147,10 @@ pub struct Capabilities {
 impl Capabilities {
     /// Whether it can do that.
     pub fn offers(&self, ability: Ability) -> bool {
-        self.offered.contains(&ability)
+        match ability {
+            Ability::Perform(verb) => self.verbs.contains(&verb),
+            other => self.offered.contains(&other),
+        }
     }
 }
 

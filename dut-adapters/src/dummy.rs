@@ -11,7 +11,7 @@ pub struct Dummy;
 impl Dummy {
     /// What it can do: say how it is.
     pub const CAPABILITIES: Capabilities =
-        Capabilities { offered: &[Ability::Health], clock_bound: Dur::ZERO };
+        Capabilities { offered: &[Ability::Health], verbs: &[], clock_bound: Dur::ZERO };
 }
 
 impl Control for Dummy {

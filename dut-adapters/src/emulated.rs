@@ -9,6 +9,7 @@ use rig_oracle::model::network::{Delivered, Network};
 use rig_oracle::model::packet::Packet;
 use rig_oracle::model::pfcwd::Event;
 use rig_oracle::model::tap::Tap;
+use rig_testcases::DeviceVerb;
 use rig_units::{Dur, Time};
 
 /// The emulated device with the rig's ports cabled to it: rig host `i` to the device's port `i`, all of them.
@@ -97,19 +98,10 @@ impl Control for Emulated {
     }
 
     fn capabilities(&self) -> Capabilities {
-        use Ability::{
-            ClearCopies, ClearWatermarks, Configure, Counters, Events, RestartPfcwd, Snapshot,
-        };
+        use Ability::{ClearWatermarks, Configure, Counters, Events, Snapshot};
         Capabilities {
-            offered: &[
-                Snapshot,
-                Configure,
-                Counters,
-                Events,
-                ClearWatermarks,
-                ClearCopies,
-                RestartPfcwd,
-            ],
+            offered: &[Snapshot, Configure, Counters, Events, ClearWatermarks],
+            verbs: &DeviceVerb::ALL,
             clock_bound: Dur::ZERO,
         }
     }
@@ -152,10 +144,11 @@ impl Control for Emulated {
     fn order(&mut self, order: Order) -> Result<(), ControlError> {
         match order {
             Order::ClearWatermarks => self.dut.clear_watermarks(),
-            Order::ClearCopy { copy } => self.dut.clear_watermark_copy(copy),
-            Order::RestartPfcwd => {
-                let why = || Refused { why: "it has no watchdog to restart".to_owned() };
-                self.dut.restart_pfcwd().then_some(()).ok_or_else(why)?;
+            Order::Perform { verb } => {
+                let (key, word) = (verb.row().key, verb.row().word);
+                let why = format!("it has nothing to {key} that is called {word}");
+                let why = || Refused { why };
+                self.dut.perform(verb).then_some(()).ok_or_else(why)?;
             }
             // What is at the other end of a cable is not its own affair: whoever has its ports does these.
             other => return Err(self.lacks(other.needs())),

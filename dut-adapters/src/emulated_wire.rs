@@ -15,6 +15,7 @@ use core::time::Duration;
 use rig_capture::DutEvent;
 use rig_generator::port::Mono;
 use rig_lab::{Declared, Setting};
+use rig_testcases::DeviceVerb;
 use rig_units::{Dur, Time};
 use start::said_within;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -74,7 +75,7 @@ pub trait Answers: fmt::Debug + Send {
 impl EmulatedWire {
     /// What it can do: everything. It tells instants to the nanosecond, on the clock of the rig's own ports.
     pub const CAPABILITIES: Capabilities =
-        Capabilities { offered: &Ability::ALL, clock_bound: Dur::ns(1) };
+        Capabilities { offered: &Ability::ALL, verbs: &DeviceVerb::ALL, clock_bound: Dur::ns(1) };
 
     /// The device that is served at `place`.
     ///

@@ -31,6 +31,7 @@ impl LinuxControl {
     /// What it can do.
     pub const CAPABILITIES: Capabilities = Capabilities {
         offered: &[Ability::Snapshot, Ability::Counters, Ability::Links],
+        verbs: &[],
         clock_bound: Dur::ZERO,
     };
 

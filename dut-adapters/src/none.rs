@@ -13,7 +13,7 @@ pub struct NoControl {
 impl NoControl {
     /// What it can do: state what the profile declares.
     pub const CAPABILITIES: Capabilities =
-        Capabilities { offered: &[Ability::Snapshot], clock_bound: Dur::ZERO };
+        Capabilities { offered: &[Ability::Snapshot], verbs: &[], clock_bound: Dur::ZERO };
 
     /// The device is what it declares.
     pub const fn of(declared: Declared) -> NoControl {
@@ -40,12 +40,13 @@ mod tests {
     use super::*;
     use crate::control::Order;
     use rig_lab::{Setting, WatermarkCopy};
+    use rig_testcases::DeviceVerb;
 
     #[test]
     fn without_a_control_everything_is_refused_with_what_it_would_take() {
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
         let mut none = NoControl::of(lab.duts[0].declared.clone());
-        let copy = Order::ClearCopy { copy: WatermarkCopy::User };
+        let copy = Order::from(DeviceVerb::ClearWatermarks(WatermarkCopy::User));
         let setting = Setting { path: "pfcwd.detection_time".to_owned(), value: "1s".into() };
         let answers = [
             (none.boot(&[], 1).map(drop), "boots nothing"),

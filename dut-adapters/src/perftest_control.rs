@@ -20,6 +20,7 @@ impl PerftestControl {
     /// What it can do: state what is declared, and set what a connection brings along.
     pub const CAPABILITIES: Capabilities = Capabilities {
         offered: &[Ability::Snapshot, Ability::Configure, Ability::Refusals],
+        verbs: &[],
         clock_bound: Dur::ZERO,
     };
 

@@ -3,8 +3,8 @@
 
 use crate::walk::At;
 use crate::{
-    Action, Buffer, ConfigPath, Curve, Declared, DepthUnit, Nics, Pfcwd, PortGroup, Profile,
-    RuleFamily, Switch, Watermark, Wred,
+    Action, Buffer, ConfigPath, Curve, DepthUnit, Nics, Pfcwd, PortGroup, Profile, RuleFamily,
+    Switch, Watermark, Wred,
 };
 use rig_units::{Bytes, Dur, Ppm, Within};
 
@@ -12,19 +12,19 @@ use rig_units::{Bytes, Dur, Ppm, Within};
 pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
     let checks = Checks { root };
     checks.clock(profile.declared.clock());
-    match &profile.declared {
-        Declared::Nic(nics) => checks.nics(nics),
-        Declared::Router(router) => checks.ports(&router.ports, router.mtu),
-        Declared::Switch(switch) => {
-            checks.ports(&switch.ports, switch.mtu);
-            checks.classes(switch);
-            checks.buffer(&switch.buffer);
-            checks.wred(switch);
-            checks.pfc(switch);
-            checks.watermarks(&switch.watermark);
-            checks.macsec(switch);
-            checks.watchdog(&switch.pfcwd, profile.family());
-        }
+    let declared = &profile.declared;
+    match declared.nics() {
+        Some(nics) => checks.nics(nics),
+        None => checks.ports(declared.ports(), declared.mtu()),
+    }
+    if let Some(switch) = declared.switch() {
+        checks.classes(switch);
+        checks.buffer(&switch.buffer);
+        checks.wred(switch);
+        checks.pfc(switch);
+        checks.watermarks(&switch.watermark);
+        checks.macsec(switch);
+        checks.watchdog(&switch.pfcwd, profile.family());
     }
 }
 

@@ -1,9 +1,13 @@
 //! What an operator configured and a vendor documented of one device.
 
+mod router;
+
+pub use router::Router;
+
 use crate::field::Holds::{Chance, List, Size};
 use crate::field::{Field, needed, optional};
 use crate::ports::speed_of;
-use crate::{Kind, Nics, Ports, Qos, Router, Switch};
+use crate::{Kind, Nics, Ports, Qos, Switch};
 use rig_units::{Apart, Bytes, Dur, PortSpeed, Ppm};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};

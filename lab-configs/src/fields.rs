@@ -22,10 +22,7 @@ pub struct Fieldset {
 /// Every part of every kind of device, in the order of a file.
 pub const SECTIONS: &[Fieldset] = &[
     Fieldset { path: "", kinds: &[], may_be_off: false, fields: Declared::OF_ALL },
-    Fieldset {
-        kinds: &[Kind::Switch, Kind::Router, Kind::System],
-        ..switch("", Switch::OF_FORWARDING)
-    },
+    Fieldset { kinds: Kind::FORWARDING, ..switch("", Switch::OF_FORWARDING) },
     switched("qos", Qos::FIELDS),
     switched("scheduler", Scheduler::FIELDS),
     switched("buffer", Buffer::FIELDS),

@@ -32,14 +32,20 @@ impl Kind {
     /// Those of devices that a profile describes.
     pub const OF_PROFILES: &[(&str, Kind)] = Kind::NAMES.split_at(3).0;
 
-    /// Those that pass on what comes over another device, by name.
+    /// Those that forward frames from one port to another.
+    pub const FORWARDING: &[Kind] = &[Kind::Switch, Kind::Router, Kind::System];
+
+    /// Those of them that are one device, which passes on what comes over another.
+    pub const PASSING: &[Kind] = Kind::FORWARDING.split_at(2).0;
+
+    /// The same by name.
     pub fn passing() -> impl Iterator<Item = (&'static str, Kind)> {
         Kind::OF_PROFILES.iter().copied().filter(|(_, kind)| kind.is_passing())
     }
 
     /// Whether it passes on what comes over another device.
-    pub const fn is_passing(self) -> bool {
-        matches!(self, Kind::Switch | Kind::Router)
+    pub fn is_passing(self) -> bool {
+        Kind::PASSING.contains(&self)
     }
 
     /// Its name with the article.

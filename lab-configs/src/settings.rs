@@ -7,7 +7,6 @@ use crate::field::Holds;
 use crate::{Declared, Kind, Switch, fields};
 use core::fmt;
 use rig_units::{Bytes, Dur, L2Rate, Ppm, Within};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -74,11 +73,7 @@ impl Declared {
     /// # Errors
     /// When there is no such path or the value does not fit it.
     pub fn with(&self, setting: &Setting) -> Result<Declared, BadSetting> {
-        Ok(match self {
-            Declared::Switch(switch) => Declared::Switch(Box::new(switch.with(setting)?)),
-            Declared::Nic(nics) => Declared::Nic(with(nics, Kind::Nic, setting)?),
-            Declared::Router(router) => Declared::Router(with(router, Kind::Router, setting)?),
-        })
+        with(self, self.kind(), setting, |tree| Declared::read(self.kind(), tree))
     }
 
     /// This configuration with an override: an absolute value, or one relative to what is configured (`x1.1`, `+10ms`,
@@ -137,15 +132,16 @@ impl Switch {
     /// # Errors
     /// When there is no such path or the value does not fit it.
     pub fn with(&self, setting: &Setting) -> Result<Switch, BadSetting> {
-        with(self, Kind::Switch, setting)
+        with(self, Kind::Switch, setting, serde_json::from_value)
     }
 }
 
 /// What a device of `kind` is configured to, with one setting changed.
-fn with<T: Serialize + DeserializeOwned>(
+fn with<T: Serialize>(
     all: &T,
     kind: Kind,
     setting: &Setting,
+    read: impl FnOnce(Value) -> Result<T, serde_json::Error>,
 ) -> Result<T, BadSetting> {
     let Setting { path, value } = setting;
     let bad = |why: String| BadSetting::BadValue { path: path.clone(), why };
@@ -165,7 +161,7 @@ fn with<T: Serialize + DeserializeOwned>(
         return Err(unknown());
     }
     mapping.insert(last.to_owned(), value.clone());
-    serde_json::from_value(tree).map_err(|e| bad(e.to_string()))
+    read(tree).map_err(|e| bad(e.to_string()))
 }
 
 /// Paths of a device of `kind` that look like this one.

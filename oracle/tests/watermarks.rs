@@ -6,7 +6,7 @@ use rig_lab::{Profile, Setting, Watermark, WatermarkCopy};
 use rig_oracle::model::dut::{Dut, Rig};
 use rig_oracle::model::{Kind, NoTap, Storm, Stream, host};
 use rig_oracle::spec::watermark::{Step, periodic, until_cleared};
-use rig_testcases::MacsecMode;
+use rig_testcases::{DeviceVerb, MacsecMode};
 use rig_units::{Dur, Pace, Quanta, Time};
 
 const PORT: &str = "Ethernet0:3 SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES";
@@ -70,7 +70,7 @@ fn shown(profile: &Profile, seed: u64, cleared: u64, at: u64) -> [u64; 3] {
     };
     if cleared < at {
         run(&mut dut, cleared);
-        dut.clear_watermark_copy(WatermarkCopy::User);
+        assert!(dut.perform(DeviceVerb::ClearWatermarks(WatermarkCopy::User)));
     }
     run(&mut dut, at);
     let of = |table: &str| dut.counter(&format!("{table}_WATERMARKS {PORT}")).unwrap_or(0);

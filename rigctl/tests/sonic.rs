@@ -29,6 +29,7 @@ const SUITE: &str = "about: \"one\"\ndevice: switch\nsetup:\n  dut: {rule_family
                      measure:\n      - pfcwd.detection: {storm: storm, stream: victim}\n";
 
 /// Whether there is a redis-server.
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
 fn redis(desk: &Path) -> bool {
     match Server::start(&desk.join("try.sock")) {
         Ok(_) => true,

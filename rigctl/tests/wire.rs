@@ -30,6 +30,7 @@ use std::time::Duration;
 const SWITCHES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth.yaml");
 const NICS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth-nics.yaml");
 const SYSTEM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth-system.yaml");
+const ROUTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth-router.yaml");
 /// Reasons that are the machine's and not the device's.
 const STALLS: [&str; 3] = ["late-send", "dut-late", "storm-lapse"];
 
@@ -90,6 +91,7 @@ fn healthy_nics_pass_in_real_time_what_any_lab_can_decide() {
     if root() {
         passes(NICS, "cnp::*");
         passes(NICS, "dcqcn::*");
+        passes(NICS, "dcqcn::least-rate-is-kept --dut behind-a-switch-nic");
     }
 }
 
@@ -97,6 +99,7 @@ fn healthy_nics_pass_in_real_time_what_any_lab_can_decide() {
 fn a_system_of_switches_passes_in_real_time() {
     if root() {
         passes(SYSTEM, "system::*");
+        passes(ROUTER, "system::latency-adds-up-over-a-router");
     }
 }
 
@@ -113,10 +116,10 @@ const WRONG: [(&str, &str); 9] = [
     ("deviation=malformed_pfc", "pfc-frame-format-broadcom"),
 ];
 
-/// Wrong switches of a system, and the case that notices each.
-const WRONG_IN_A_SYSTEM: [(&str, &str); 2] = [
-    ("far/deviation=class_dropped:3", "system::pfc-spreads-hop-by-hop"),
-    ("near/deviation=class_dropped:0", "system::latency-adds-up"),
+/// Wrong devices of a system, and the case that notices each.
+const WRONG_IN_A_SYSTEM: [(&str, &str, &str); 2] = [
+    (SYSTEM, "far/deviation=class_dropped:3", "system::pfc-spreads-hop-by-hop"),
+    (ROUTER, "router/forwarding_delay=15ms", "system::latency-adds-up-over-a-router"),
 ];
 
 /// Wrong NICs, and the case that notices each.
@@ -130,7 +133,7 @@ const WRONG_NICS: [(&str, &str); 12] = [
     ("deviation=cnp_not_counted", "cnp::each-mark-answered"),
     ("nic.np.dscp=0", "cnp::dscp-of-a-cnp"),
     ("nic.np.scope=port", "cnp::interval-of-a-scope-of-many-milliseconds"),
-    ("nic.rp.min_rate=x2", "dcqcn::least-rate-is-kept"),
+    ("nic.rp.min_rate=x2", "dcqcn::least-rate-is-kept --dut behind-a-switch-nic"),
     ("nic.rp.timer=x2", "dcqcn::increases-every-100ms"),
     ("deviation=hyper_before_additive", "dcqcn::stages-of-100ms"),
 ];
@@ -155,7 +158,7 @@ fn devices_that_depart_from_what_they_declare_fail_in_real_time() {
     }
     let switches = WRONG.map(|(wrong, case)| (SWITCHES, wrong, format!("pfcwd::{case}")));
     let nics = WRONG_NICS.map(|(wrong, case)| (NICS, wrong, case.to_owned()));
-    let systems = WRONG_IN_A_SYSTEM.map(|(wrong, case)| (SYSTEM, wrong, case.to_owned()));
+    let systems = WRONG_IN_A_SYSTEM.map(|(lab, wrong, case)| (lab, wrong, case.to_owned()));
     let all: Vec<_> = switches.into_iter().chain(nics).chain(systems).collect();
     let mut tried = 0;
     let mut faults = Vec::new();

@@ -1,62 +1,129 @@
-//! What a step of a case asks of the device itself, done at once: its key in a step, what may stand there, and how it is told.
+//! What a step of a case asks of the device itself, done at once. A verb is a variant and its row: its words in a step, how it is told,
+//! what a control lacks that does not know it, and what starts afresh with it. Reader, schema, `explain`, executors and controls go by
+//! that; what a device makes of it is its own affair.
 
 use rig_lab::WatermarkCopy;
+use serde::{Deserialize, Serialize};
 
-const CLEARED: [(&str, WatermarkCopy); 2] = WatermarkCopy::CLEARED;
-
-/// One thing that a device does at once, when a step asks for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// One thing that a device does at once, when a step asks for it. It travels to a served one as it stands here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum DeviceVerb {
     /// Clears a copy of its watermarks.
     ClearWatermarks(WatermarkCopy),
+    /// Clears what counters show to whoever asks for it, as `sonic-clear pfccounters` and its like do: they keep what was counted so far,
+    /// and show what comes on top. What others read counts on.
+    ClearCounters,
     /// Stops every PFC watchdog and starts it again, as `pfcwd stop` and `pfcwd start` do: handlers come off, and what was seen of a
     /// storm is forgotten.
     RestartPfcwd,
 }
 
-/// A key of steps.
+/// All that is said of a verb.
 #[derive(Debug, Clone, Copy)]
-pub struct DeviceKey {
-    /// The word before the colon in a step, such as `clear`; no other action of steps has it.
+pub struct VerbRow {
+    /// The verb.
+    pub verb: DeviceVerb,
+    /// The word before the colon in a step, a key of [`DeviceVerb::KEYS`].
     pub key: &'static str,
-    /// What it does, for people.
-    pub about: &'static str,
-    /// Each word that may stand there, and what it asks for.
-    pub words: &'static [(&'static str, DeviceVerb)],
+    /// The word behind it.
+    pub word: &'static str,
+    /// What it is done to, for people.
+    pub told: &'static str,
+    /// What a control without it does: the end of a sentence that begins with its name.
+    pub lacking: &'static str,
+    /// The part of the configuration that starts afresh with it, so that what is predicted of it does not hold for what the restart
+    /// meets; `None`: everything goes on.
+    pub restarts: Option<&'static str>,
 }
 
 impl DeviceVerb {
-    /// Every key of steps that asks something of the device.
-    pub const KEYS: [DeviceKey; 2] = [
-        DeviceKey {
+    /// Every key of steps that asks something of the device, with what it does, for people; no other action of steps has one of them.
+    pub const KEYS: [(&str, &str); 2] = [
+        (
+            "clear",
+            "clears this of the device, by request: a copy of its watermarks, or what it shows of its counters",
+        ),
+        (
+            "restart",
+            "stops this part of the device and starts it again, with the settings that it has",
+        ),
+    ];
+
+    /// Every verb, in the order in which people are shown them.
+    const ROWS: [VerbRow; 4] = [
+        cleared(WatermarkCopy::CLEARED[0]),
+        cleared(WatermarkCopy::CLEARED[1]),
+        VerbRow {
+            verb: DeviceVerb::ClearCounters,
             key: "clear",
-            about: "clears this copy of the device's watermarks, by request",
-            words: &[
-                (CLEARED[0].0, DeviceVerb::ClearWatermarks(CLEARED[0].1)),
-                (CLEARED[1].0, DeviceVerb::ClearWatermarks(CLEARED[1].1)),
-            ],
+            word: "counters",
+            told: "counters",
+            lacking: "clears no counters",
+            restarts: None,
         },
-        DeviceKey {
+        VerbRow {
+            verb: DeviceVerb::RestartPfcwd,
             key: "restart",
-            about: "stops this part of the device and starts it again, with the settings that it has",
-            words: &[("pfcwd", DeviceVerb::RestartPfcwd)],
+            word: "pfcwd",
+            told: "pfcwd",
+            lacking: "restarts no watchdog",
+            restarts: Some("pfcwd"),
         },
     ];
 
-    /// What is done, and to what.
-    pub const fn describe(self) -> (&'static str, &'static str) {
-        match self {
-            DeviceVerb::ClearWatermarks(copy) => ("clear", copy.table()),
-            DeviceVerb::RestartPfcwd => ("restart", "pfcwd"),
+    /// All of them.
+    pub const ALL: [DeviceVerb; DeviceVerb::ROWS.len()] = {
+        let mut all = [DeviceVerb::RestartPfcwd; DeviceVerb::ROWS.len()];
+        let mut next = 0;
+        while next < all.len() {
+            all[next] = DeviceVerb::ROWS[next].verb;
+            next += 1;
         }
+        all
+    };
+
+    /// What is said of it.
+    ///
+    /// # Panics
+    /// A verb without a row, which the tests of this file find.
+    pub fn row(self) -> &'static VerbRow {
+        const ROWS: &[VerbRow] = &DeviceVerb::ROWS;
+        ROWS.iter().find(|row| row.verb == self).expect("each verb has a row")
     }
 
-    /// The part of the configuration that starts afresh with it, so that what is predicted of it does not hold for what the restart
-    /// meets; `None`: everything goes on.
-    pub const fn restarts(self) -> Option<&'static str> {
-        match self {
-            DeviceVerb::ClearWatermarks(_) => None,
-            DeviceVerb::RestartPfcwd => Some("pfcwd"),
+    /// Each word that may stand behind a key, and what it asks for.
+    pub fn words(key: &str) -> Vec<(&'static str, DeviceVerb)> {
+        let rows = DeviceVerb::ROWS.iter().filter(|row| row.key == key);
+        rows.map(|row| (row.word, row.verb)).collect()
+    }
+}
+
+/// The row of clearing a copy that is cleared by request.
+const fn cleared((word, copy): (&'static str, WatermarkCopy)) -> VerbRow {
+    VerbRow {
+        verb: DeviceVerb::ClearWatermarks(copy),
+        key: "clear",
+        word,
+        told: copy.table(),
+        lacking: "clears no copies of watermarks",
+        restarts: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_verb_is_asked_for_by_words_of_its_own_under_a_key_that_there_is() {
+        for verb in DeviceVerb::ALL {
+            let row = verb.row();
+            assert_eq!(row.verb, verb);
+            assert!(DeviceVerb::KEYS.iter().any(|(key, _)| *key == row.key), "{row:?}");
+            let words = DeviceVerb::words(row.key);
+            let own: Vec<_> = words.iter().filter(|(word, _)| *word == row.word).collect();
+            assert_eq!(own, [&(row.word, verb)]);
         }
     }
 }

@@ -1,6 +1,5 @@
 //! JSON Schema of a file of test cases, so that an editor completes keys and underlines what a run would refuse.
 
-use crate::device_verb::DeviceKey;
 use crate::read::{INTERVALS, PREDICTIONS};
 use crate::wire::ADDRESSES;
 use crate::{DeviceVerb, MacsecMode, Takes, Tap, Target, Verb, Vocabulary};
@@ -292,8 +291,8 @@ fn step() -> Value {
         "link_down": to("port"),
         "configure": to("settings"),
     });
-    for DeviceKey { key, about, words } in DeviceVerb::KEYS {
-        let words: Vec<&str> = words.iter().map(|&(word, _)| word).collect();
+    for (key, about) in DeviceVerb::KEYS {
+        let words: Vec<&str> = DeviceVerb::words(key).into_iter().map(|(word, _)| word).collect();
         properties[key] = json!({ "description": about, "enum": words });
     }
     object(&properties, &["at"])

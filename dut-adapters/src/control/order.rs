@@ -2,7 +2,6 @@
 
 use super::flow::FlowOrder;
 use super::keyring::Keyring;
-use rig_lab::WatermarkCopy;
 use rig_testcases::DeviceVerb;
 use serde::{Deserialize, Serialize};
 
@@ -46,18 +45,16 @@ pub enum Order {
     },
     /// Makes every watermark among the counters what is in use now.
     ClearWatermarks,
-    /// Clears one of the copies that the device keeps of every watermark: it shows 0 until the next poll.
-    ClearCopy {
-        /// The copy.
-        copy: WatermarkCopy,
+    /// Does what a step of a case asks of it.
+    Perform {
+        /// What.
+        verb: DeviceVerb,
     },
-    /// Stops its PFC watchdogs and starts them again with the settings that they have.
-    RestartPfcwd,
 }
 
 impl Order {
     /// What it is called where it did not come about.
-    pub const fn word(&self) -> &'static str {
+    pub fn word(&self) -> &'static str {
         match self {
             Order::Key { .. } => "key",
             Order::Cable { .. } => "cable",
@@ -66,8 +63,7 @@ impl Order {
             Order::StartFlow { .. } => "start-flow",
             Order::StopFlow { .. } => "stop-flow",
             Order::ClearWatermarks => "clear-watermarks",
-            Order::ClearCopy { .. } => "clear-copy",
-            Order::RestartPfcwd => "restart-pfcwd",
+            Order::Perform { verb } => verb.row().key,
         }
     }
 
@@ -78,8 +74,7 @@ impl Order {
             Order::Cable { .. } | Order::Link { .. } => Ability::Links,
             Order::Disconnect | Order::StartFlow { .. } | Order::StopFlow { .. } => Ability::Flows,
             Order::ClearWatermarks => Ability::ClearWatermarks,
-            Order::ClearCopy { .. } => Ability::ClearCopies,
-            Order::RestartPfcwd => Ability::RestartPfcwd,
+            Order::Perform { verb } => Ability::Perform(*verb),
         }
     }
 }
@@ -87,10 +82,7 @@ impl Order {
 /// What a step of a case asks for, whatever carries frames.
 impl From<DeviceVerb> for Order {
     fn from(verb: DeviceVerb) -> Order {
-        match verb {
-            DeviceVerb::ClearWatermarks(copy) => Order::ClearCopy { copy },
-            DeviceVerb::RestartPfcwd => Order::RestartPfcwd,
-        }
+        Order::Perform { verb }
     }
 }
 
@@ -111,10 +103,8 @@ pub enum Ability {
     Events,
     /// Clears watermarks.
     ClearWatermarks,
-    /// Clears one of the copies that the device keeps of watermarks.
-    ClearCopies,
-    /// Stops PFC watchdogs and starts them again.
-    RestartPfcwd,
+    /// Lets the device do what a step of a case asks of it.
+    Perform(DeviceVerb),
     /// Cuts and mends links at the device's end, and tells it which of its ports the rig's are cabled to.
     Links,
     /// Lets a NIC send by itself, and its connections begin anew.
@@ -126,8 +116,8 @@ pub enum Ability {
 }
 
 impl Ability {
-    /// Every one, in the order of their declaration.
-    pub const ALL: [Ability; 13] = [
+    /// Every one but the verbs of steps, in the order of their declaration.
+    pub const ALL: [Ability; 11] = [
         Ability::Snapshot,
         Ability::Configure,
         Ability::Refusals,
@@ -135,8 +125,6 @@ impl Ability {
         Ability::Counters,
         Ability::Events,
         Ability::ClearWatermarks,
-        Ability::ClearCopies,
-        Ability::RestartPfcwd,
         Ability::Links,
         Ability::Flows,
         Ability::Keys,
@@ -144,7 +132,7 @@ impl Ability {
     ];
 
     /// What a control without it does: the end of a sentence that begins with its name.
-    pub const fn lacking(self) -> &'static str {
+    pub fn lacking(self) -> &'static str {
         match self {
             Ability::Snapshot => "states no configuration",
             Ability::Configure => "configures nothing",
@@ -153,8 +141,7 @@ impl Ability {
             Ability::Counters => "reads no counters",
             Ability::Events => "hears no events",
             Ability::ClearWatermarks => "clears no watermarks",
-            Ability::ClearCopies => "clears no copies of watermarks",
-            Ability::RestartPfcwd => "restarts no watchdog",
+            Ability::Perform(verb) => verb.row().lacking,
             Ability::Links => "cuts no links",
             Ability::Flows => "starts no flows",
             Ability::Keys => "gives no keys",

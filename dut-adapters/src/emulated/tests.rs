@@ -38,11 +38,11 @@ fn a_watchdog_that_is_restarted_in_a_storm_forgets_it_and_detects_it_anew() {
     let [undisturbed] = first[..] else { panic!("{first:?}") };
     let mut early = stormed();
     assert_eq!(detected(&mut early, Dur::ms(150)), []);
-    early.order(Order::RestartPfcwd).expect("it has one");
+    early.order(Order::from(DeviceVerb::RestartPfcwd)).expect("it has one");
     let later = detected(&mut early, Dur::ms(600));
     let [later] = later[..] else { panic!("{later:?}") };
     assert!(later >= Time::ZERO + Dur::ms(350) && later > undisturbed, "{later} {undisturbed}");
-    alone.order(Order::RestartPfcwd).expect("it has one");
+    alone.order(Order::from(DeviceVerb::RestartPfcwd)).expect("it has one");
     assert_eq!(detected(&mut alone, Dur::ms(800)).len(), 1, "it is detected once more");
 }
 
@@ -51,6 +51,7 @@ fn a_device_without_a_watchdog_refuses_to_restart_it() {
     let lab = rig_lab::read::lab(None).expect("the bundled lab");
     let nic = lab.duts.iter().find(|dut| dut.kind == rig_lab::Kind::Nic).expect("a NIC");
     let mut nic = Emulated::boot(nic, &[], 300, 7).expect("it boots");
-    let refused = nic.order(Order::RestartPfcwd).map_err(|error| error.to_string());
-    assert_eq!(refused, Err("it has no watchdog to restart".to_owned()));
+    let refused =
+        nic.order(Order::from(DeviceVerb::RestartPfcwd)).map_err(|error| error.to_string());
+    assert_eq!(refused, Err("it has nothing to restart that is called pfcwd".to_owned()));
 }

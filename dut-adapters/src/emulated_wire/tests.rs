@@ -89,7 +89,7 @@ fn a_device_is_booted_configured_and_read_through_a_socket() {
         assert_eq!(read.values, [(name, 0)].into());
         assert_eq!(wire.events(), Ok(Vec::new()));
         wire.order(Order::ClearWatermarks).expect("it can");
-        wire.order(Order::ClearCopy { copy: WatermarkCopy::User }).expect("it can");
+        wire.order(Order::from(DeviceVerb::ClearWatermarks(WatermarkCopy::User))).expect("it can");
         wire.order(Order::Cable { behind: vec![1, 0] }).expect("there are four");
         wire.order(Order::Link { port: 3, up: false }).expect("there are four");
         let beyond = wire.order(Order::Link { port: 4, up: false }).unwrap_err();
@@ -160,7 +160,8 @@ fn another_language_is_told_with_both_names() {
     hello.version = VERSION + 1;
     let (place, speaking) = speaks("newer", &protocol::line(&hello));
     let lost = EmulatedWire::connect(&place).unwrap_err();
-    assert!(lost.why.starts_with("it speaks rig-dut 6: want rig-dut 5"), "{lost}");
+    let told = format!("it speaks rig-dut {}: want rig-dut {VERSION}", VERSION + 1);
+    assert!(lost.why.starts_with(&told), "{lost}");
     speaking.join().expect("no panic");
     let (place, speaking) = speaks("other", "SSH-2.0-OpenSSH_9.2\n");
     let lost = EmulatedWire::connect(&place).unwrap_err();

@@ -1,5 +1,6 @@
 use super::*;
 use rig_lab::WatermarkCopy;
+use rig_testcases::DeviceVerb;
 use rig_units::Dur;
 use serde_json::json;
 
@@ -20,7 +21,7 @@ fn every_question_reads_back_from_its_line() {
         (Ask::Do(Order::Cable { behind: vec![0, 4] }), "do"),
         (Ask::Do(Order::Link { port: 1, up: false }), "do"),
         (Ask::Do(Order::ClearWatermarks), "do"),
-        (Ask::Do(Order::ClearCopy { copy: WatermarkCopy::User }), "do"),
+        (Ask::Do(Order::from(DeviceVerb::ClearWatermarks(WatermarkCopy::User))), "do"),
         (Ask::Events, "events"),
         (Ask::Status, "status"),
         (Ask::Lateness, "lateness"),

@@ -90,12 +90,13 @@ impl Device {
         let room = profile.devices().iter().map(|device| room(&device.declared));
         let room = room.fold(0, usize::saturating_add);
         let (store, macsec) = (Store::new(room), macsec(declared));
+        let nics = Nics::of(profile, &emulated);
         Ok(Device {
             emulated,
             meter,
             reader,
             store,
-            nics: Nics::of(profile),
+            nics,
             keys: None,
             secure: None,
             macsec,
@@ -151,6 +152,7 @@ impl Device {
             let present = self.emulated.now();
             self.meter.late(Some(at), present, |health| &mut health.misplaced);
             let mut tap = Tap {
+                ports: self.up.len(),
                 reader: &self.reader,
                 store: &mut self.store,
                 nics: self.nics.as_ref(),
@@ -175,6 +177,7 @@ impl Device {
             }
         }
         let mut tap = Tap {
+            ports: self.up.len(),
             reader: &self.reader,
             store: &mut self.store,
             nics: self.nics.as_ref(),
@@ -310,6 +313,8 @@ impl Device {
 
 /// Hears of every frame that leaves the device.
 struct Tap<'a> {
+    /// How many of the engine's hosts are ports of the rig: whatever further ones hear of stays within the device.
+    ports: usize,
     reader: &'a Reader,
     store: &'a mut Store,
     nics: Option<&'a Nics>,
@@ -320,7 +325,7 @@ struct Tap<'a> {
 
 impl rig_oracle::model::Tap for Tap<'_> {
     fn frame(&mut self, at: Time, port: u16, dir: Dir, packet: &Packet) {
-        if dir == Dir::Tx {
+        if dir == Dir::Tx || usize::from(port) >= self.ports {
             return;
         }
         let (packet, tag) = packet.opened();

@@ -5,6 +5,7 @@
 //! send goes nowhere.
 
 use super::frame::Heard;
+use crate::Emulated;
 use crate::roce;
 use rig_capture::decode::to_nic;
 use rig_frames::ethernet::{self, ethertype};
@@ -16,8 +17,8 @@ use rig_testcases::{RoceKind, Verb};
 /// The connections of a NIC.
 #[derive(Debug, Clone)]
 pub(super) struct Nics {
-    /// How many ports there are: that many hosts of the engine are the rig's, and the NICs come behind them.
-    ports: u16,
+    /// The host of the engine that is the NIC behind each port of the rig.
+    hosts: Vec<u16>,
     /// What the engine calls the first connection.
     first: u16,
     /// How many connections there are.
@@ -28,9 +29,9 @@ pub(super) struct Nics {
 
 impl Nics {
     /// Of a device that is a NIC; `None`: it is a switch.
-    pub(super) fn of(profile: &Profile) -> Option<Nics> {
+    pub(super) fn of(profile: &Profile, emulated: &Emulated) -> Option<Nics> {
         (profile.kind == Kind::Nic).then(|| Nics {
-            ports: profile.declared.port_count(),
+            hosts: (0..profile.declared.port_count()).map(|port| emulated.nic_host(port)).collect(),
             first: 0,
             used: 0,
             verbs: Vec::new(),
@@ -67,7 +68,12 @@ impl Nics {
         let Some(roce) = roce else { return Heard::Foreign };
         let name = self.name(roce.connection);
         // What it answers is in the class of its code point, as NICs have it by default.
-        Heard::Data(roce::packet(&roce, name, (port, self.ports + port), roce.dscp >> 3))
+        Heard::Data(roce::packet(
+            &roce,
+            name,
+            (port, self.hosts[usize::from(port)]),
+            roce.dscp >> 3,
+        ))
     }
 
     /// The bytes of a frame that leaves by a port, cabled to rig port `rig`; `None` where its connection is gone.

@@ -113,7 +113,7 @@ fn group_of(counter: &str) -> Option<&'static str> {
         return Some(STORMED);
     }
     let own = |prefix: &&str| counter.starts_with(*prefix);
-    GROUPS.iter().find(|(.., all)| all.iter().any(|one| own(one))).map(|(_, group, _)| *group)
+    GROUPS.iter().find(|(.., all)| all.iter().any(own)).map(|(_, group, _)| *group)
 }
 
 /// How often CONFIG_DB has a group copied, in milliseconds; `None` where it does not.

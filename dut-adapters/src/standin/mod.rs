@@ -50,6 +50,7 @@ pub type Log = Box<dyn FnMut(&str) + Send>;
 #[derive(Debug)]
 pub struct Standin {
     ends: Arc<AtomicBool>,
+    #[cfg(feature = "fixture")]
     deaf: Arc<AtomicBool>,
     runs: Option<JoinHandle<()>>,
 }
@@ -90,7 +91,12 @@ impl Standin {
         };
         let runs = Builder::new().name("orchagent".into()).spawn(run);
         let runs = runs.map_err(|error| format!("cannot start a thread: {error}"))?;
-        let standin = Standin { ends, deaf, runs: Some(runs) };
+        let standin = Standin {
+            ends,
+            #[cfg(feature = "fixture")]
+            deaf,
+            runs: Some(runs),
+        };
         match ready.recv() {
             Ok(()) => Ok(standin),
             Err(_) => Err(format!("{}: it does not take CONFIG_DB", socket.display())),

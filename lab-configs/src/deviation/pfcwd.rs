@@ -83,6 +83,9 @@ table! {
     /// A watchdog that is restarted goes on with what it had seen.
     // Half a storm before a restart and half after it make a whole one.
     restart_forgets_nothing;
+    /// Whoever clears counters takes from the watchdogs what they have seen of a storm.
+    // A storm that was under way is detected as if it had begun then.
+    clear_forgets_storm;
     /// No poll is evaluated after the watchdog has been restarted.
     // A storm that comes after a restart is not noticed.
     poll_stops_after_restart;

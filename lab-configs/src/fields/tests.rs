@@ -1,10 +1,11 @@
 //! Rows against the types of the configuration, as their JSON Schema describes them, and against one another.
 
 use super::*;
+use crate::Nics;
+use crate::declared::Router;
 use crate::field::Holds;
 use crate::sample::{sample, value};
 use crate::settings::Setting;
-use crate::{Nics, Router};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value as Json;

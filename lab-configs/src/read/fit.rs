@@ -15,47 +15,51 @@ pub(super) fn fit(
     cable_cm: u64,
 ) {
     if *transport != Transport::Virtual {
-        // At a wire a system is what it is as a whole.
-        let is_whole = |dut: &Profile| dut.system.as_deref().is_none_or(|it| it.alone.is_none());
-        let mut whole = duts.iter().map(is_whole).collect::<Vec<_>>().into_iter();
-        listed.retain(|_| whole.next().unwrap_or(true));
-        duts.retain(is_whole);
+        // At a wire a system is what it is as a whole; where the rig makes it, what is behind it, too.
+        let made = matches!(transport, Transport::Veth(_));
+        let is_there = |dut: &Profile| {
+            let alone = dut.system.as_deref().is_some_and(|system| system.alone.is_some());
+            !alone || (made && dut.kind == Kind::Nic)
+        };
+        let mut there = duts.iter().map(is_there).collect::<Vec<_>>().into_iter();
+        listed.retain(|_| there.next().unwrap_or(true));
+        duts.retain(is_there);
     }
     for (dut, at) in duts.iter_mut().zip(&*listed) {
         if let Some(system) = &dut.system
             && *transport != Transport::Virtual
         {
-            if let Some(other) = system.devices.iter().find(|device| device.kind != Kind::Switch) {
-                let (kind, device) = (other.kind.called(), &other.name);
-                let found = format!("`{}` with {kind}, `{device}`, in a lab with a wire", dut.name);
-                at.fault(
-                    found,
-                    "a system of switches: what else stands in one is known in virtual time alone",
-                );
-                continue;
-            }
-            match transport {
-                Transport::Guests(_) => at.fault(
+            // Real ones have connections and routes that somebody has to make.
+            let other = system.devices.iter().find(|device| device.kind != Kind::Switch);
+            match (transport, other) {
+                (Transport::Virtual, _) => {}
+                (Transport::Guests(_), _) => at.fault(
                     format!("the system `{}` in a guest", dut.name),
                     "one switch, or a pair of NICs",
                 ),
-                Transport::Virtual => {}
-                Transport::Veth(wire) => dut.put_at_wire(wire.ports, Some(wire.speed), cable_cm),
-                Transport::Interfaces(wire) => dut.put_at_wire(reached(wire), wire.speed, cable_cm),
+                (Transport::Interfaces(_), Some(other)) => {
+                    let (kind, device) = (other.kind.called(), &other.name);
+                    at.fault(
+                        format!("`{}` with {kind}, `{device}`, on interfaces of the rig", dut.name),
+                        "a system of switches: of others nobody there has a connection or a route",
+                    );
+                }
+                (Transport::Veth(_), _) if system.sides().len() > 1 => at.fault(
+                    format!("the pair of NICs `{}` in a lab with a wire", dut.name),
+                    "one NIC: the rig passes on between two in virtual time alone",
+                ),
+                (Transport::Veth(wire), _) => {
+                    dut.put_at_wire(wire.ports, Some(wire.speed), cable_cm);
+                }
+                (Transport::Interfaces(wire), None) => {
+                    dut.put_at_wire(reached(wire), wire.speed, cable_cm);
+                }
             }
             continue;
         }
-        if dut.kind == Kind::Nic && matches!(transport, Transport::Interfaces(_)) {
-            let found = format!("the NIC `{}` on interfaces of the rig", dut.name);
-            at.fault(found, "a switch: nobody there makes connections with a NIC yet");
-            continue;
-        }
-        if dut.kind == Kind::Router && *transport != Transport::Virtual {
-            let found = format!("the router `{}` in a lab with a wire", dut.name);
-            at.fault(
-                found,
-                "a switch or a NIC: a router has no routes to the rig but in virtual time",
-            );
+        if dut.kind != Kind::Switch && matches!(transport, Transport::Interfaces(_)) {
+            let found = format!("{}, `{}`, on interfaces of the rig", dut.kind.called(), dut.name);
+            at.fault(found, "a switch: of others nobody there has a connection or a route");
             continue;
         }
         let pair = dut.declared.nics().is_some_and(|nics| nics.peer.is_some());
@@ -186,7 +190,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_at_a_wire_is_told() {
-        let with = |device: &str, port: &str| {
+        let three = |transport: &str, device: &str, port: &str| {
             let devices = format!(
                 "{{near: duts/broadcom.yaml, far: duts/broadcom.yaml, other: duts/{device}.yaml}}"
             );
@@ -194,10 +198,17 @@ mod tests {
                 "{{from: near/Ethernet4, to: far/Ethernet4}}, {{from: far/Ethernet8, to: other/{port}}}"
             );
             let ports = "p1: near/Ethernet0, p2: far/Ethernet0";
-            faults_of_lab(&lab(VETH, &devices, &links, ports))
+            lab(transport, &devices, &links, ports)
         };
-        insta::assert_snapshot!(with("gen2", "nic"));
-        insta::assert_snapshot!(with("router", "Ethernet0"));
+        let with = |transport: &str, device: &str, port: &str| {
+            faults_of_lab(&three(transport, device, port))
+        };
+        let cabled = "transport: interfaces\nwire: {interfaces: [a, b], bound: 4ms, budget: 60s}";
+        insta::assert_snapshot!(with(cabled, "gen2", "nic"));
+        insta::assert_snapshot!(with(cabled, "router", "Ethernet0"));
+        // What the rig makes itself has whatever it takes: the whole, and the NIC behind it.
+        let made = |device, port| lab_of(&three(VETH, device, port)).duts.len();
+        assert_eq!((made("router", "Ethernet0"), made("gen2", "nic")), (1, 2));
         let guests = "transport: guests\nwire: {bound: 20ms, budget: 9s}";
         insta::assert_snapshot!(faults_of_lab(&lab(guests, SWITCHES, LINK, PORTS)));
     }

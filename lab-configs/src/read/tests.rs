@@ -262,8 +262,8 @@ fn what_only_virtual_time_has_is_refused_on_a_wire_with_what_to_list_instead() {
     let cabled = "interfaces\nwire: {interfaces: [a, b], bound: 4ms, budget: 60s}";
     let router = (
         "duts/router.yaml",
-        "the router `router` in a lab with a wire",
-        "a switch or a NIC: a router has no routes to the rig but in virtual time",
+        "a router, `router`, on interfaces of the rig",
+        "a switch: of others nobody there has a connection or a route",
     );
     let pair = (
         "{pair: [duts/gen1.yaml, duts/gen2.yaml]}",
@@ -272,12 +272,10 @@ fn what_only_virtual_time_has_is_refused_on_a_wire_with_what_to_list_instead() {
     );
     let nic = (
         "duts/gen2.yaml",
-        "the NIC `gen2` on interfaces of the rig",
-        "a switch: nobody there makes connections with a NIC yet",
+        "a NIC, `gen2`, on interfaces of the rig",
+        "a switch: of others nobody there has a connection or a route",
     );
-    for (transport, (dut, found, want)) in
-        [(veth, router), (veth, pair), (cabled, router), (cabled, nic)]
-    {
+    for (transport, (dut, found, want)) in [(veth, pair), (cabled, router), (cabled, nic)] {
         let text = format!("about: x\ntransport: {transport}\ncable: 3m\nduts: [{dut}]\n");
         let told = faults_of_lab(&text);
         assert!(told.contains(found) && told.contains(want), "{dut}: {told}");

@@ -28,10 +28,19 @@ impl Profile {
         (0..self.declared.port_count()).filter_map(|port| self.declared.port_speed(port))
     }
 
-    /// The text of a lab that names the system that it is, and nothing else; it finds the profile of each of its devices in the file that
-    /// `file` names for the device at that place. `None` where it is no system.
+    /// The devices of the system that it is or stands in, each as it is now; or itself.
+    pub fn parts(&self) -> Vec<&Profile> {
+        let Some(system) = &self.system else { return vec![self] };
+        let own = |(place, device)| if system.alone == Some(place) { self } else { device };
+        (0..).zip(&system.devices).map(own).collect()
+    }
+
+    /// The text of a lab that names the system that it is or stands in, and nothing else; it finds the profile of each of its devices in
+    /// the file that `file` names for the device at that place. `None` where there is no system.
     pub fn written_as_lab(&self, file: impl Fn(usize) -> String) -> Option<String> {
-        let system = self.system.as_deref().filter(|system| system.alone.is_none())?;
+        let system = self.system.as_deref()?;
+        let own = system.alone.and_then(|place| system.devices.get(usize::from(place)));
+        let whole = own.and_then(|own| self.name.strip_suffix(&format!("-{}", own.name)));
         let quoted = |text: &str| Value::from(text).to_string();
         // The order in which they stand is part of what they are: the first is what the whole states.
         let devices = system.devices.iter().enumerate();
@@ -48,7 +57,7 @@ impl Profile {
         let [links, ports] = [links.collect::<Vec<_>>(), ports.collect()];
         Some(format!(
             "about: {about}\ntransport: virtual\ncable: 0m\nduts:\n- system: {}\n  about: {about}\n  devices: {{{}}}\n  links: [{}]\n  ports: {{{}}}\n",
-            self.name,
+            whole.unwrap_or(&self.name),
             devices.join(", "),
             links.join(", "),
             ports.join(", "),

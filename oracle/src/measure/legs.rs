@@ -6,7 +6,7 @@ use rig_testcases::{Script, StreamSpec};
 use rig_units::{Dur, Length, PortSpeed};
 
 /// Whatever passes frames on: what a measure goes over that asks a device for no more than that.
-pub(super) const PASSING: &[Kind] = &[Kind::Switch, Kind::Router];
+pub(super) const PASSING: &[Kind] = Kind::PASSING;
 /// What has classes, buffers and PFC, too.
 pub(super) const SWITCHES: &[Kind] = &[Kind::Switch];
 

@@ -95,8 +95,10 @@ pub(super) static LOSS: Known = Known {
     at_line_rate: true,
     crosses: |measure, case| match measure.wanted("expect") {
         Wanted::Predicted => &[],
-        // A router drops what it would have to hold, unless a case for one says how much that is.
-        Wanted::None if is_paused(measure, case) && case.over != Some(rig_lab::Kind::Router) => {
+        // What knows no pause drops what it would have to hold, unless a case for such a device says how much that is.
+        Wanted::None
+            if is_paused(measure, case) && case.over.is_none_or(|over| over.has("pfc")) =>
+        {
             SWITCHES
         }
         Wanted::None | Wanted::Some | Wanted::All => PASSING,

@@ -13,6 +13,7 @@ pub(super) mod shares;
 use super::judge_context::JudgeContext;
 use super::legs::PASSING;
 use crate::spec::nic::pipeline;
+use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use rig_capture::analyse::nic::{self, Left, Reached};
 use rig_lab::{Kind, Nic, Receive};
@@ -22,6 +23,21 @@ use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
 
 /// What a NIC may stand behind, and what it does can be told all the same: each of them takes a frame in whole and sends it on.
 const BEHIND: &[Kind] = PASSING;
+
+/// How much longer the way from each NIC to the rig makes a loop of marks and CNPs than a cable would, for people; nothing where no device
+/// stands on it. Flows that meet at the rig have the whole of it in common, so that it moves none of them away from the others.
+fn over_the_way(context: &Context<'_>) -> String {
+    let relays = context.relays();
+    let count = relays.iter().map(Vec::len).sum::<usize>();
+    let longer: Dur = relays.iter().flatten().map(|relay| relay.transit + relay.cable).sum();
+    match count {
+        0 => String::new(),
+        _ => format!(
+            "; the {count} devices between make the loop at least {} longer, there and back",
+            longer * 2
+        ),
+    }
+}
 
 /// What most measures of a NIC are: of every frame at its port.
 const OF_NIC: Entry = Entry { fields: &[NIC], looks: &[Looks::EVERY_FRAME], ..Entry::USUAL };

@@ -71,7 +71,7 @@ pub(super) static SENT: Known = Known {
     crosses: |measure, _| match (measure.says("after"), measure.wanted("expect")) {
         (true, _) => &[],
         (false, Wanted::None) => PASSING,
-        // What a receiver's pause makes of the device before it, a router does not pass on.
+        // What a receiver's pause makes of the device before it, only a switch passes on.
         (false, Wanted::Predicted | Wanted::Some | Wanted::All) => SWITCHES,
     },
     judge: |measure, done, judged| match measure.arguments.class("class") {

@@ -8,7 +8,7 @@ use super::oscillator::Oscillator;
 use rig_units::{PortSpeed, Time};
 
 mod device;
-mod node;
+pub(in crate::model) mod node;
 mod plan;
 mod plug;
 mod rig_port;

@@ -57,7 +57,6 @@ pub mod pfc_gen;
 pub mod pfcwd;
 pub mod queue;
 pub mod ring;
-pub mod router;
 pub mod secy;
 pub mod switch;
 pub mod tap;

@@ -1,6 +1,6 @@
 //! Who is plugged into whom, and the way to every host.
 
-use super::host::{self, HostKind};
+use super::host;
 use super::{link, switch};
 use std::collections::VecDeque;
 
@@ -63,33 +63,31 @@ impl Topology {
         Topology { hosts, switches: vec![switch], cables, passed_on: None }
     }
 
-    /// The routers, each by the host that is its first port.
-    pub(crate) fn routers(&self) -> impl Iterator<Item = u16> {
-        let is_first = |host: &host::Config| matches!(host.kind, HostKind::Router(_));
-        (0..).zip(&self.hosts).filter(move |(_, host)| is_first(host)).map(|(at, _)| at)
+    /// What passes frames on and is no switch, each by the host that is its first port.
+    pub(crate) fn passing_hosts(&self) -> impl Iterator<Item = u16> {
+        let is_first =
+            |&(at, host): &(u16, &host::Config)| host.kind.passes_on(at) == Some((at, 0));
+        (0..).zip(&self.hosts).filter(is_first).map(|(at, _)| at)
     }
 
-    /// The port at an end of a cable of whatever passes frames on, routers numbered behind the switches; or the host there.
+    /// The port at an end of a cable of whatever passes frames on, hosts that do numbered behind the switches; or the host there.
     fn passing(&self, end: End) -> Result<PortId, u16> {
         let host = match end {
             End::Port(at) => return Ok(at),
             End::Host(host) => host,
         };
-        let (first, port) = match self.hosts[usize::from(host)].kind {
-            HostKind::Router(_) => (host, 0),
-            HostKind::PortOf { first, port } => (first, port),
-            HostKind::RigPort { .. } | HostKind::Nic(_) => return Err(host),
-        };
-        let router = self.routers().position(|router| router == first).ok_or(host)?;
-        let switch = u16::try_from(self.switches.len() + router).unwrap_or(u16::MAX);
+        let (first, port) = self.hosts[usize::from(host)].kind.passes_on(host).ok_or(host)?;
+        let place = self.passing_hosts().position(|other| other == first).ok_or(host)?;
+        let switch = u16::try_from(self.switches.len() + place).unwrap_or(u16::MAX);
         Ok(PortId { switch, port })
     }
 
-    /// For every switch, and then every router, the port towards every host: the way over the fewest of them, the lowest port among
+    /// For every switch, and then every host that passes frames on, the port towards every host: the way over the fewest of them, the lowest port among
     /// equals. `u16::MAX` where there is no way.
     pub(crate) fn routes(&self) -> Vec<Vec<u16>> {
         let hosts = self.hosts.len();
-        let mut routes = vec![vec![u16::MAX; hosts]; self.switches.len() + self.routers().count()];
+        let mut routes =
+            vec![vec![u16::MAX; hosts]; self.switches.len() + self.passing_hosts().count()];
         let mut links: Vec<(PortId, PortId)> = Vec::new();
         let mut reached = VecDeque::new();
         for cable in &self.cables {
@@ -127,8 +125,8 @@ impl Topology {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Network, queue::Heap4, router};
-    use rig_units::{Dur, PortSpeed, Time};
+    use crate::model::{Network, queue::Heap4};
+    use rig_units::{PortSpeed, Time};
 
     /// Three switches in a row with a host on the outer ones; ports 0 and 1 lead outwards, port 2 to the host.
     fn row() -> Topology {
@@ -157,23 +155,6 @@ mod tests {
         let mut row = row();
         row.cables.pop();
         assert_eq!(row.routes(), [[2, u16::MAX], [0, u16::MAX], [u16::MAX, 2]]);
-    }
-
-    #[test]
-    fn a_router_is_on_the_way_as_a_switch_is() {
-        let mut row = row();
-        // In place of the one in the middle: a router whose ports are hosts 2 and 3.
-        let config = router::Config { first: 2, ports: 2, delay: Dur::us(1), mtu: 1_500 };
-        let port = |kind| host::Config { kind, ..host::Config::quiet() };
-        let ports = [HostKind::Router(config), HostKind::PortOf { first: 2, port: 1 }];
-        row.hosts.extend(ports.map(port));
-        row.switches.remove(1);
-        row.cables[1].ends = [End::Port(PortId { switch: 1, port: 2 }), End::Host(1)];
-        row.cables[2].ends[1] = End::Host(2);
-        row.cables[3].ends = [End::Host(3), End::Port(PortId { switch: 1, port: 0 })];
-        // No frame is for a port of the router.
-        let none = u16::MAX;
-        assert_eq!(row.routes(), [[2, 1, none, none], [0, 2, none, none], [0, 1, none, none]]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use rig_dut::serve::{Conversation, Gate, Line, Place, Served, Turned, on_ports};
 use rig_dut::standin::Faults;
 use rig_generator::clock::Wall;
 use rig_generator::port::{Config, Port, RealTime};
-use rig_lab::{Kind, Lab, Profile, RedisAt, Transport, read};
+use rig_lab::{Lab, Profile, RedisAt, Transport, read};
 use rig_reports::Exit;
 use std::collections::BTreeMap;
 use std::io::{self, BufReader};
@@ -45,7 +45,7 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Bad> {
     let redis = redis_of(args)?;
     // A sleep that ends up to 50 us late, as is usual, would be the greatest error of all.
     let _unsupported = prctl::set_timerslack(1);
-    match on(args, profile, place.as_ref(), redis) {
+    match on(args, &profile, place.as_ref(), redis) {
         Ok(()) => Ok(Exit::Passed),
         Err(why) => {
             stderr::line(&format!("error: {why}"));
@@ -70,7 +70,7 @@ fn ends_with(parent: Pid) -> Result<(), Bad> {
 /// The device on its ports.
 fn on(
     args: &ServeArgs,
-    profile: Profile,
+    profile: &Profile,
     place: Option<&Place>,
     redis: Option<&Path>,
 ) -> Result<(), String> {
@@ -102,7 +102,7 @@ fn on(
     let ports = args.port.join(", ");
     // Whoever talks to the device finds the databases filled.
     let faults = Faults::of(&args.fault);
-    let switch = redis.map(|socket| Standing::start(&profile, socket, post, faults)).transpose()?;
+    let switch = redis.map(|socket| Standing::start(profile, socket, post, faults)).transpose()?;
     let gate = match place {
         None => {
             stderr::line(&format!("serving {name} on {ports}"));
@@ -194,20 +194,14 @@ fn profile(args: &ServeArgs) -> Result<Profile, Bad> {
     Err(bad)
 }
 
-/// Refuses two NICs at once, between which nobody would pass on, and of systems those that are not of switches alone, and what stands in one.
+/// Refuses two NICs at once, between which nobody would pass on, and what stands in a system and is no NIC.
 fn served(profile: Profile) -> Result<Profile, Bad> {
     let name = &profile.name;
     if let Some(system) = &profile.system {
-        if system.alone.is_some() {
+        let one_nic = profile.declared.nics().is_some_and(|nics| nics.peer.is_none());
+        if system.alone.is_some() && !one_nic {
             return Err(Bad::of(format!(
-                "`{name}` is a device of a system: want the system, or a device by itself; where it stands in one it is under test in virtual time alone"
-            )));
-        }
-        if let Some(other) = system.devices.iter().find(|device| device.kind != Kind::Switch) {
-            return Err(Bad::of(format!(
-                "`{name}` is a system with {}, `{}`: want one of switches; what else stands in one is known in virtual time alone",
-                other.kind.called(),
-                other.name
+                "`{name}` is a device of a system: want the system, a device by itself, or one NIC behind others; where anything else stands in one it is under test in virtual time alone"
             )));
         }
         return Ok(profile);

@@ -371,8 +371,8 @@ fn step_text(script: &Script, action: &Action) -> (&'static str, String) {
         Action::LinkUp(index) => ("bring up", port(script, *index).to_owned()),
         Action::Configure(setting) => ("set", settings(std::slice::from_ref(setting))),
         Action::Device(verb) => {
-            let (does, what) = verb.describe();
-            (does, what.to_owned())
+            let row = verb.row();
+            (row.key, row.told.to_owned())
         }
     }
 }

@@ -78,7 +78,7 @@ mod tests {
         }
 
         fn capabilities(&self) -> Capabilities {
-            Capabilities { offered: &[Ability::Counters], clock_bound: Dur::ZERO }
+            Capabilities { offered: &[Ability::Counters], verbs: &[], clock_bound: Dur::ZERO }
         }
 
         fn snapshot(&mut self) -> Result<Declared, ControlError> {

@@ -242,6 +242,7 @@ impl<'a> Session<'a> {
         let share = program.map_or(Share::default(), |program| Share::of(script, &program));
         let bench = benches.lease(&self.context.profile, share).map_err(Obstacle::Broken)?;
         let lab = WireLab::boot(bench, settings, seed, cable).map_err(not_booted)?;
+        let lab = lab.behind(self.context.relays(), self.context.apart());
         Ok(Executor::Wire(Box::new(lab)))
     }
 }

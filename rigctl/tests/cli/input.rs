@@ -49,8 +49,8 @@ fn names_that_do_not_exist_are_answered_with_those_that_do() {
         ("explain ecn::curv", "did you mean ecn::curve-broadcom"),
         ("analyze no-such.pcapng", "no-such.pcapng: cannot be read"),
         (
-            "dut serve --dut over-a-router --port lo --control x",
-            "`over-a-router` is a system with a router, `router`: want one of switches",
+            "dut serve --dut between-two-switches-nics --port lo --control x",
+            "is a device of a system",
         ),
         ("dut serve --dut two-in-a-row-near --port lo --control x", "is a device of a system"),
         ("dut serve --dut gen1-to-gen2 --port lo --control x", "a pair of NICs: want one of them"),

@@ -65,7 +65,7 @@ pub(crate) fn control() -> Vec<Vec<u8>> {
         r#"{"do":{"cable":{"behind":[0,1,2]}}}"#,
         r#"{"do":{"link":{"port":1,"up":false}}}"#,
         r#"{"counters":{"names":["SAI_PORT_STAT_PFC_3_RX_PKTS"]}}"#,
-        r#"{"do":{"clear-copy":{"copy":"persistent"}}}"#,
+        r#"{"do":{"perform":{"verb":{"clear-watermarks":"persistent"}}}}"#,
         r#"{"do":{"stop-flow":{"port":0,"connection":3}}}"#,
         r#""done""#,
         r#"{"refused":{"why":"a reason"}}"#,

@@ -13,7 +13,7 @@ const ACTIONS: [&str; 5] = ["start", "stop", "pfc", "link_down", "configure"];
 
 /// Reads one step.
 pub(super) fn step(at: &At<'_>, names: &Names<'_>, pattern: &Declared) -> Option<CaseStep> {
-    let asked = DeviceVerb::KEYS.iter().map(|row| row.key);
+    let asked = DeviceVerb::KEYS.iter().map(|&(key, _)| key);
     let actions: Vec<&str> = ACTIONS.into_iter().chain(asked).collect();
     let fields = at.fields(&[&["at", "for"], &actions[..]].concat())?;
     let when = fields.need("at", "when, such as 20ms").and_then(|at| amount(&at, names));
@@ -49,8 +49,8 @@ fn action_of(
     pattern: &Declared,
 ) -> Option<CaseAction> {
     let at = fields.get(action)?;
-    if let Some(row) = DeviceVerb::KEYS.iter().find(|row| row.key == action) {
-        return at.choice(row.words).map(CaseAction::Device);
+    if DeviceVerb::KEYS.iter().any(|&(key, _)| key == action) {
+        return at.choice(&DeviceVerb::words(action)).map(CaseAction::Device);
     }
     match action {
         "start" => {

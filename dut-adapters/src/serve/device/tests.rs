@@ -15,6 +15,7 @@ fn a_frame_that_met_congestion_in_the_engine_leaves_marked_and_others_do_not() {
             device.store.put(&bytes),
         );
         let mut tap = Tap {
+            ports: 4,
             nics: None,
             reader: &device.reader,
             store: &mut device.store,

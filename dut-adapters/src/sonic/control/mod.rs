@@ -58,6 +58,7 @@ impl SonicControl {
     /// less than a poll and a half where the image says nothing of its polls, and each event says how far off it may be.
     pub const CAPABILITIES: Capabilities = Capabilities {
         offered: &[Ability::Snapshot, Ability::Configure, Ability::Counters, Ability::Events],
+        verbs: &[],
         clock_bound: Dur::s(1),
     };
 

@@ -45,7 +45,9 @@ fn acts(device: &Device, what: DutEventKind) -> Mono {
 }
 
 /// What the rig hears of a storm and its end, and when they were on its clock.
-fn heard(faults: Faults) -> Option<(Result<Vec<DutEvent>, ControlError>, [Time; 2])> {
+type Heard = (Result<Vec<DutEvent>, ControlError>, [Time; 2]);
+
+fn heard(faults: Faults) -> Option<Heard> {
     let desk = tempfile::tempdir().expect("a folder");
     let (server, _standin, device, _) = switch(desk.path(), faults)?;
     let zero = Mono::now();

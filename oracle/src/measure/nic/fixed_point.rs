@@ -6,6 +6,7 @@ use super::super::judged::{At, Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells};
 use super::shares::{Runs, ppm, runs, span};
+use super::{BEHIND, over_the_way};
 use crate::judge::batches::{self, Mean};
 use crate::judge::nic::growth::{Growth, growth};
 use crate::resolution::widened;
@@ -69,16 +70,18 @@ pub(in super::super) static FIXED_POINT: Known = Known {
     tells: Tells::Chance("the batches that were seen, and how alike neighbours are"),
     red: Red::Mutated("more-senders-are-marked-more", "nic.rp.enable=false"),
     on: |measure| Window::flows_of(&measure.windows()).join(" and "),
-    expected: |measure, _, _| {
+    expected: |measure, context, _| {
         let senders: Vec<String> =
             measure.windows().iter().map(|window| window.flows.len().to_string()).collect();
         let text = format!(
-            "more marks and more CNPs with each of {} senders; how many, the fluid model says, and only for people",
-            senders.join(", ")
+            "more marks and more CNPs with each of {} senders; how many, the fluid model says, and only for people{}",
+            senders.join(", "),
+            over_the_way(context)
         );
         told(text, "a^2 alpha = tau^2 R_AI R (b + d)(c + e)", fluid::SOURCE)
     },
     judge: |measure, done, judged| judge(done, &measure.windows(), judged),
+    crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
 

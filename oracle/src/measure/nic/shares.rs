@@ -3,6 +3,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
 use super::super::measurement::{Known, Red, Tells, in_words};
+use super::{BEHIND, over_the_way};
 use crate::judge::batches::Mean;
 use crate::judge::nic::shares::{self, Equal};
 use crate::resolution::widened;
@@ -50,8 +51,13 @@ pub(in super::super) static SHARES: Known = Known {
     },
     tells: Tells::Chance("the batches that were seen, and how alike neighbours are"),
     red: Red::Written,
-    expected: |measure, _, _| in_words(wanted(&window(measure), within(measure))),
+    expected: |measure, context, _| {
+        let mut wanted = wanted(&window(measure), within(measure));
+        wanted.text += &over_the_way(context);
+        in_words(wanted)
+    },
     judge: |measure, done, judged| judge(done, &window(measure), within(measure), judged),
+    crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
 

@@ -86,7 +86,7 @@ pub fn see(
 /// When the script starts the watchdog afresh.
 pub(super) fn restarts(script: &Script) -> impl Iterator<Item = Dur> {
     script.steps.iter().filter_map(|step| match &step.action {
-        Action::Device(verb) if verb.restarts() == Some("pfcwd") => Some(step.at),
+        Action::Device(verb) if verb.row().restarts == Some("pfcwd") => Some(step.at),
         _ => None,
     })
 }

@@ -5,7 +5,8 @@ use crate::model::network::Network;
 use crate::model::pfcwd::Event;
 use crate::model::topology::End;
 use core::fmt::Debug;
-use rig_lab::{Declared, WatermarkCopy};
+use rig_lab::Declared;
+use rig_testcases::DeviceVerb;
 use rig_units::{PortSpeed, Time};
 use std::collections::BTreeMap;
 
@@ -40,9 +41,9 @@ pub(in crate::model) trait Body: Debug + Send + Sync {
         false
     }
 
-    /// Stops its watchdogs and starts them again; whether it has any.
-    fn restart_pfcwd(&mut self, network: &mut Network) -> bool {
-        self.start_pfcwd(network)
+    /// Does at once what a step asks of it; whether it has what that is about.
+    fn perform(&mut self, _verb: DeviceVerb, _network: &mut Network) -> bool {
+        false
     }
 
     /// When it polls next.
@@ -58,9 +59,6 @@ pub(in crate::model) trait Body: Debug + Send + Sync {
 
     /// Clears every watermark of the chip.
     fn clear_watermarks(&mut self, _network: &mut Network) {}
-
-    /// Clears one copy of every watermark.
-    fn clear_copy(&mut self, _copy: WatermarkCopy) {}
 
     /// Adds every counter.
     fn name(&self, network: &Network, into: &mut BTreeMap<String, u64>);

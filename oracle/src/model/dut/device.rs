@@ -5,9 +5,9 @@ use super::configure::{self, Refused};
 use super::nics::Nics;
 use super::switched::Switched;
 use crate::model::chance;
+use crate::model::host::node::router;
 use crate::model::network::Network;
 use crate::model::oscillator::Oscillator;
-use crate::model::router;
 use crate::model::topology::Topology;
 use rig_lab::{Actual, BadSetting, Declared, DeviceFaults, Profile, Setting, fields};
 
@@ -52,10 +52,7 @@ impl Device {
                 (Box::new(router), plugs)
             }
             Declared::Switch(running) => {
-                let asked = match configured {
-                    Declared::Switch(asked) => (**asked).clone(),
-                    Declared::Nic(_) | Declared::Router(_) => (*running).clone(),
-                };
+                let asked = configured.switch().unwrap_or(&running).clone();
                 let (switch, plugs) = Switched::new(
                     (profile.family(), &asked),
                     (*running, clock),

@@ -31,6 +31,7 @@ mod nics;
 mod polls;
 mod switched;
 mod system;
+mod verbs;
 mod watermarks;
 
 pub use body::Acted;
@@ -44,7 +45,8 @@ use super::tap::Tap;
 use super::topology::{Cable, End, Topology};
 use body::CableEnd;
 use device::Device;
-use rig_lab::{BadSetting, Declared, Profile, Setting, WatermarkCopy};
+use rig_lab::{BadSetting, Declared, Profile, Setting};
+use rig_testcases::DeviceVerb;
 use rig_units::{Length, Time};
 use std::collections::BTreeMap;
 use system::{alone, among};
@@ -193,11 +195,6 @@ impl Dut {
         }
     }
 
-    /// Clears one copy of every watermark, as a request on `WATERMARK_CLEAR_REQUEST` does.
-    pub fn clear_watermark_copy(&mut self, copy: WatermarkCopy) {
-        self.devices.iter_mut().for_each(|device| device.body.clear_copy(copy));
-    }
-
     /// Clears every watermark of the chips: it becomes what is in use now.
     pub fn clear_watermarks(&mut self) {
         for device in &mut self.devices {
@@ -205,11 +202,10 @@ impl Dut {
         }
     }
 
-    /// Stops the watchdogs of every device and starts them again with the settings that they have, as `pfcwd stop` and `pfcwd
-    /// start` do: handlers come off, and what was seen of a storm is forgotten. Polls keep their phase. Whether there was one.
-    pub fn restart_pfcwd(&mut self) -> bool {
-        let restart = |device: &mut Device| device.body.restart_pfcwd(&mut self.network);
-        self.devices.iter_mut().map(restart).filter(|&restarted| restarted).count() > 0
+    /// Every device does at once what a step asks for. Whether one of them has what that is about.
+    pub fn perform(&mut self, verb: DeviceVerb) -> bool {
+        let perform = |device: &mut Device| device.body.perform(verb, &mut self.network);
+        self.devices.iter_mut().map(perform).filter(|&done| done).count() > 0
     }
 
     /// The configuration as the device states it.

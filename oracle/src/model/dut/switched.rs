@@ -13,7 +13,8 @@ use crate::model::oscillator::Oscillator;
 use crate::model::pfcwd::{Event, Published};
 use crate::model::switch;
 use crate::model::topology::{End, PortId, Topology};
-use rig_lab::{Action, Declared, DeviceFaults, Pfcwd, RuleFamily, Switch, WatermarkCopy};
+use rig_lab::{Action, Declared, DeviceFaults, Pfcwd, RuleFamily, Switch};
+use rig_testcases::DeviceVerb;
 use rig_units::{Dur, Time, Within};
 use std::collections::BTreeMap;
 
@@ -31,7 +32,7 @@ pub(super) struct Switched {
     actions: Actions,
     /// By how much later than they are set to timers run out.
     lags: Draws,
-    watermarks: Watermarks,
+    pub(super) watermarks: Watermarks,
     pub(super) guards: Vec<Guard>,
     /// Whether a watchdog has restored a queue.
     pub(super) has_restored: bool,
@@ -211,9 +212,8 @@ impl Body for Switched {
         self.family.is_some()
     }
 
-    fn restart_pfcwd(&mut self, network: &mut Network) -> bool {
-        self.was_restarted = true;
-        self.start_pfcwd(network)
+    fn perform(&mut self, verb: DeviceVerb, network: &mut Network) -> bool {
+        self.does(verb, network)
     }
 
     fn next(&self) -> Time {
@@ -245,11 +245,6 @@ impl Body for Switched {
 
     fn clear_watermarks(&mut self, network: &mut Network) {
         network.clear_watermarks(self.at);
-    }
-
-    /// What the chip has seen since the last poll comes with the next one.
-    fn clear_copy(&mut self, copy: WatermarkCopy) {
-        self.watermarks.request(copy);
     }
 
     /// Those of the switch under SONiC's names, and for each guarded queue `PFC_WD_QUEUE_STATS_*`.

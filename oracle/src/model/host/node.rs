@@ -2,14 +2,16 @@
 //!
 //! A kind is added as a module with a [`Device`] in it, a variant of [`Node`] and one of [`HostKind`].
 
+pub(in crate::model) mod router;
+
 use super::device::Device;
 use super::{Plug, RigPort};
 use crate::model::link::Link;
 use crate::model::middlebox::Middlebox;
 use crate::model::nic;
 use crate::model::packet::Kind;
-use crate::model::router::{self, Router};
 use rig_units::Time;
+use router::Router;
 
 /// The kinds of hosts.
 #[expect(
@@ -51,6 +53,18 @@ pub(crate) enum Node {
     PortOf { first: u16, port: usize },
 }
 
+impl HostKind {
+    /// The host that is the first port of a node that passes frames on from one of its ports to another, and which of them this is;
+    /// `None` of whatever frames end at.
+    pub(crate) const fn passes_on(&self, own: u16) -> Option<(u16, u16)> {
+        match *self {
+            HostKind::Router(_) => Some((own, 0)),
+            HostKind::PortOf { first, port } => Some((first, port)),
+            HostKind::RigPort { .. } | HostKind::Nic(_) => None,
+        }
+    }
+}
+
 impl Node {
     /// What the host called `index` is, on a port of `line` bits a second.
     pub(super) fn new(index: u16, kind: &HostKind, line: u64) -> Node {
@@ -90,6 +104,18 @@ impl Node {
             Node::RigPort(_) | Node::Nic(_) | Node::PortOf { .. } => &[],
             Node::Middlebox(middlebox) => middlebox.hosts(),
             Node::Router(router) => router.hosts(),
+        }
+    }
+
+    /// Whether what comes in here leaves by another of its ports.
+    pub(crate) const fn is_passing(&self) -> bool {
+        matches!(self, Node::Router(_) | Node::PortOf { .. })
+    }
+
+    /// From now on it knows by which of its ports each host of the network is reached; of whatever passes nothing on that is nothing.
+    pub(crate) fn learn(&mut self, route: Vec<u16>) {
+        if let Node::Router(router) = self {
+            router.learn(route);
         }
     }
 

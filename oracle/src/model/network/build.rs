@@ -2,7 +2,7 @@
 
 use super::wires::Wires;
 use super::{NO_HOST, Network, Shortcuts, Wake, Wiring};
-use crate::model::host::{Host, Node};
+use crate::model::host::Host;
 use crate::model::link::Link;
 use crate::model::queue::{EventQueue, Source};
 use crate::model::switch::Switch;
@@ -101,12 +101,10 @@ impl<Q: EventQueue> Network<Q> {
                 host.plug.is_prompt = true;
             }
             // What comes in by one of several ports leaves by another.
-            host.plug.is_prompt |= matches!(host.node, Node::PortOf { .. } | Node::Router(_));
+            host.plug.is_prompt |= host.node.is_passing();
         }
-        for (first, route) in topology.routers().zip(routes) {
-            if let Node::Router(router) = &mut built[usize::from(first)].node {
-                router.route = route;
-            }
+        for (first, route) in topology.passing_hosts().zip(routes) {
+            built[usize::from(first)].node.learn(route);
         }
         Network {
             wires: Wires { now: start, queue: Q::starting_at(start), cables, events: 0 },

@@ -12,14 +12,15 @@ use crate::executor::virtual_lab::speeds;
 use crate::stop::Stop;
 use rig_capture::deep::{Capture, Interface};
 use rig_capture::pcapng::{Onto, Spool, Spooled};
-use rig_capture::{Counters, DutEvent, Integrity, Observation, PortTrace, Provenance, What};
+use rig_capture::{Approach, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance};
+use rig_capture::{Relay, What};
 use rig_dut::control::{Order, if_offered};
 use rig_frames::ethernet;
 use rig_generator::port::{Fault, PortError, RealTime, StampedBy};
 use rig_generator::{Clock, Departure, Kept, Obeys, Program, Template, Watcher, Who};
 use rig_lab::{Declared, Setting};
 use rig_testcases::{EndpointSpec, Script, wire};
-use rig_units::{Dur, FCS, PortSpeed, Time};
+use rig_units::{Apart, Dur, FCS, PortSpeed, Time};
 use std::sync::Arc;
 
 /// Between a reading of the clock and what it stands for, with nothing in between but a few instructions.
@@ -31,6 +32,10 @@ pub struct WireLab {
     pub(super) bench: Lease,
     pub(super) clock: SessionClock,
     pub(super) cable: Dur,
+    /// What is between the rig and each NIC under test.
+    relays: Vec<Vec<Relay>>,
+    /// How far the clock of what is under test and the rig's may be apart.
+    apart: Apart,
     /// How each sender of the last trial kept to its plan.
     pub(super) kept: Vec<(String, Kept)>,
     /// Where the frames of the next trial go, too; afterwards it is taken out again.
@@ -70,11 +75,18 @@ impl WireLab {
             bench,
             clock,
             cable,
+            relays: Vec::new(),
+            apart: Apart::NOT,
             kept: Vec::new(),
             disk: None,
             spool: None,
             spooled: None,
         })
+    }
+
+    /// The same, and each NIC under test, whose clock and the rig's may be `apart`, stands behind `relays`: in the order of its ports.
+    pub fn behind(self, relays: Vec<Vec<Relay>>, apart: Apart) -> WireLab {
+        WireLab { relays, apart, ..self }
     }
 
     /// Whether the device was booted for this session, so that it begins with nothing stormed.
@@ -184,7 +196,9 @@ impl WireLab {
             speeds.iter().map(|speed| speed.slot(declared.mtu())).max().unwrap_or_default();
         let behind = health.as_ref().map_or(bound, |health| health.send_late);
         let transit = declared.transit().unwrap_or_default();
-        let on_its_way = transit + self.cable * 2 + slowest * 2 + behind;
+        let relay = |relay: &Relay| relay.transit + relay.cable + slowest;
+        let between: Dur = self.relays.iter().flatten().map(relay).sum();
+        let on_its_way = transit + between * 2 + self.cable * 2 + slowest * 2 + behind;
         unseen.after(origin + script.length + on_its_way, read);
         self.bench.pacer.run_until(read, &mut unseen)?;
         unseen.events(origin, happened.as_deref().unwrap_or_default());
@@ -214,6 +228,13 @@ impl WireLab {
                 approach: None,
             },
         );
+        let mut ports: Vec<PortTrace> = ports.collect();
+        for (at, (trace, &behind)) in (0..).zip(ports.iter_mut().zip(&script.dut_ports)) {
+            let relays = self.relays.get(usize::from(behind));
+            trace.approach = relays.map(|relays| {
+                Approach::of(trace.speed, (relays.clone(), self.apart), at, &records)
+            });
+        }
         let mut counters = Counters::read(before.values, after.values);
         counters.took = took;
         counters.vendor = Arc::new(after.vendor);
@@ -221,7 +242,7 @@ impl WireLab {
             injected: Vec::new(),
             origin,
             length: script.length,
-            ports: ports.collect(),
+            ports,
             records,
             streams,
             loads,

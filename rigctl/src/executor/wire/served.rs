@@ -119,7 +119,7 @@ fn served<'a>(
     command.args(["dut", "serve", "--until-hangup", "--control", "-"]);
     // Open until the process has been started: it inherits them.
     let files: Result<Vec<File>, String> =
-        profile.devices().iter().map(|device| handed(&device.written().to_string())).collect();
+        profile.parts().iter().map(|device| handed(&device.written().to_string())).collect();
     let files = files?;
     let file = |place: usize| inherited(&files[place]);
     let lab = profile.written_as_lab(file).map(|text| handed(&text)).transpose()?;

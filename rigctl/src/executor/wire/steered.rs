@@ -160,6 +160,7 @@ mod tests {
         fn capabilities(&self) -> Capabilities {
             Capabilities {
                 offered: &[Ability::Snapshot, Ability::Configure],
+                verbs: &[],
                 clock_bound: Dur::ZERO,
             }
         }

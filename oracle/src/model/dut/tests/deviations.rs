@@ -4,6 +4,7 @@ use super::bench::{Bench, Case, bench, broken, id, ms, set};
 use crate::model::packet::Packet;
 use crate::model::pfcwd::Event;
 use rig_lab::RuleFamily;
+use rig_testcases::DeviceVerb;
 use rig_units::{Dur, Quanta};
 
 /// A victim of storms from 100 to 600 ms, in 1200 ms; `late` happens at 800 ms, which is after the first quiet poll
@@ -192,7 +193,7 @@ fn poll_stops_after_storm_misses_the_second_one() {
 #[test]
 fn poll_stops_after_restart_misses_the_storm_that_comes_then() {
     let storms = |mut bench: Bench| {
-        assert!(bench.dut.restart_pfcwd());
+        assert!(bench.dut.perform(DeviceVerb::RestartPfcwd));
         let mut bench = plain(bench);
         bench.run(600);
         bench.events().len()
@@ -335,7 +336,7 @@ fn restart_forgets_nothing_adds_up_what_a_restart_parts() {
         bench.stream(0, 1, 3, Dur::us(500));
         bench.storm(1, 3);
         bench.run(155);
-        assert!(bench.dut.restart_pfcwd());
+        assert!(bench.dut.perform(DeviceVerb::RestartPfcwd));
         bench.run(310);
         bench.events().len()
     };

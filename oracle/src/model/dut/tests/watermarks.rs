@@ -3,7 +3,7 @@
 use super::bench::{Bench, Case};
 use crate::model::{Kind, Stream};
 use rig_lab::{RuleFamily, WatermarkCopy};
-use rig_testcases::MacsecMode;
+use rig_testcases::{DeviceVerb, MacsecMode};
 use rig_units::{Dur, Pace};
 
 const SHARED: &str = "Ethernet0:3 SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES";
@@ -64,10 +64,10 @@ fn copies_keep_what_the_chip_forgets_and_each_is_cleared_by_itself() {
         bench.run(270);
         let [chip, _, persistent, user] = bench.marks();
         assert_eq!([chip, persistent, user], [0, 9_152, 9_152], "seed {seed}");
-        bench.dut.clear_watermark_copy(WatermarkCopy::User);
+        assert!(bench.dut.perform(DeviceVerb::ClearWatermarks(WatermarkCopy::User)));
         bench.run(500);
         assert_eq!(bench.marks(), [0, 0, 9_152, 0], "seed {seed}: a period has gone by");
-        bench.dut.clear_watermark_copy(WatermarkCopy::Persistent);
+        assert!(bench.dut.perform(DeviceVerb::ClearWatermarks(WatermarkCopy::Persistent)));
         assert_eq!(bench.marks(), [0; 4]);
     }
 }
@@ -77,7 +77,7 @@ fn a_clear_that_clears_all_takes_the_other_copy() {
     let broken = Case::of(RuleFamily::Broadcom).mutated("deviation=watermark_clear_clears_all");
     let mut bench = filled_on(broken, 1, 50);
     bench.run(270);
-    bench.dut.clear_watermark_copy(WatermarkCopy::User);
+    assert!(bench.dut.perform(DeviceVerb::ClearWatermarks(WatermarkCopy::User)));
     assert_eq!(bench.marks()[2..], [0, 0]);
 }
 
@@ -94,7 +94,7 @@ fn a_clear_before_the_poll_brings_the_peak_back_with_it() {
     let mut bench = filled(1, 1);
     bench.run(3);
     assert_eq!(bench.marks()[0], 9_152, "not read yet");
-    bench.dut.clear_watermark_copy(WatermarkCopy::User);
+    assert!(bench.dut.perform(DeviceVerb::ClearWatermarks(WatermarkCopy::User)));
     bench.run(110);
     assert_eq!(bench.marks()[3], 9_152);
 }

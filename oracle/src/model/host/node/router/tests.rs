@@ -2,8 +2,9 @@ use super::Config;
 use crate::model::host::{self, HostKind};
 use crate::model::link;
 use crate::model::packet::Packet;
+use crate::model::switch;
 use crate::model::tap::Dir;
-use crate::model::topology::{Cable, End, Topology};
+use crate::model::topology::{Cable, End, PortId, Topology};
 use crate::model::{Network, Storm};
 use rig_testcases::MacsecMode;
 use rig_units::{Dur, PortSpeed, Quanta, Time};
@@ -98,4 +99,28 @@ fn what_waits_for_a_cut_cable_is_lost_and_a_mended_one_passes_frames_again() {
     network.set_link(1, true);
     network.send(0, frame(1, 992));
     assert_eq!(received(&mut network), [(10_760, 1)]);
+}
+
+#[test]
+fn it_is_on_the_way_as_a_switch_is() {
+    let port = |switch, port| End::Port(PortId { switch, port });
+    let cable = |a, b| Cable { ends: [a, b], link: link::Config::ethernet(PortSpeed::G100, 5) };
+    // Between two switches with a host each: its ports are hosts 2 and 3.
+    let config = Config { first: 2, ports: 2, delay: Dur::us(1), mtu: 1_500 };
+    let of = |kind| host::Config { kind, ..host::Config::quiet() };
+    let ports = [HostKind::Router(config), HostKind::PortOf { first: 2, port: 1 }];
+    let row = Topology {
+        hosts: [host::Config::quiet(); 2].into_iter().chain(ports.map(of)).collect(),
+        switches: vec![switch::Config::plain(3, PortSpeed::G100); 2],
+        cables: vec![
+            cable(End::Host(0), port(0, 2)),
+            cable(port(1, 2), End::Host(1)),
+            cable(port(0, 1), End::Host(2)),
+            cable(End::Host(3), port(1, 0)),
+        ],
+        passed_on: None,
+    };
+    // No frame is for a port of the router.
+    let none = u16::MAX;
+    assert_eq!(row.routes(), [[2, 1, none, none], [0, 2, none, none], [0, 1, none, none]]);
 }

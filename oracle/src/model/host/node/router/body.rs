@@ -6,7 +6,8 @@ use crate::model::host::{self, HostKind};
 use crate::model::network::Network;
 use crate::model::oscillator::Oscillator;
 use crate::model::topology::{End, Topology};
-use rig_lab::{Declared, Router};
+use rig_lab::Declared;
+use rig_lab::declared::Router;
 use std::collections::BTreeMap;
 
 /// It counts nothing, and nothing of it can be changed while it runs.

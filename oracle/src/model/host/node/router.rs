@@ -5,14 +5,14 @@
 //!
 //! Left out: a limit of its buffer, and the TTL, which no measure looks at.
 
-use super::host::{Device, Plug};
-use super::packet::{Kind, Packet};
+use crate::model::host::{Device, Plug};
+use crate::model::packet::{Kind, Packet};
 use rig_units::{Dur, Time};
 use std::collections::VecDeque;
 
 mod body;
 
-pub(super) use body::Body;
+pub(in crate::model) use body::Body;
 
 /// What a router is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(crate) struct Router {
     mtu: u16,
     hosts: Vec<u16>,
     /// The port towards every host of the network.
-    pub(in crate::model) route: Vec<u16>,
+    route: Vec<u16>,
     /// What leaves by each port, and when at the earliest.
     leaves: Vec<VecDeque<(Time, Packet)>>,
 }
@@ -54,6 +54,11 @@ impl Router {
     /// The hosts that are its ports.
     pub(super) fn hosts(&self) -> &[u16] {
         &self.hosts
+    }
+
+    /// From now on it knows the port towards every host of the network.
+    pub(super) fn learn(&mut self, route: Vec<u16>) {
+        self.route = route;
     }
 
     fn leaving(&self, port: usize, plug: &Plug) -> Time {
