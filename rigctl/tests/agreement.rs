@@ -118,8 +118,7 @@ fn a_virtual_run_predicts_a_real_one() {
         sonic: Vec::new(),
         stop: Arc::default(),
     });
-    // Each of them waits most of the time.
-    let benches = Benches::new(start, 2 * usize::from(wire.benches));
+    let benches = Benches::new(start, wire.benches.into());
     let in_virtual = run(&lab, &cases, None);
     let on_wire = run(&lab, &cases, Some(&benches));
     let mut compared = 0;
