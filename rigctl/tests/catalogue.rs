@@ -71,21 +71,21 @@ fn every_case_passes_at_the_speed_of_the_virtual_interfaces() {
     // NICs at virtual interfaces are those of another lab: veth-nics.yaml.
     let cases: Vec<&Case> = cases.filter(|case| case.kind == Kind::Switch).collect();
     let stop = Stop::default();
+    // `agreement` has another at this speed, and every family of switches every night.
+    const SEED: u64 = 2;
+    let rig = rig(&lab, SEED, &stop, &cases);
+    let reports = side_by_side(cases.len(), |index| case::run(&rig, cases[index]).report);
     let mut skipped = 0;
-    for seed in 1..=2 {
-        let rig = rig(&lab, seed, &stop, &cases);
-        let reports = side_by_side(cases.len(), |index| case::run(&rig, cases[index]).report);
-        for report in reports {
-            match report.verdict {
-                Verdict::Pass => {}
-                // What stamps of milliseconds cannot show.
-                Verdict::Skipped(why) if why.contains("timestamps within") => {}
-                // A rule family that no device of this lab has.
-                Verdict::Skipped(why) if why.contains("not hardware") => {}
-                // More ports than there are.
-                Verdict::Skipped(_) => skipped += 1,
-                other => panic!("{} with seed {seed}: {other:?}", report.id),
-            }
+    for report in reports {
+        match report.verdict {
+            Verdict::Pass => {}
+            // What stamps of milliseconds cannot show.
+            Verdict::Skipped(why) if why.contains("timestamps within") => {}
+            // A rule family that no device of this lab has.
+            Verdict::Skipped(why) if why.contains("not hardware") => {}
+            // More ports than there are.
+            Verdict::Skipped(_) => skipped += 1,
+            other => panic!("{} with seed {SEED}: {other:?}", report.id),
         }
     }
     assert!(skipped < 40, "{skipped} skipped");

@@ -132,8 +132,8 @@ fn what_an_interval_of_cnps_counts_for_is_told_in_words() {
     let input = bundled();
     let each = input.cases();
     let asks = |case: &&&Case| case.measure.iter().any(|one| one.name() == "cnp.answers");
-    let told = each.iter().filter(asks).map(|case| explained(&case.id.to_string()));
-    let told: Vec<String> = told.collect();
+    let told = each.iter().filter(asks).map(|case| text(&input, &case.id.to_string()));
+    let told: Vec<String> = told.map(|text| text.unwrap_or_else(|bad| bad.text())).collect();
     let has = |words: &str| told.iter().any(|text| text.contains(words));
     assert!(has("before it, per queue pair"));
     for word in ["per Qp", "per DestIp", "per Port"] {
