@@ -22,7 +22,7 @@ pub enum DeviceVerb {
 /// All that is said of a verb.
 #[derive(Debug, Clone, Copy)]
 pub struct VerbRow {
-    /// The verb.
+    /// What is asked for, with the registers that it is about.
     pub verb: DeviceVerb,
     /// The word before the colon in a step, a key of [`DeviceVerb::KEYS`].
     pub key: &'static str,

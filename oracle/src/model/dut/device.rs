@@ -5,7 +5,6 @@ use super::configure::{self, Refused};
 use super::nics::Nics;
 use super::switched::Switched;
 use crate::model::chance;
-use crate::model::host::node::router;
 use crate::model::network::Network;
 use crate::model::oscillator::Oscillator;
 use crate::model::topology::Topology;
@@ -48,7 +47,7 @@ impl Device {
                 (Box::new(nics), plugs)
             }
             Declared::Router(running) => {
-                let (router, plugs) = router::Body::of(&running, clock, ports, topology);
+                let (router, plugs) = super::routed::Body::of(&running, clock, ports, topology);
                 (Box::new(router), plugs)
             }
             Declared::Switch(running) => {

@@ -29,6 +29,7 @@ mod guard;
 mod handler;
 mod nics;
 mod polls;
+mod routed;
 mod switched;
 mod system;
 mod verbs;

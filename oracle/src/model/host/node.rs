@@ -108,7 +108,7 @@ impl Node {
     }
 
     /// Whether what comes in here leaves by another of its ports.
-    pub(crate) const fn is_passing(&self) -> bool {
+    pub(crate) const fn passes_on(&self) -> bool {
         matches!(self, Node::Router(_) | Node::PortOf { .. })
     }
 

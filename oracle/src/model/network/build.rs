@@ -101,7 +101,7 @@ impl<Q: EventQueue> Network<Q> {
                 host.plug.is_prompt = true;
             }
             // What comes in by one of several ports leaves by another.
-            host.plug.is_prompt |= host.node.is_passing();
+            host.plug.is_prompt |= host.node.passes_on();
         }
         for (first, route) in topology.passing_hosts().zip(routes) {
             built[usize::from(first)].node.learn(route);

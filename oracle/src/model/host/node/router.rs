@@ -10,10 +10,6 @@ use crate::model::packet::{Kind, Packet};
 use rig_units::{Dur, Time};
 use std::collections::VecDeque;
 
-mod body;
-
-pub(in crate::model) use body::Body;
-
 /// What a router is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {

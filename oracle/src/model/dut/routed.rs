@@ -1,7 +1,7 @@
 //! A router as a device under test.
 
-use super::Config;
-use crate::model::dut::body::{self, CableEnd};
+use super::body::{self, CableEnd};
+use crate::model::host::node::router::Config;
 use crate::model::host::{self, HostKind};
 use crate::model::network::Network;
 use crate::model::oscillator::Oscillator;
