@@ -28,7 +28,6 @@ const MAY: &[(&str, &str)] = &[
     ("lab-configs/src/field", "which settings there are, and which of them a running device takes"),
     ("Switch::port_name", "names of ports"),
     ("Declared::ports", "which ports there are, and their speeds"),
-    ("Declared::switch", "which part a device has"),
     ("DutCounter", "names of counters"),
 ];
 

@@ -51,7 +51,10 @@ impl Device {
                 (Box::new(router), plugs)
             }
             Declared::Switch(running) => {
-                let asked = configured.switch().unwrap_or(&running).clone();
+                let asked = match configured {
+                    Declared::Switch(asked) => asked.as_ref().clone(),
+                    Declared::Nic(_) | Declared::Router(_) => running.as_ref().clone(),
+                };
                 let (switch, plugs) = Switched::new(
                     (profile.family(), &asked),
                     (*running, clock),
