@@ -175,10 +175,13 @@ impl Sample<'_> {
             return;
         }
         let wred = &self.rule.declared.wred;
-        let climbed = self.draws.iter().any(|draw| draw.shares.1 > 0.0);
+        // A frame of which only the most that it may have met is above kmin shows nothing: none may have been.
+        let climbed = self.draws.iter().any(|draw| draw.shares.0 > 0.0);
         if wred.queues.contains(&self.queue) && !climbed {
-            let detail =
-                format!("no frame of {} came as deep as kmin: the curve does not show", self.on);
+            let detail = format!(
+                "no frame of {} is certain to have met more than kmin: the curve does not show",
+                self.on
+            );
             judged.doubt(self.at, super::Doubt { reason: "not-observable", detail });
             return;
         }

@@ -350,13 +350,8 @@ fn completion(measure: &Measure, done: &JudgeContext<'_>, judged: &mut Judged) {
         }
         if messages - finished > unfinished
             && let Some(longest) = longest(done, trial, measure)
-            && trial.script.length < longest.takes
         {
-            let why = format!(
-                "{flow} may take {} by what is declared, and the trial for {}",
-                longest.takes, trial.script.length
-            );
-            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+            longest.fits(trial, flow)?;
         }
         let want = Prediction {
             unit: Unit::Count,
@@ -387,8 +382,9 @@ fn completion(measure: &Measure, done: &JudgeContext<'_>, judged: &mut Judged) {
         if last == 0 {
             return Err(Unread::NotApplicable("no message is to get through".to_owned()));
         }
-        let longest = longest(done, trial, measure).map_or(Dur::ZERO, |longest| longest.takes);
-        let by = by.unwrap_or(trial.script.length).max(longest);
+        let longest = longest(done, trial, measure);
+        let takes = longest.map_or(Dur::ZERO, |longest| longest.takes);
+        let by = by.unwrap_or(trial.script.length).max(takes);
         let least = carried.least(trial, last);
         if by < least {
             let why = format!(
@@ -402,6 +398,9 @@ fn completion(measure: &Measure, done: &JudgeContext<'_>, judged: &mut Judged) {
         let step = carried.progress.reached(last * carried.packets);
         if let Some(why) = carried.unready.untried.as_ref().filter(|_| step.is_none()) {
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(why) }.into());
+        }
+        if let Some(longest) = longest.filter(|_| step.is_none()) {
+            longest.fits(trial, flow)?;
         }
         // What has not come by the end has no time.
         let (lo, hi, got) = match step {

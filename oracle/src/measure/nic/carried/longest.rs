@@ -7,7 +7,7 @@
 
 use super::super::super::judge_context::JudgeContext;
 use super::super::Seen;
-use super::{Carried, Prediction, Span, Unit};
+use super::{Carried, Doubt, NOT_MEASURED, Prediction, Span, Unit};
 use crate::spec::nic::rc::timeout;
 use crate::trials::trial::Trial;
 use rig_frames::psn::Psn;
@@ -58,8 +58,9 @@ impl Longest {
             let asked = trip + asks.nak_latency.most() + asks.resend_latency.most();
             asked * requests + waits * again
         } else {
-            let backs = goes_back(&own, connection);
             let told = told(&own, connection);
+            // Who was told to may be about to.
+            let backs = goes_back(&own, connection).max(told);
             let asked = trip + answers.nak_latency.most() + asks.resend_latency.most();
             asked * backs + waits * backs.saturating_sub(told)
         };
@@ -67,6 +68,21 @@ impl Longest {
         let end = trip + answers.ack_latency.most() + held;
         let all = slots + backs + end + misses(&own) + misses(&other);
         Some(Longest { takes: own.apart.most(all) })
+    }
+
+    /// Whether a trial that ended before the flow did tells that it takes longer.
+    ///
+    /// # Errors
+    /// The trial is shorter than what the flow may take.
+    pub(super) fn fits(self, trial: &Trial, flow: &str) -> Result<(), Doubt> {
+        if self.takes <= trial.script.length {
+            return Ok(());
+        }
+        let why = format!(
+            "{flow} may take {} by what is declared, and the trial for {}",
+            self.takes, trial.script.length
+        );
+        Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
     }
 
     /// What is wanted of a rate where no more than this is left of what the case wants.
