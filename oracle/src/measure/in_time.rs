@@ -9,7 +9,8 @@ use super::registry::of;
 use crate::trials::context::Context;
 use rig_capture::analyse::Void;
 use rig_capture::{Observation, Unit};
-use rig_testcases::Script;
+use rig_lab::Action;
+use rig_testcases::{Case, Script};
 
 /// Why a trial means nothing for a measure of its case.
 pub(super) fn voids(
@@ -33,14 +34,23 @@ pub(super) fn voids(
     }
     let unseen = observation.integrity.unseen;
     // They hold what was read before and after a trial against what was seen in it.
-    let reads_counters = measures.iter().any(|one| (of(one).needs)(one) == Needs::Counters);
-    if unseen > 0 && reads_counters {
+    if unseen > 0 && reads_counters(context.case) {
         let detail = format!(
             "the device did something {unseen} times between the trial and a reading of its counters"
         );
         voids.push(Void { reason: "late-reading", detail });
     }
+    let silent = context.group.declared.switch().is_some_and(|of| of.pfcwd.action == Action::Alert);
+    let hears = measures.iter().any(|one| (of(one).needs)(one) == Needs::Events);
+    // Any other action shows on the wire.
+    let undated = observation.integrity.undated.as_ref().filter(|_| hears && silent);
+    voids.extend(undated.map(|why| Void { reason: "late-event", detail: why.clone() }));
     voids
+}
+
+/// Whether anything of the case rests on the device's counters.
+pub fn reads_counters(case: &Case) -> bool {
+    case.measure.iter().any(|one| (of(one).needs)(one) == Needs::Counters)
 }
 
 #[cfg(test)]

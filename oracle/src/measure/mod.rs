@@ -41,6 +41,7 @@ mod withheld;
 
 pub use config::shown;
 pub use ecn::class;
+pub use in_time::reads_counters;
 pub use judge_context::JudgeContext;
 pub use judged::{Judged, Settled};
 pub use limits::Limit;
