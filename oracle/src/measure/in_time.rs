@@ -65,7 +65,16 @@ mod tests {
     use std::path::Path;
 
     /// What voids a trial of a case in which everything may be `late`, and the device asked for a pause of class 3 at p1 or not.
-    fn of(lab: Option<&str>, case: &str, (late, pauses): (Dur, bool), unseen: u64) -> Vec<String> {
+    fn of(lab: Option<&str>, case: &str, late: (Dur, bool), unseen: u64) -> Vec<String> {
+        seen(lab, case, late, Integrity { unseen, ..Integrity::default() })
+    }
+
+    fn seen(
+        lab: Option<&str>,
+        case: &str,
+        (late, pauses): (Dur, bool),
+        integrity: Integrity,
+    ) -> Vec<String> {
         let file =
             lab.map(|lab| Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs").join(lab));
         let lab: Lab = rig_lab::read::lab(file.as_deref()).expect("a bundled lab");
@@ -89,7 +98,7 @@ mod tests {
         };
         let mut observation = Observation {
             records: if pauses { vec![xoff] } else { Vec::new() },
-            integrity: Integrity { unseen, ..Integrity::default() },
+            integrity,
             ..Observation::quiet(&script)
         };
         for port in &mut observation.ports {
@@ -135,5 +144,14 @@ mod tests {
         let unseen = of(Some("veth.yaml"), "pfcwd::storm-counters-broadcom", (Dur::ZERO, false), 2);
         insta::assert_snapshot!(unseen.join("\n"), @"late-reading: the device did something 2 times between the trial and a reading of its counters");
         assert_eq!(of(Some("veth.yaml"), PAUSED, (Dur::ZERO, false), 2), Vec::<String>::new());
+    }
+    #[test]
+    fn an_event_that_may_have_been_before_the_trial_voids_only_what_rests_on_events_alone() {
+        let of = |case| {
+            let undated = Some("it was then or then".to_owned());
+            seen(None, case, (Dur::ZERO, false), Integrity { undated, ..Integrity::default() })
+        };
+        assert_eq!(of("pfcwd::action-alert-broadcom"), ["late-event: it was then or then"]);
+        assert_eq!(of(PAUSED), Vec::<String>::new());
     }
 }
