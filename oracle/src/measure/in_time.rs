@@ -5,7 +5,7 @@
 
 use super::limits::Limit;
 use super::measurement::Needs;
-use super::registry::of;
+use super::of;
 use crate::trials::context::Context;
 use rig_capture::analyse::Void;
 use rig_capture::{Observation, Unit};
