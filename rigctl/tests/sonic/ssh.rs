@@ -193,13 +193,12 @@ fn a_switch_behind_ssh_is_judged_and_a_session_that_is_dropped_accuses_nobody_an
         ),
     );
     let line = "run one.yaml --lab lab.yaml --seed 7 --overwrite --out out";
-    let output = lab.rigctl(line);
+    // Heard over ssh alone: `alert` leaves no trace on the wire.
+    let output = lab.rigctl(&format!("{line} --only one::told"));
     let results = lab.results();
-    for id in ["one::one", "one::told"] {
-        let (verdict, reason) = verdict(&results, id);
-        let stalled = verdict == "inconclusive" && super::STALLS.contains(&reason);
-        assert!(verdict == "pass" || stalled, "{id}: {verdict} {reason}\n{output:?}");
-    }
+    let (word, reason) = verdict(&results, "one::told");
+    let stalled = word == "inconclusive" && super::STALLS.contains(&reason);
+    assert!(word == "pass" || stalled, "{word} {reason}\n{output:?}");
     assert_eq!(lab.config(), before);
     // What a person sees of it there.
     let typed = |line: &str| {
@@ -210,7 +209,7 @@ fn a_switch_behind_ssh_is_judged_and_a_session_that_is_dropped_accuses_nobody_an
     let queue = stats.lines().find(|line| line.trim_start().starts_with("Ethernet4:3 "));
     assert!(stats.contains("STORM DETECTED/RESTORED") && queue.is_some(), "{stats}");
     let shown = typed("show pfcwd config");
-    assert!(shown.starts_with("Changed polling interval to 100ms\n     PORT    ACTION"), "{shown}");
+    assert!(shown.contains("Changed polling interval to 100ms\n     PORT    ACTION"), "{shown}");
     let row = typed("sonic-db-cli CONFIG_DB HGETALL 'PFC_WD|Ethernet0'");
     assert!(row.starts_with("{'") && row.contains("'detection_time': '200'"), "{row}");
     // In the middle of a session, once the switch is as the case has set it.
@@ -224,8 +223,8 @@ fn a_switch_behind_ssh_is_judged_and_a_session_that_is_dropped_accuses_nobody_an
         run.join().expect("no panic")
     });
     let results = lab.results();
-    let (verdict, reason) = verdict(&results, "one::one");
-    assert!(!["pass", "fail"].contains(&verdict), "{verdict} {reason}\n{output:?}");
+    let (word, reason) = verdict(&results, "one::one");
+    assert!(!["pass", "fail"].contains(&word), "{word} {reason}\n{output:?}");
     assert_eq!(lab.config(), before, "{output:?}");
     // A host that is not the one that is known is none to steer.
     write(desk, "known", "");
