@@ -155,6 +155,8 @@ impl WireLab {
         // Only while frames are on their way: what is worked out afterwards may wait. Without the permission frames are
         // late more often, which voids their trials.
         let real_time = RealTime::enter();
+        let begun = self.now();
+        let starved = self.bench.host.as_ref().map(|host| host.watch(begun)).unwrap_or_default();
         let origin = self.now();
         let instant: Vec<bool> = self.bench.pacer.lanes.iter().map(|lane| lane.instant).collect();
         let mut tape =
@@ -187,6 +189,8 @@ impl WireLab {
         let Bench { control, bound, .. } = &mut *self.bench;
         let bound = *bound;
         let after = if_offered(control.counters(&[]))?.unwrap_or_default();
+        // A wait is counted when it is over, and who has told counters has a processor again.
+        let waits = starved.until(origin, script.length);
         let read = self.clock.now();
         let took = read.since(origin + script.length).unwrap_or_default().max(took) + after.age;
         let happened = if_offered(control.events())?;
@@ -255,6 +259,7 @@ impl WireLab {
                 late,
                 cut: lost.told(|lane| self.bench.cabling.interface(lane)),
                 dut: health.and_then(|health| health.doubt(bound)),
+                waits,
                 unseen: unseen.count(),
             },
         })
