@@ -153,6 +153,8 @@ pub struct Counters {
     pub took: Dur,
     /// What the device itself calls those that it has other names for.
     pub vendor: Arc<BTreeMap<String, String>>,
+    /// What the device has and has no value, as nothing shows that what was read of it stood still.
+    pub moving: Arc<BTreeSet<String>>,
 }
 
 /// Counters that were read now and then during a trial; none when nobody asked.
@@ -299,6 +301,8 @@ pub struct Integrity {
     /// How often the device acted between the trial and the readings of its counters, before or after it: what they then say
     /// is not what the trial shows.
     pub unseen: u64,
+    /// Which event of the device's may have been before the trial, and by how much: whether it tells of the trial nobody knows.
+    pub undated: Option<String>,
 }
 
 /// What a device in a guest waited for a processor, and how much of that a trial bears.

@@ -5,11 +5,12 @@
 
 use super::limits::{self, Limit};
 use super::measurement::Needs;
-use super::registry::of;
+use super::of;
 use crate::trials::context::Context;
 use rig_capture::analyse::Void;
 use rig_capture::{Observation, Unit};
-use rig_testcases::Script;
+use rig_lab::Action;
+use rig_testcases::{Case, Script};
 
 /// Why a trial means nothing for a measure of its case.
 pub(super) fn voids(
@@ -36,14 +37,23 @@ pub(super) fn voids(
     voids.extend(starved.map(|detail| Void { reason: "dut-late", detail }));
     let unseen = observation.integrity.unseen;
     // They hold what was read before and after a trial against what was seen in it.
-    let reads_counters = measures.iter().any(|one| (of(one).needs)(one) == Needs::Counters);
-    if unseen > 0 && reads_counters {
+    if unseen > 0 && reads_counters(context.case) {
         let detail = format!(
             "the device did something {unseen} times between the trial and a reading of its counters"
         );
         voids.push(Void { reason: "late-reading", detail });
     }
+    let silent = context.group.declared.switch().is_some_and(|of| of.pfcwd.action == Action::Alert);
+    let hears = measures.iter().any(|one| (of(one).needs)(one) == Needs::Events);
+    // Any other action shows on the wire.
+    let undated = observation.integrity.undated.as_ref().filter(|_| hears && silent);
+    voids.extend(undated.map(|why| Void { reason: "late-event", detail: why.clone() }));
     voids
+}
+
+/// Whether anything of the case rests on the device's counters.
+pub fn reads_counters(case: &Case) -> bool {
+    case.measure.iter().any(|one| (of(one).needs)(one) == Needs::Counters)
 }
 
 #[cfg(test)]
@@ -58,13 +68,11 @@ mod tests {
     use std::path::Path;
 
     /// What voids a trial of a case in which everything may be `late`, and the device asked for a pause of class 3 at p1 or not.
-    fn of(lab: Option<&str>, case: &str, (late, pauses): (Dur, bool), unseen: u64) -> Vec<String> {
-        let integrity = Integrity { unseen, ..Integrity::default() };
-        with(lab, case, (late, pauses), integrity)
+    fn of(lab: Option<&str>, case: &str, late: (Dur, bool), unseen: u64) -> Vec<String> {
+        seen(lab, case, late, Integrity { unseen, ..Integrity::default() })
     }
 
-    /// The same, and what else is known of the trial.
-    fn with(
+    fn seen(
         lab: Option<&str>,
         case: &str,
         (late, pauses): (Dur, bool),
@@ -149,7 +157,7 @@ mod tests {
             let stretches = stretches.iter().map(wait).collect();
             let waits = DutWaits { stretches, most: Dur::ms(60), makes_up: Dur::ms(16) };
             let integrity = Integrity { waits, ..Integrity::default() };
-            with(Some("linux-switch.yaml"), case, (Dur::ms(20), false), integrity).join("; ")
+            seen(Some("linux-switch.yaml"), case, (Dur::ms(20), false), integrity).join("; ")
         };
         let case = "buffers::shares-by-weight";
         // 4 ms, 16 ms and nothing; the first half second and what comes behind the end are not measured.
@@ -157,5 +165,15 @@ mod tests {
         assert_eq!(waited(case, &borne), "");
         insta::assert_snapshot!(waited(case, &[(900, 20), (1_000, 33)]), @"dut-late: from 502.12ms to 2381.32ms the guest was kept waiting for a processor for 21ms beyond the 16ms each time that it makes up for, and a rate bears 20ms");
         assert_eq!(waited("ecn::step-under-load", &[(900, 20), (1_000, 33)]), "", "no rate");
+    }
+
+    #[test]
+    fn an_event_that_may_have_been_before_the_trial_voids_only_what_rests_on_events_alone() {
+        let of = |case| {
+            let undated = Some("it was then or then".to_owned());
+            seen(None, case, (Dur::ZERO, false), Integrity { undated, ..Integrity::default() })
+        };
+        assert_eq!(of("pfcwd::action-alert-broadcom"), ["late-event: it was then or then"]);
+        assert_eq!(of(PAUSED), Vec::<String>::new());
     }
 }

@@ -42,6 +42,14 @@ impl GuestHost {
         Starved::watch(held.as_ref(), self.bears, begun)
     }
 
+    /// Waits until it answers: it has a processor then.
+    ///
+    /// # Errors
+    /// It is lost.
+    pub fn answers(&self) -> Result<(), Broken> {
+        self.with(|guest| guest.run(":", PATIENCE)).map(drop)
+    }
+
     /// What of its waits a trial bears: in one go, and how much of that it makes up for.
     pub const fn bears(&self) -> (Dur, Dur) {
         self.bears
