@@ -171,9 +171,22 @@ fn a_public_item_that_only_tests_name_is_theirs() {
         breaches(&[Source { path: "oracle/Cargo.toml".to_owned(), text }]).len()
     };
     assert_eq!([asks("dependencies"), asks("dev-dependencies")], [1, 0]);
-    let own = "#[cfg(test)]\nmod tests {\n}\nfn f() { checked() }";
-    for path in ["oracle/src/spec/b.rs", "rigctl/src/b.rs"] {
-        assert_eq!(checked(path, own), [], "the program calls it");
+    for call in [
+        "a.checked()",
+        "A::checked(&a)",
+        "A::<u8>::checked",
+        "all.map(A::checked)",
+        "a\n.checked()",
+    ] {
+        let own = format!("#[cfg(test)]\nmod tests {{\n}}\nfn f() {{ {call} }}");
+        for path in ["oracle/src/spec/b.rs", "rigctl/src/b.rs"] {
+            assert_eq!(checked(path, &own), [], "the program calls it: {call}");
+        }
+    }
+    // What is called the same is something else.
+    for other in ["checked()", "B::checked(&b)", "let checked = 1;", "B { checked }"] {
+        let own = format!("fn f() {{ {other} }}");
+        assert_eq!(checked("oracle/src/spec/b.rs", &own).len(), 1, "{other}");
     }
 }
 
