@@ -320,3 +320,24 @@ fn a_file_of_more_than_five_hundred_lines_is_found_and_a_test_is_no_exception() 
         assert_eq!(planted(path, &lines(501)), [Breach { file: path.to_owned(), line: 501, why }]);
     }
 }
+
+#[test]
+fn what_the_page_of_where_things_are_names_is_there() {
+    let told = |page: &str| {
+        let source =
+            |path: &str, text: &str| Source { path: path.to_owned(), text: text.to_owned() };
+        let code = source("oracle/src/measure/mod.rs", "//! One job.\nstatic ALL: u8 = 1;\n");
+        let found = breaches(&[code, source("docs/architecture.md", page)]);
+        found.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let right = "# Where\n`measure/mod.rs` in `oracle/src/`, `ALL`, `some words`, `crosses`, `measure::ALL`\n";
+    assert_eq!(told(right), [""; 0]);
+    for (was, is) in [("mod.rs", "rows.rs"), ("oracle/src/", "oracle/old/"), ("`ALL`", "`EVERY`")] {
+        let gone = is.trim_matches('`');
+        let name = if is == "rows.rs" { "measure/rows.rs" } else { gone };
+        let why = format!(
+            "docs/architecture.md:2: `{name}` is nowhere any more: name what took its place"
+        );
+        assert_eq!(told(&right.replacen(was, is, 1)), [why]);
+    }
+}
