@@ -42,8 +42,7 @@ fn timers_outlast_the_way_and_what_is_to_come_after_them_does_still() {
     let over = |km, name: &str| {
         let lab = nics(km);
         let case = cases("recovery").into_iter().find(|case| case.id.case == name).expect("a case");
-        let pair = |dut: &&Profile| dut.declared.nics().is_some_and(|nics| nics.peer.is_some());
-        let profile = lab.duts.iter().find(pair).expect("two NICs");
+        let profile = lab.duts.iter().find(|dut| case.suits(dut).is_ok()).expect("two NICs");
         let mut left_out = Vec::new();
         (of(&lab, profile, case, &mut left_out), left_out)
     };
