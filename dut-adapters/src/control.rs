@@ -23,7 +23,7 @@ use rig_generator::port::Mono;
 use rig_lab::{Declared, Setting};
 use rig_testcases::DeviceVerb;
 use rig_units::Dur;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A way to steer, read and hear a device under test. What a control does not override it does not offer.
 pub trait Control: fmt::Debug + Send {
@@ -111,6 +111,11 @@ pub trait Control: fmt::Debug + Send {
         Err(self.lacks(Ability::Events))
     }
 
+    /// Why what [`Control::events`] told last is not all that the device did; `None` where it is.
+    fn missed(&mut self) -> Option<String> {
+        None
+    }
+
     /// How the device has kept up since this was last asked.
     ///
     /// # Errors
@@ -163,4 +168,6 @@ pub struct Readings {
     pub age: Dur,
     /// What the device calls those that it has other names for.
     pub vendor: BTreeMap<String, String>,
+    /// What the device has and has no value here, as nothing shows at rest what was read of it.
+    pub moving: BTreeSet<String>,
 }

@@ -62,6 +62,10 @@ impl Control for StandinControl {
         self.switch.events()
     }
 
+    fn missed(&mut self) -> Option<String> {
+        self.switch.missed()
+    }
+
     fn restore(&mut self, before: &Declared, touched: &[Setting]) -> Result<(), ControlError> {
         self.switch.restore(before, touched)
     }

@@ -5,43 +5,8 @@ use crate::yaml::Source;
 
 const EMULATED: &str = include_str!("../emulated.yaml");
 
-macro_rules! duts {
-    ($($name:literal)*) => {
-        const DUTS: &[(&str, &str)] =
-            &[$((concat!("duts/", $name), include_str!(concat!("../duts/", $name)))),*];
-    };
-}
-duts! {
-    "broadcom.yaml"
-    "barefoot.yaml"
-    "barefoot-by-standard.yaml"
-    "broadcom-400g.yaml"
-    "broadcom-by-standard.yaml"
-    "broadcom-dlr.yaml"
-    "broadcom-macsec.yaml"
-    "broadcom-mixed.yaml"
-    "broadcom-tick.yaml"
-    "broadcom-weighted.yaml"
-    "cisco-8000.yaml"
-    "cisco-8000-by-standard.yaml"
-    "connectx-default.yaml"
-    "gen1.yaml"
-    "gen2.yaml"
-    "gen2-interop-fixed.yaml"
-    "gen3.yaml"
-    "hardware.yaml"
-    "interval-counter.yaml"
-    "linux-switch.yaml"
-    "mellanox.yaml"
-    "mellanox-by-standard.yaml"
-    "mellanox-tick.yaml"
-    "nic-by-standard.yaml"
-    "rig-peer.yaml"
-    "router.yaml"
-    "shallow-32x100g.yaml"
-    "soft-roce.yaml"
-    "voq.yaml"
-}
+/// Every profile of the folder: its path and its text.
+const DUTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/duts.rs"));
 
 /// The default lab.
 pub(crate) fn lab() -> Source {

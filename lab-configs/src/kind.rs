@@ -58,6 +58,11 @@ impl Kind {
         }
     }
 
+    /// One of those that pass on what comes over another device, in words: `a switch or a router`.
+    pub(crate) fn any_passing() -> String {
+        Kind::PASSING.iter().map(|kind| kind.called()).collect::<Vec<_>>().join(" or ")
+    }
+
     /// Some of their names, as what is wanted of whoever names none.
     pub fn wanted(kinds: &[(&str, Kind)]) -> String {
         let names: Vec<&str> = kinds.iter().map(|&(name, _)| name).collect();

@@ -133,12 +133,29 @@ fn what_a_killed_run_left_down_is_listed_and_brought_up() {
 }
 
 #[test]
-fn the_next_run_on_that_port_mends_it_first() {
+fn a_second_run_on_those_ports_is_refused_and_the_next_mends_what_the_first_left() {
     if !root() {
         return;
     }
     let bench = desk();
-    killed(&bench, "killed");
+    let first = run(&bench, "first");
+    // However long the second one takes: it comes while the first one has the ports.
+    signal(&first, Signal::SIGSTOP);
+    let (code, text) = told(&bench.rigctl(&format!("{RUN} second")));
+    assert_eq!(code, Some(4), "{text}");
+    let holder = format!(
+        "is in use by process {}, whose run folder is {}/first",
+        first.id(),
+        bench.desk.path().display()
+    );
+    assert!(
+        text.contains("error: interface eth1 of network namespace") && text.contains(&holder),
+        "{text}"
+    );
+    assert!(!bench.desk.path().join("second").exists() && !is_up(&bench), "it has touched nothing");
+    signal(&first, Signal::SIGKILL);
+    first.wait_with_output().expect("it ends");
+    assert!(!is_up(&bench), "killed before it could mend");
     let (output, results) = bench.run("cut.yaml");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("note: link eth2, which was up: restored"), "{}", said(&output));

@@ -40,27 +40,8 @@ use std::path::Path;
 /// The suite of a text that no file names.
 const PIPED: &str = "stdin";
 
-macro_rules! suites {
-    ($($name:literal)*) => {
-        /// The bundled catalogue: name of the file and its text.
-        const BUNDLED: &[(&str, &str)] = &[
-            $((concat!("testcases/", $name), include_str!(concat!("../", $name)))),*
-        ];
-    };
-}
-suites! {
-    "pfcwd.yaml"
-    "buffers.yaml"
-    "ecn.yaml"
-    "macsec-pfc.yaml"
-    "cnp.yaml"
-    "dcqcn.yaml"
-    "recovery.yaml"
-    "interop.yaml"
-    "headroom.yaml"
-    "router.yaml"
-    "system.yaml"
-}
+/// The bundled catalogue, all of the folder's suites: name of the file and its text.
+const BUNDLED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/suites.rs"));
 
 /// Reads one file of test cases.
 ///
@@ -83,7 +64,9 @@ pub fn piped(from: impl io::Read, vocabulary: &dyn Vocabulary) -> Result<Suite, 
 /// # Errors
 /// Every fault of it; there is none in a released program.
 pub fn bundled(vocabulary: &dyn Vocabulary) -> Result<Vec<Suite>, Vec<Fault>> {
-    BUNDLED.iter().map(|(file, text)| suite(&Source::new(file, text), vocabulary)).collect()
+    let suites = BUNDLED.iter();
+    let source = |(file, text): &(&str, &str)| Source::new(&format!("testcases/{file}"), text);
+    suites.map(|bundled| suite(&source(bundled), vocabulary)).collect()
 }
 
 /// Reads a suite from a text.
@@ -222,13 +205,9 @@ mod tests {
         let files = std::fs::read_dir(env!("CARGO_MANIFEST_DIR")).expect("a folder");
         let names = files.map(|file| file.expect("a file").file_name().into_string());
         let names = names.map(|name| name.expect("a name of letters"));
-        let mut found: Vec<String> = names
-            .filter(|name| name.ends_with(".yaml"))
-            .map(|name| format!("testcases/{name}"))
-            .collect();
-        let mut bundled: Vec<String> = BUNDLED.iter().map(|(file, _)| (*file).to_owned()).collect();
+        let mut found: Vec<String> = names.filter(|name| name.ends_with(".yaml")).collect();
         found.sort();
-        bundled.sort();
+        let bundled: Vec<&str> = BUNDLED.iter().map(|&(file, _)| file).collect();
         assert_eq!(found, bundled);
     }
 }

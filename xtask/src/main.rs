@@ -18,7 +18,7 @@ mod watch;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "cargo xtask ci | nightly [--hours N] [--check NAME]... | tidy | calibrate [TRIALS] | same-results REV [LAB]... | dpdk-shim [FILE]";
+const USAGE: &str = "cargo xtask ci | nightly [--hours N] [--check NAME]... | tidy | calibrate [TRIALS] | dpdk-shim [FILE]";
 
 fn main() -> ExitCode {
     let root = root();
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         Some("tidy") => tidy::report(&root),
         Some("calibrate") => calibrate::run(&root, args.next()),
         _ => {
-            eprintln!("usage: {USAGE}");
+            eprintln!("usage: {USAGE} | {}", same_results::USAGE);
             false
         }
     };

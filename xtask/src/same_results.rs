@@ -1,43 +1,39 @@
-//! Whether this tree measures and judges what another revision does: every case of the catalogue on every bundled lab in virtual
+//! Whether this tree measures and judges what another revision does: every case that both have, on every bundled lab in virtual
 //! time, each revision with its own labs and catalogue, at a few seeds. What a move of code must not change is shown not to.
 
+mod asked;
+mod cases;
 mod changed;
 mod differences;
 mod scratch;
 
 use crate::watch::{Minutes, Watch};
+use asked::Asked;
+pub(crate) use asked::USAGE;
+use cases::Cases;
 use differences::Differences;
 use scratch::Scratch;
 use serde_json::Value;
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Seeds of each lab.
-const SEEDS: [u64; 3] = [1, 2, 3];
-
 /// Compares with a revision, on the labs that are named or on all; whether the results are the same.
-pub(crate) fn run(root: &Path, mut args: impl Iterator<Item = String>) -> bool {
-    let Some(revision) = args.next() else {
-        eprintln!("same-results: want a revision, such as HEAD~1, and labs if not all are meant");
-        return false;
-    };
-    let named: BTreeSet<String> = args.collect();
-    compare(root, &revision, &named).unwrap_or_else(|why| {
+pub(crate) fn run(root: &Path, args: impl Iterator<Item = String>) -> bool {
+    Asked::of(args).and_then(|asked| compare(root, &asked)).unwrap_or_else(|why| {
         eprintln!("same-results: {why}");
         false
     })
 }
 
-fn compare(root: &Path, revision: &str, named: &BTreeSet<String>) -> Result<bool, String> {
+fn compare(root: &Path, asked: &Asked) -> Result<bool, String> {
     let watch = Watch::start();
-    let scratch = Scratch::of(root, revision)?;
+    let scratch = Scratch::of(root, &asked.revision)?;
     let (mut before, mut now) = (labs(scratch.tree())?, labs(root)?);
-    if let Some(none) = named.iter().find(|lab| !before.contains(lab) && !now.contains(lab)) {
+    if let Some(none) = asked.labs.iter().find(|lab| !before.contains(lab) && !now.contains(lab)) {
         return Err(format!("no lab in virtual time is `{none}`: there are {}", now.join(", ")));
     }
     for labs in [&mut before, &mut now] {
-        labs.retain(|lab| named.is_empty() || named.contains(lab));
+        labs.retain(|lab| asked.labs.is_empty() || asked.labs.contains(lab));
     }
     let mut same = true;
     for lab in before.iter().filter(|lab| !now.contains(lab)) {
@@ -47,20 +43,33 @@ fn compare(root: &Path, revision: &str, named: &BTreeSet<String>) -> Result<bool
     for lab in now.iter().filter(|lab| !before.contains(lab)) {
         println!("{lab} is new: there is nothing to compare it with");
     }
-    let ours = scratch.built(root, &root.join("target"), "now")?;
-    // What was built stays where all builds are: the next time less is left to do.
-    let theirs = scratch.built(scratch.tree(), &root.join("target/same-results"), "before")?;
+    let [theirs, ours] = &asked.built;
+    let ours = match ours {
+        Some(rig) => scratch.copied(rig, "now")?,
+        None => scratch.built(root, &root.join("target"), "now")?,
+    };
+    let theirs = match theirs {
+        Some(rig) => scratch.copied(rig, "before")?,
+        // What was built stays where all builds are: the next time less is left to do.
+        None => scratch.built(scratch.tree(), &root.join("target/same-results"), "before")?,
+    };
+    let [theirs, ours] = [(&*theirs, scratch.tree()), (&*ours, root)];
     for lab in now.iter().filter(|lab| before.contains(lab)) {
-        for seed in SEEDS {
-            let before = scratch.results(&theirs, scratch.tree(), lab, seed)?;
-            let now = scratch.results(&ours, root, lab, seed)?;
+        let [before, now] = [theirs, ours].map(|(rig, tree)| scratch.cases(rig, tree, lab));
+        let cases = Cases::of(&before?, &now?);
+        println!("{lab}: {cases}");
+        same &= cases.all_are_there();
+        let only = cases.only();
+        for &seed in &asked.seeds {
+            let before = scratch.results(theirs, lab, only.as_deref(), seed)?;
+            let now = scratch.results(ours, lab, only.as_deref(), seed)?;
             let differences = differences(&before, &now)?;
             println!("{lab}, seed {seed}: {differences}");
             same &= differences.is_empty();
         }
     }
     let word = if same { "the same results as" } else { "other results than" };
-    println!("{word} {revision}, {}", Minutes(watch.elapsed()));
+    println!("{word} {}, {}", asked.revision, Minutes(watch.elapsed()));
     Ok(same)
 }
 

@@ -91,13 +91,19 @@ impl Copies {
             return Ok(());
         }
         let mut copied: BTreeMap<String, Row> = BTreeMap::new();
-        for (name, value) in asic.counters() {
+        let counters = asic.counters();
+        // As syncd stamps a copy that it reads in bulk: once it is read, by a clock of its own.
+        let stamp = Mono::now().0.to_string();
+        for (name, value) in counters {
             let Some((object, counter)) = name.split_once(' ') else { continue };
-            if group_of(counter).is_some_and(|group| due.contains(&group))
+            if let Some(group) = group_of(counter).filter(|group| due.contains(group))
                 && let Some(oid) = objects::of(rows, object, counter)
             {
-                let key = format!("COUNTERS:{oid}");
-                copied.entry(key).or_default().insert(counter.to_owned(), value.to_string());
+                let row = copied.entry(format!("COUNTERS:{oid}")).or_default();
+                row.insert(counter.to_owned(), value.to_string());
+                if group != STORMED && !self.faults.unstamped {
+                    row.insert(format!("{group}_time_stamp"), stamp.clone());
+                }
             }
         }
         let mut all = redis::pipe();

@@ -18,6 +18,8 @@ pub struct Faults {
     pub twice: bool,
     /// No event comes.
     pub silent: bool,
+    /// Copies of counters bear no stamp, as where syncd does not read them in bulk.
+    pub unstamped: bool,
 }
 
 /// One of them, as it is typed.
@@ -27,13 +29,14 @@ pub struct FaultSwitch(fn(&mut Faults, Dur), Dur);
 /// A word, whether a length of time goes with it, and what it sets.
 type Switch = (&'static str, bool, fn(&mut Faults, Dur));
 
-const SWITCHES: [Switch; 6] = [
+const SWITCHES: [Switch; 7] = [
     ("deaf-asic", false, |all, _| all.deaf_asic = true),
     ("late-counters", true, |all, by| all.late_counters = by),
     ("clock", true, |all, by| all.clock = by),
     ("late-events", true, |all, by| all.late_events = by),
     ("events-twice", false, |all, _| all.twice = true),
     ("no-events", false, |all, _| all.silent = true),
+    ("no-stamps", false, |all, _| all.unstamped = true),
 ];
 
 impl FromStr for FaultSwitch {

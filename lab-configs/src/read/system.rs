@@ -190,15 +190,15 @@ fn misplaced(at: &At<'_>, system: &System) {
     for nic in system.ports.iter().copied().filter(is_nic) {
         let found =
             format!("the rig at the NIC `{}`", system.devices[usize::from(nic.device)].name);
-        at.down("ports")
-            .fault(found, "a port of a switch or a router: a NIC stands behind one of those");
+        let want = format!("a port of {}: a NIC stands behind one of those", Kind::any_passing());
+        at.down("ports").fault(found, want);
     }
     for link in &system.links {
         if link.ends.iter().all(is_nic) {
             let [one, other] = link.ends.map(|end| system.port_name(end));
             at.down("links").fault(
                 format!("two NICs at one cable, {one} and {other}"),
-                "a NIC at a port of a switch or a router",
+                format!("a NIC at a port of {}", Kind::any_passing()),
             );
         }
     }

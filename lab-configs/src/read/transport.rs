@@ -32,7 +32,7 @@ const BEFORE: [(&str, &str); 3] =
 const VETH: [&str; 5] = ["speed", "ports", "bound", "benches", "budget"];
 const INTERFACES: [&str; 8] =
     ["interfaces", "backend", "eal", "shim", "speed", "bound", "clock", "budget"];
-const GUESTS: [&str; 4] = ["bound", "trial", "budget", "prepare"];
+const GUESTS: [&str; 6] = ["bound", "wait", "makes_up", "trial", "budget", "prepare"];
 
 /// Most ports of an emulated device in real time, and most devices side by side.
 const MOST: i64 = 64;
@@ -122,6 +122,9 @@ fn guests(at: &At<'_>) -> Option<Guests> {
     let [bound, budget] = [("bound", "1ms"), ("budget", "600s")]
         .map(|(name, example)| length(&fields, name, example));
     let trial = fields.or("trial", Dur::s(2), |_| length(&fields, "trial", "2s"));
+    // A frame stands at the tap for as long as the guest has no processor: without a word as long as its stamp may be off.
+    let wait = fields.or("wait", bound.unwrap_or_default(), |_| length(&fields, "wait", "20ms"));
+    let makes_up = fields.or("makes_up", Dur::ZERO, |_| length(&fields, "makes_up", "16ms"));
     const LINES: &str = "a list of lines for the guest's shell";
     let prepare = fields.or("prepare", Vec::new(), |at| {
         let lines = at.list(LINES)?;
@@ -129,7 +132,14 @@ fn guests(at: &At<'_>) -> Option<Guests> {
             lines.iter().filter_map(|line| Some(line.text(LINES)?.to_owned())).collect();
         (read.len() == lines.len()).then_some(read)
     });
-    Some(Guests { bound: bound?, trial: trial?, budget: budget?, prepare: prepare? })
+    Some(Guests {
+        bound: bound?,
+        wait: wait?,
+        makes_up: makes_up?,
+        trial: trial?,
+        budget: budget?,
+        prepare: prepare?,
+    })
 }
 
 fn interfaces(at: &At<'_>) -> Option<Interfaces> {

@@ -19,8 +19,15 @@ pub struct Trials {
 }
 
 /// Reasons that are the rig's own and say nothing of the device.
-const OWN: [&str; 6] =
-    ["storm-lapse", "capture-hole", "late-send", "dut-late", "late-reading", "short-stream"];
+const OWN: [&str; 7] = [
+    "storm-lapse",
+    "capture-hole",
+    "late-send",
+    "dut-late",
+    "late-reading",
+    "late-event",
+    "short-stream",
+];
 
 impl Trials {
     /// Fewer trials than were planned leave the case undecided, whatever those that were had show.

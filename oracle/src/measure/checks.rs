@@ -30,7 +30,13 @@ pub(super) fn read(
     source: &'static str,
 ) -> Result<TrialReading, Unread> {
     if let Some(missing) = checks.iter().find(|check| check.got.is_none()) {
-        return Err(trial.doubt(&format!("the device offers no counter {}", missing.name)).into());
+        let name = &missing.name;
+        let why = if trial.observation.counters.moving.contains(name) {
+            format!("nothing shows that {name} stood still when it was read")
+        } else {
+            format!("the device offers no counter {name}")
+        };
+        return Err(trial.doubt(&why).into());
     }
     let (span, text, got) = said(checks);
     let want = Prediction { unit: Unit::Count, span: Span::exactly(0), formula: "", text, source };

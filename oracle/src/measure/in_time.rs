@@ -3,13 +3,14 @@
 //! What times something widens its readings by the trial's own bound. What counts something has no such bound: it holds as
 //! long as both are in time for what they answer, which follows from what the device declares. In virtual time nobody is late.
 
-use super::limits::Limit;
+use super::limits::{self, Limit};
 use super::measurement::Needs;
-use super::registry::of;
+use super::of;
 use crate::trials::context::Context;
 use rig_capture::analyse::Void;
 use rig_capture::{Observation, Unit};
-use rig_testcases::Script;
+use rig_lab::Action;
+use rig_testcases::{Case, Script};
 
 /// Why a trial means nothing for a measure of its case.
 pub(super) fn voids(
@@ -31,16 +32,28 @@ pub(super) fn voids(
             Void { reason: "late-send", detail }
         }));
     }
+    let rates = measures.iter().filter(|one| of(one).tells_rate);
+    let starved = rates.filter_map(|one| limits::starved(one, context, script, observation)).next();
+    voids.extend(starved.map(|detail| Void { reason: "dut-late", detail }));
     let unseen = observation.integrity.unseen;
     // They hold what was read before and after a trial against what was seen in it.
-    let reads_counters = measures.iter().any(|one| (of(one).needs)(one) == Needs::Counters);
-    if unseen > 0 && reads_counters {
+    if unseen > 0 && reads_counters(context.case) {
         let detail = format!(
             "the device did something {unseen} times between the trial and a reading of its counters"
         );
         voids.push(Void { reason: "late-reading", detail });
     }
+    let silent = context.group.declared.switch().is_some_and(|of| of.pfcwd.action == Action::Alert);
+    let hears = measures.iter().any(|one| (of(one).needs)(one) == Needs::Events);
+    // Any other action shows on the wire.
+    let undated = observation.integrity.undated.as_ref().filter(|_| hears && silent);
+    voids.extend(undated.map(|why| Void { reason: "late-event", detail: why.clone() }));
     voids
+}
+
+/// Whether anything of the case rests on the device's counters.
+pub fn reads_counters(case: &Case) -> bool {
+    case.measure.iter().any(|one| (of(one).needs)(one) == Needs::Counters)
 }
 
 #[cfg(test)]
@@ -48,14 +61,23 @@ mod tests {
     use super::*;
     use crate::trials::points::groups;
     use crate::trials::seed::Seed;
-    use rig_capture::{Dir, Integrity, Provenance, Record, What};
+    use rig_capture::{Dir, DutWait, DutWaits, Integrity, Provenance, Record, What};
     use rig_lab::Lab;
     use rig_units::Quanta;
     use rig_units::{Dur, Time};
     use std::path::Path;
 
     /// What voids a trial of a case in which everything may be `late`, and the device asked for a pause of class 3 at p1 or not.
-    fn of(lab: Option<&str>, case: &str, (late, pauses): (Dur, bool), unseen: u64) -> Vec<String> {
+    fn of(lab: Option<&str>, case: &str, late: (Dur, bool), unseen: u64) -> Vec<String> {
+        seen(lab, case, late, Integrity { unseen, ..Integrity::default() })
+    }
+
+    fn seen(
+        lab: Option<&str>,
+        case: &str,
+        (late, pauses): (Dur, bool),
+        integrity: Integrity,
+    ) -> Vec<String> {
         let file =
             lab.map(|lab| Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs").join(lab));
         let lab: Lab = rig_lab::read::lab(file.as_deref()).expect("a bundled lab");
@@ -79,7 +101,7 @@ mod tests {
         };
         let mut observation = Observation {
             records: if pauses { vec![xoff] } else { Vec::new() },
-            integrity: Integrity { unseen, ..Integrity::default() },
+            integrity,
             ..Observation::quiet(&script)
         };
         for port in &mut observation.ports {
@@ -125,5 +147,33 @@ mod tests {
         let unseen = of(Some("veth.yaml"), "pfcwd::storm-counters-broadcom", (Dur::ZERO, false), 2);
         insta::assert_snapshot!(unseen.join("\n"), @"late-reading: the device did something 2 times between the trial and a reading of its counters");
         assert_eq!(of(Some("veth.yaml"), PAUSED, (Dur::ZERO, false), 2), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_rate_lacks_what_a_guest_that_waited_did_not_make_up_for() {
+        let waited = |case: &str, stretches: &[(u64, u64)]| {
+            let wait =
+                |&(at, by): &(u64, u64)| DutWait { at: Time::ZERO + Dur::ms(at), by: Dur::ms(by) };
+            let stretches = stretches.iter().map(wait).collect();
+            let waits = DutWaits { stretches, most: Dur::ms(60), makes_up: Dur::ms(16) };
+            let integrity = Integrity { waits, ..Integrity::default() };
+            seen(Some("linux-switch.yaml"), case, (Dur::ms(20), false), integrity).join("; ")
+        };
+        let case = "buffers::shares-by-weight";
+        // 4 ms, 16 ms and nothing; the first half second and what comes behind the end are not measured.
+        let borne = [(100, 60), (900, 20), (1_000, 32), (1_100, 16), (2_600, 60)];
+        assert_eq!(waited(case, &borne), "");
+        insta::assert_snapshot!(waited(case, &[(900, 20), (1_000, 33)]), @"dut-late: from 502.12ms to 2381.32ms the guest was kept waiting for a processor for 21ms beyond the 16ms each time that it makes up for, and a rate bears 20ms");
+        assert_eq!(waited("ecn::step-under-load", &[(900, 20), (1_000, 33)]), "", "no rate");
+    }
+
+    #[test]
+    fn an_event_that_may_have_been_before_the_trial_voids_only_what_rests_on_events_alone() {
+        let of = |case| {
+            let undated = Some("it was then or then".to_owned());
+            seen(None, case, (Dur::ZERO, false), Integrity { undated, ..Integrity::default() })
+        };
+        assert_eq!(of("pfcwd::action-alert-broadcom"), ["late-event: it was then or then"]);
+        assert_eq!(of(PAUSED), Vec::<String>::new());
     }
 }

@@ -1,10 +1,11 @@
-//! What a case may ask for: each measure with what it expects and what judges it.
+//! What a case may ask for: each measure with what it expects and what judges it; the one list of them.
 
 use crate::trials::context::Context;
 use crate::trials::points::Group;
 use crate::trials::seed::Seed;
 use rig_lab::{Lab, Profile};
-use rig_testcases::Case;
+use rig_testcases::vocabulary::Entry;
+use rig_testcases::{Case, Measure, Vocabulary};
 
 mod action;
 mod ahead;
@@ -28,7 +29,6 @@ mod measurement;
 mod nic;
 mod pause;
 mod pfc;
-mod registry;
 mod search;
 mod storm;
 mod tags;
@@ -41,19 +41,96 @@ mod withheld;
 
 pub use config::shown;
 pub use ecn::class;
+pub use in_time::reads_counters;
 pub use judge_context::JudgeContext;
 pub use judged::{Judged, Settled};
 pub use limits::Limit;
 pub use measurement::{
     Expected, Expects, FromStart, Known, LateLimits, Needs, Placement, Red, Tells,
 };
-pub use registry::{Registry, of};
 pub use search::happened;
 pub use void::{as_planned, void};
 pub use watchdog::see::{Counting, see};
 pub use watchdog::subject::{Places, Subject};
 pub use watchdog::watch::Fires;
 pub use watchdog::{before, in_focus, longest_turn, marks, placer, rests, start, too_rare, turn};
+
+/// Those that may stand under `measure:`, in the order in which people are shown them.
+static ALL: &[&Known] = &[
+    &watchdog::DETECTION,
+    &watchdog::RESTORATION,
+    &watchdog::FIRED,
+    &action::ACTION,
+    &loss::LOSS,
+    &throughput::THROUGHPUT,
+    &latency::LATENCY,
+    &tags::TAGS,
+    &withheld::WITHHELD,
+    &counters::COUNTERS,
+    &storm::COVERAGE,
+    &pfc::SENT,
+    &pfc::FORMAT,
+    &backpressure::BACKPRESSURE,
+    &search::XOFF,
+    &search::DROP,
+    &search::XON,
+    &watermarks::WATERMARKS,
+    &watermark_tables::COPIES,
+    &headroom::XOFF_LATENCY,
+    &pause::RESPONSE,
+    &pause::PAUSE,
+    &pause::DUTY,
+    &pfc::COUNTERS,
+    &headroom::HEADROOM_LOSS,
+    &ecn::curve::CURVE,
+    &ecn::MARKS,
+    &ecn::counters::COUNTERS,
+    &ecn::order::ORDER,
+    &macsec::COUNTERS,
+    &macsec::FRAMES,
+    &macsec::PFC,
+    &nic::rc::RECEIVER,
+    &nic::carried::COMPLETION,
+    &nic::carried::GOODPUT,
+    &nic::shares::SHARES,
+    &nic::fixed_point::FIXED_POINT,
+    &nic::np::ANSWERS,
+    &nic::np::LATENCY,
+    &nic::np::INTERVAL,
+    &nic::np::FORMAT,
+    &nic::counters::COUNTERS,
+    &nic::rp::FOLLOWS,
+    &nic::rp::CUT,
+    &nic::rp::REACTION,
+    &nic::rates::LEAST,
+    &nic::rates::FINAL,
+    &nic::rates::BURSTS,
+    &nic::rc::SENDER,
+];
+
+/// All measures, as who reads test cases takes them.
+#[derive(Debug, Clone, Copy)]
+pub struct Registry;
+
+impl Vocabulary for Registry {
+    fn entries(&self) -> Vec<&'static Entry> {
+        ALL.iter().map(|known| &known.entry).collect()
+    }
+
+    fn settings(&self) -> &'static Entry {
+        &config::TRIED.entry
+    }
+}
+
+/// What judges a measure.
+///
+/// # Panics
+/// It was read with another vocabulary.
+pub fn of(measure: &Measure) -> &'static Known {
+    let mut all = ALL.iter().copied().chain([&config::TRIED]);
+    let known = all.find(|known| known.entry.name == measure.name());
+    known.expect("cases are read with this registry")
+}
 
 /// What a case is run and judged by on a device in one configuration.
 pub fn context<'a>(

@@ -10,6 +10,7 @@ use rig_capture::pcapng::{Onto, Spooled};
 use rig_dut::{Control as _, Emulated, Refused};
 use rig_generator::{Kept, Program};
 use rig_lab::{Fault, Setting};
+use rig_oracle::measure;
 use rig_oracle::trials::ask::{Rests, Start};
 use rig_oracle::trials::context::Context;
 use rig_oracle::trials::seed::Seed;
@@ -243,6 +244,7 @@ impl<'a> Session<'a> {
         let bench = benches.lease(&self.context.profile, share).map_err(Obstacle::Broken)?;
         let lab = WireLab::boot(bench, settings, seed, cable).map_err(not_booted)?;
         let lab = lab.behind(self.context.relays(), self.context.apart());
+        let lab = lab.counting(measure::reads_counters(self.context.case));
         Ok(Executor::Wire(Box::new(lab)))
     }
 }

@@ -63,9 +63,10 @@ fn refused(profile: &str, case: &Case) -> String {
 }
 
 #[test]
-fn the_first_case_becomes_a_script() {
-    let case = bundled(&Registry).unwrap_or_default().remove(0).cases.remove(0);
-    let script = script(&case);
+fn the_first_case_of_a_suite_becomes_a_script() {
+    let suites = bundled(&Registry).unwrap_or_default();
+    let suite = suites.iter().find(|suite| suite.name == "pfcwd").expect("it is bundled");
+    let script = script(&suite.cases[0]);
     assert_eq!(script.ports, ["p1", "p2"]);
     assert_eq!(script.dut_ports, [0, 1]);
     assert_eq!((script.streams[0].dscp, script.streams[1].dscp), (3, 4));

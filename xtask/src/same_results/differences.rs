@@ -134,7 +134,7 @@ fn told(value: Option<&Value>) -> String {
 }
 
 /// A number of things: `1 case`, `2 cases`.
-fn counted(count: usize, what: &str) -> String {
+pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 

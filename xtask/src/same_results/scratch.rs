@@ -42,17 +42,29 @@ impl Scratch {
         command.current_dir(tree).args(["build", "--package", "rigctl", "--locked"]);
         command.arg("--target-dir").arg(into);
         done(command)?;
-        let rig = self.place.join(name);
-        fs::copy(into.join("debug/rigctl"), &rig).map_err(|why| format!("{name}: {why}"))?;
-        Ok(rig)
+        self.copied(&into.join("debug/rigctl"), name)
     }
 
-    /// What a run of the catalogue of `tree` writes.
+    /// A rig that is there, copied for the same reason.
+    pub(super) fn copied(&self, rig: &Path, name: &str) -> Result<PathBuf, String> {
+        let copy = self.place.join(name);
+        fs::copy(rig, &copy).map_err(|why| format!("{}: {why}", rig.display()))?;
+        Ok(copy)
+    }
+
+    /// The cases that a rig has, and what each would run on in a lab of `tree`: a line a case.
+    pub(super) fn cases(&self, rig: &Path, tree: &Path, lab: &str) -> Result<String, String> {
+        let mut command = Command::new(rig);
+        command.current_dir(tree).args(["list", "--lab", lab]);
+        done(command)
+    }
+
+    /// What a run of a rig's catalogue writes, on a lab of `tree`: of all its cases, or of those that `only` names.
     pub(super) fn results(
         &self,
-        rig: &Path,
-        tree: &Path,
+        (rig, tree): (&Path, &Path),
         lab: &str,
+        only: Option<&str>,
         seed: u64,
     ) -> Result<String, String> {
         let out = self.place.join("out");
@@ -60,6 +72,7 @@ impl Scratch {
         let mut command = Command::new(rig);
         command.current_dir(tree).args(["run", "--lab", lab, "--evidence", "none", "--seed"]);
         command.arg(seed.to_string()).arg("--out").arg(&out);
+        command.args(only.into_iter().flat_map(|only| ["--only", only]));
         // A red case is a result, too.
         let said = command.output().map_err(|why| format!("{}: {why}", rig.display()))?;
         let path = out.join("results.json");
@@ -95,11 +108,11 @@ fn left_over(temporary: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).filter(is_over).collect()
 }
 
-/// Runs it to its end.
-fn done(mut command: Command) -> Result<(), String> {
+/// Runs it to its end; what it printed.
+fn done(mut command: Command) -> Result<String, String> {
     let said = command.output().map_err(|why| format!("{:?}: {why}", command.get_program()))?;
     if said.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&said.stdout).into_owned());
     }
     let told = String::from_utf8_lossy(&said.stderr).trim_end().to_owned();
     Err(format!("{:?}: {}: {told}", command.get_program(), said.status))

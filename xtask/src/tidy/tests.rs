@@ -295,3 +295,15 @@ fn printing_clocks_and_unfinished_code_are_found() {
     fires("oracle/src/lib.rs", &"// more\n".repeat(500), "over 500 lines");
     assert_eq!(planted("oracle/src/lib.rs", "fn f() {}\n").len(), 1, "no job stated");
 }
+
+#[test]
+fn a_file_of_more_than_five_hundred_lines_is_found_and_a_test_is_no_exception() {
+    let lines = |count: usize| format!("//! One job.\n{}", "fn f() {}\n".repeat(count - 1));
+    for path in
+        ["oracle/src/model/wred.rs", "oracle/src/model/wred/tests.rs", "rigctl/tests/wire.rs"]
+    {
+        assert_eq!(planted(path, &lines(500)), [], "{path}");
+        let why = "over 500 lines: split it by responsibility".to_owned();
+        assert_eq!(planted(path, &lines(501)), [Breach { file: path.to_owned(), line: 501, why }]);
+    }
+}

@@ -1,12 +1,14 @@
-//! Counters of a switch from its COUNTERS_DB. What stands there is a copy that the flex counters of syncd write now and then, and
-//! nothing says when: so a reading waits until each has been copied anew and stands still. What is copied too seldom to wait for is
-//! not read, and missing: never 0.
+//! Counters of a switch from its COUNTERS_DB. What stands there is a copy that the flex counters of syncd write now and then. So a
+//! reading waits until each has been copied anew and stands still, by the stamp of its copies. What is copied too seldom to wait for
+//! is not read, and missing: never 0; nor has a value what nothing shows at rest.
 
 use super::super::link::{Db, Link};
+use super::copies::Copies;
+use super::events::{Acted, COUNTED, STATUS, STORMED};
 use crate::control::error::Lost;
 use core::time::Duration;
 use rig_lab::Switch;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Which group of flex counters copies what begins so; a later row is of what no earlier one is.
 const GROUPS: [(&str, &str); 11] = [
@@ -24,60 +26,86 @@ const GROUPS: [(&str, &str); 11] = [
 ];
 const DROPS: &str = "PORT_BUFFER_DROP_STAT";
 const MARKS: &str = "WRED_ECN_PORT_STAT_COUNTER";
-/// What orchagent writes itself, each second (`COUNTER_CHECK_POLL_TIMEOUT_SEC`).
+/// What orchagent writes itself, of a stormed queue each second (`COUNTER_CHECK_POLL_TIMEOUT_SEC`) and as its storm begins and ends.
 const ORCHAGENT: &str = "";
 const SECOND: u64 = 1_000;
 /// The slowest group that is waited for, in milliseconds.
 const SLOWEST: u64 = 2_000;
-/// So often a reading is taken at most until it stands still.
-const LOOKS: usize = 4;
+/// So many of its intervals a reading takes at most.
+const LONGEST: u64 = 5;
+/// So many looks in an interval.
+const LOOKS: u64 = 8;
+
+/// What was read.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Read {
+    /// What stands still.
+    pub(super) values: BTreeMap<String, u64>,
+    /// What is there, and nothing shows at rest.
+    pub(super) moving: BTreeSet<String>,
+}
+
+/// What the watchdogs have done by now, by the objects of their queues.
+pub(super) type Watched<'w> = dyn FnMut() -> Result<BTreeMap<String, Acted>, Lost> + 'w;
 
 /// Every counter of these ports and of their queues and groups that can be read, by its canonical name: the rig's first port is
-/// `Ethernet0`, whatever the switch calls it.
+/// `Ethernet0`, whatever the switch calls it. What orchagent counts is held against what the watchdogs did.
 ///
 /// # Errors
 /// The switch is lost.
 pub(super) fn read(
     link: &mut Link,
     ports: &[String],
+    watched: &mut Watched<'_>,
     pause: &mut dyn FnMut(Duration),
-) -> Result<BTreeMap<String, u64>, Lost> {
-    let mut copied = Vec::new();
-    for (prefix, group) in GROUPS {
-        copied.push((prefix, interval(link, group)?.filter(|&ms| ms <= SLOWEST)));
+) -> Result<Read, Lost> {
+    let mut groups = BTreeMap::new();
+    for (_, name) in GROUPS {
+        if !groups.contains_key(name)
+            && let Some(group) = group(link, name)?.filter(|group| group.ms <= SLOWEST)
+        {
+            groups.insert(name, group);
+        }
     }
     let objects = objects(link, ports)?;
-    let mut last = values(link, &objects, &copied)?;
-    let is_there = |prefix: &str| last.keys().any(|name| name.contains(&format!(" {prefix}")));
-    let there = copied.iter().filter(|(prefix, _)| is_there(prefix));
-    let Some(slowest) = there.filter_map(|(_, ms)| *ms).max() else {
-        return Ok(BTreeMap::new());
-    };
-    // A copy may be late by half an interval.
-    let wait = Duration::from_millis(slowest + slowest / 2);
-    let mut still = BTreeMap::new();
-    for _ in 1..LOOKS {
-        pause(wait);
-        let now = values(link, &objects, &copied)?;
-        // What still moves has no value of one instant.
-        still = now.clone();
-        still.retain(|name, value| last.get(name) == Some(value));
-        if now == last {
+    let mut copies = Copies::default();
+    let mut waited = Duration::ZERO;
+    loop {
+        look(link, &objects, &groups, watched, &mut copies)?;
+        let slowest = copies.awaited().filter_map(|group| groups.get(group)).map(|of| of.ms).max();
+        let Some(slowest) = slowest else { break };
+        if waited > Duration::from_millis(slowest * LONGEST) {
             break;
         }
-        last = now;
+        let wait = Duration::from_millis((slowest / LOOKS).max(1));
+        pause(wait);
+        waited += wait;
     }
-    Ok(still)
+    let (values, moving) = copies.read();
+    Ok(Read { values, moving })
 }
 
-/// How often a group is copied, in milliseconds; `None` where it is not.
-fn interval(link: &mut Link, group: &str) -> Result<Option<u64>, Lost> {
-    if group == ORCHAGENT {
-        return Ok(Some(SECOND));
+/// A group of flex counters that is on.
+#[derive(Debug, Clone, Copy)]
+struct Group {
+    /// How often it is copied, in milliseconds.
+    ms: u64,
+    /// So many copies have to be seen until one was made of what is there now, all of it.
+    copies: u32,
+}
+
+/// How often a group is copied; `None` where it is not.
+fn group(link: &mut Link, name: &str) -> Result<Option<Group>, Lost> {
+    if name == ORCHAGENT {
+        return Ok(Some(Group { ms: SECOND, copies: 0 }));
     }
-    let row = link.whole(Db::Flex, &format!("FLEX_COUNTER_GROUP_TABLE:{group}"))?;
+    let row = link.whole(Db::Flex, &format!("FLEX_COUNTER_GROUP_TABLE:{name}"))?;
     let runs = row.get("FLEX_COUNTER_STATUS").is_some_and(|word| word == "enable");
-    Ok(row.get("POLL_INTERVAL").filter(|_| runs).and_then(|ms| ms.parse().ok()))
+    let ms = row.get("POLL_INTERVAL").filter(|_| runs).and_then(|ms| ms.parse().ok());
+    // Then an object is copied in parts, each with a stamp, and what stands beside the newest may be of the copy before.
+    let in_parts = row.get("BULK_CHUNK_SIZE_PER_PREFIX").is_some_and(|text| !text.is_empty());
+    // The first that is new may have been made before it was asked for.
+    Ok(ms.map(|ms| Group { ms, copies: if in_parts { 3 } else { 2 } }))
 }
 
 /// The canonical name of each object of these ports, and its key.
@@ -99,28 +127,52 @@ fn objects(link: &mut Link, ports: &[String]) -> Result<Vec<(String, String)>, L
 }
 
 /// What stands there now.
-fn values(
+fn look(
     link: &mut Link,
     objects: &[(String, String)],
-    copied: &[(&str, Option<u64>)],
-) -> Result<BTreeMap<String, u64>, Lost> {
+    groups: &BTreeMap<&'static str, Group>,
+    watched: &mut Watched<'_>,
+    copies: &mut Copies,
+) -> Result<(), Lost> {
     let mut ask = redis::pipe();
     for (_, key) in objects {
         ask.cmd("HGETALL").arg(key);
     }
     if objects.is_empty() {
-        return Ok(BTreeMap::new());
+        return Ok(());
     }
     let rows: Vec<BTreeMap<String, String>> = link.ask(Db::Counters, "read counters", &ask)?;
-    let mut all = BTreeMap::new();
-    for ((name, _), row) in objects.iter().zip(rows) {
-        for (field, text) in row {
-            let group = copied.iter().find(|(prefix, _)| field.starts_with(prefix));
-            let read = group.is_some_and(|(_, ms)| ms.is_some()) && !field.contains("WATERMARK");
-            if let Some(value) = text.parse().ok().filter(|_| read) {
-                all.insert(format!("{name} {field}"), value);
+    // Behind it: what a watchdog did before the row was read has been heard then.
+    let acted = watched()?;
+    for ((name, key), row) in objects.iter().zip(rows) {
+        let mut parts: BTreeMap<&'static str, BTreeMap<String, u64>> = BTreeMap::new();
+        for (field, text) in &row {
+            let group = GROUPS.iter().find(|(prefix, _)| field.starts_with(prefix));
+            let group = group.filter(|_| !field.contains("WATERMARK"));
+            if let (Some((_, group)), Ok(value)) = (group, text.parse()) {
+                parts.entry(group).or_default().insert(format!("{name} {field}"), value);
+            }
+        }
+        for (group, values) in parts {
+            let Some(of) = groups.get(group) else { continue };
+            if group == ORCHAGENT {
+                let acted = key.strip_prefix("COUNTERS:").and_then(|oid| acted.get(oid));
+                copies.told((name, group), values, is_over(&row, acted.copied()));
+            } else {
+                let stamp = row.get(&format!("{group}_time_stamp"));
+                let stamp = stamp.and_then(|text| text.parse().ok());
+                copies.see((name, group), values, (stamp, of.copies));
             }
         }
     }
-    Ok(all)
+    Ok(())
+}
+
+/// Whether orchagent has counted all that the watchdog of a queue did, and has nothing to add until it acts again.
+fn is_over(row: &BTreeMap<String, String>, acted: Option<Acted>) -> bool {
+    let [storms, restores] =
+        COUNTED.map(|field| row.get(field).and_then(|text| text.parse().ok()).unwrap_or(0));
+    let is = |field: &str, word: &str| row.get(field).is_some_and(|text| text == word);
+    let acts = is(STATUS, STORMED) || is("BIG_RED_SWITCH_MODE", "enable");
+    !acts && acted.is_some_and(|acted| storms >= acted.storms && restores >= acted.restores)
 }

@@ -2,7 +2,7 @@
 //! it was missed, by what orchagent counts.
 
 use super::super::link::{Db, Link};
-use super::heard::{Listener, Message};
+use super::heard::Listener;
 use crate::control::Lost;
 use rig_capture::{DutEvent, DutEventKind};
 use rig_generator::port::Mono;
@@ -11,7 +11,11 @@ use rig_units::{Dur, Time};
 use std::collections::BTreeMap;
 
 /// What orchagent counts of each queue.
-const COUNTED: &str = "PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED";
+pub(super) const COUNTED: [&str; 2] =
+    ["PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED", "PFC_WD_QUEUE_STATS_DEADLOCK_RESTORED"];
+/// What orchagent says of a queue, and of one that is stormed.
+pub(super) const STATUS: &str = "PFC_WD_STATUS";
+pub(super) const STORMED: &str = "stormed";
 /// A stamp that is older than this was not made by the scripts that publish: an image may have left it off.
 const STALE: Dur = Dur::s(10);
 
@@ -20,11 +24,18 @@ const STALE: Dur = Dur::s(10);
 struct Queue {
     port: u16,
     class: u8,
-    /// How many storms orchagent had counted before anything was heard, and how many were heard since.
-    counted: Option<u64>,
-    heard: u64,
+    /// How many storms and ends of storms orchagent had counted before anything was heard, and how many were heard since.
+    counted: Acted,
+    heard: Acted,
     /// The last that was heard of it.
     last: Option<(DutEventKind, Span)>,
+}
+
+/// How many storms of a queue there were, and how many were over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Acted {
+    pub(super) storms: u64,
+    pub(super) restores: u64,
 }
 
 /// Between which two instants of the rig's clock something happened.
@@ -38,6 +49,10 @@ pub(super) struct Ears {
     queues: BTreeMap<String, Queue>,
     /// Whether the big red switch was on: it is counted as storms that nobody detected, and publishes none.
     red: bool,
+    /// What was heard and not told yet.
+    waits: Vec<DutEvent>,
+    /// Why what was told last is not all that happened.
+    missed: Option<String>,
 }
 
 impl Ears {
@@ -52,14 +67,20 @@ impl Ears {
             let Some((own, class)) = name.split_once(':') else { continue };
             let rigs = (0..).zip(ports).find(|(_, port)| *port == own);
             if let (Some((port, _)), Ok(class @ 0..8)) = (rigs, class.parse()) {
-                let queue = Queue { port, class, counted: None, heard: 0, last: None };
-                queues.insert(oid, queue);
+                let (counted, heard) = (Acted::default(), Acted::default());
+                queues.insert(oid, Queue { port, class, counted, heard, last: None });
             }
         }
-        let mut ears = Ears { listener, queues, red: false };
+        let mut ears = Ears { listener, queues, red: false, waits: Vec::new(), missed: None };
         let counted = ears.counted(link)?;
-        for (queue, counted) in ears.queues.values_mut().zip(counted) {
+        let status = vec![STATUS.to_owned()];
+        let asked: Vec<_> =
+            ears.queues.keys().map(|oid| (format!("COUNTERS:{oid}"), status.clone())).collect();
+        let status = if asked.is_empty() { Vec::new() } else { link.fields(Db::Counters, &asked)? };
+        for ((queue, counted), status) in ears.queues.values_mut().zip(counted).zip(status) {
             queue.counted = counted;
+            let is_on = status.first().is_some_and(|word| word.as_deref() == Some(STORMED));
+            queue.last = is_on.then_some((DutEventKind::Storm, (Mono(0), Mono(0))));
         }
         Ok(ears)
     }
@@ -72,7 +93,7 @@ impl Ears {
     /// What they did since this was last asked, on a clock that began at `zero`. Polls are `poll` apart.
     ///
     /// # Errors
-    /// The switch is lost, or more storms were counted than heard.
+    /// The switch is lost.
     pub(super) fn since(
         &mut self,
         link: &mut Link,
@@ -80,7 +101,47 @@ impl Ears {
     ) -> Result<Vec<DutEvent>, Lost> {
         // Before what was heard is taken: what is counted later may be heard later.
         let counted = self.counted(link)?;
-        let mut events = Vec::new();
+        self.hear((zero, poll))?;
+        let red = core::mem::take(&mut self.red);
+        for (queue, counted) in self.queues.values_mut().zip(counted) {
+            let storms = counted.storms.saturating_sub(queue.counted.storms);
+            if storms > queue.heard.storms && !red {
+                let Queue { port, class, heard, .. } = queue;
+                let port = Switch::port_name(*port);
+                self.missed = Some(format!(
+                    "{storms} storms were counted of {port}:{class}, and {} were published (PFC_WD_ACTION): what was missed nobody can date",
+                    heard.storms
+                ));
+            }
+            if storms > queue.heard.storms {
+                // From here on it is counted anew: the next trial is not to answer for it.
+                (queue.counted, queue.heard) = (counted, Acted::default());
+            }
+        }
+        Ok(core::mem::take(&mut self.waits))
+    }
+
+    /// Why what was told last is not all that happened; `None` where it is.
+    pub(super) const fn missed(&mut self) -> Option<String> {
+        self.missed.take()
+    }
+
+    /// What orchagent has to have counted of each queue by now at least, from what has come.
+    ///
+    /// # Errors
+    /// The switch is lost.
+    pub(super) fn acted(&mut self, clock: (Mono, Dur)) -> Result<BTreeMap<String, Acted>, Lost> {
+        self.hear(clock)?;
+        let of = |(oid, queue): (&String, &Queue)| {
+            let Queue { counted, heard, .. } = queue;
+            let storms = counted.storms + heard.storms;
+            (oid.clone(), Acted { storms, restores: counted.restores + heard.restores })
+        };
+        Ok(self.queues.iter().map(of).collect())
+    }
+
+    /// Takes what has come.
+    fn hear(&mut self, (zero, poll): (Mono, Dur)) -> Result<(), Lost> {
         for message in self.listener.take()? {
             let kind = match message.word.as_str() {
                 "storm" => DutEventKind::Storm,
@@ -88,62 +149,55 @@ impl Ears {
                 _ => continue,
             };
             let Some(queue) = self.queues.get_mut(&message.oid) else { continue };
-            let span = span(&message, poll);
+            let span = span(message.within, message.stamp.polled(), poll);
+            let last = queue.last.replace((kind, span));
+            let same = last.filter(|(last, _)| *last == kind);
             // The same poll published it twice.
-            let again = queue
-                .last
-                .is_some_and(|(last, (from, to))| last == kind && from <= span.1 && span.0 <= to);
-            queue.last = Some((kind, span));
-            if again {
+            if same.is_some_and(|(_, (from, to))| from <= span.1 && span.0 <= to) {
                 continue;
             }
-            queue.heard += u64::from(kind == DutEventKind::Storm);
-            events.push(event(queue, kind, span, zero));
-        }
-        if core::mem::take(&mut self.red) {
-            for (queue, counted) in self.queues.values_mut().zip(counted) {
-                (queue.counted, queue.heard) = (counted, 0);
+            // A storm that goes on is told again where the action is `alert`, and counted once.
+            if same.is_none() {
+                match kind {
+                    DutEventKind::Storm => queue.heard.storms += 1,
+                    DutEventKind::Restore => queue.heard.restores += 1,
+                }
             }
-            return Ok(events);
+            let event = event(queue, kind, span, zero);
+            self.waits.push(event);
         }
-        for (queue, counted) in self.queues.values().zip(counted) {
-            let before = queue.counted.unwrap_or_default();
-            let storms = counted.unwrap_or_default().saturating_sub(before);
-            if storms > queue.heard {
-                let Queue { port, class, heard, .. } = queue;
-                let why = format!(
-                    "{storms} storms were counted of {}:{class} since the first trial, and {heard} were published: what was missed nobody \
-                     can date",
-                    Switch::port_name(*port)
-                );
-                let tried = "hear every event of PFC_WD_ACTION".to_owned();
-                return Err(Lost { tried, why });
-            }
-        }
-        Ok(events)
+        Ok(())
     }
 
-    /// How many storms orchagent has counted of each queue.
-    fn counted(&self, link: &mut Link) -> Result<Vec<Option<u64>>, Lost> {
-        let fields = vec![COUNTED.to_owned()];
+    /// What orchagent has counted of each queue.
+    fn counted(&self, link: &mut Link) -> Result<Vec<Acted>, Lost> {
+        let fields: Vec<String> = COUNTED.map(str::to_owned).to_vec();
         let asked: Vec<_> =
             self.queues.keys().map(|oid| (format!("COUNTERS:{oid}"), fields.clone())).collect();
         if asked.is_empty() {
             return Ok(Vec::new());
         }
-        let all = link.fields(Db::Counters, &asked)?;
-        let number = |fields: Vec<Option<String>>| fields.into_iter().next()??.parse().ok();
-        Ok(all.into_iter().map(number).collect())
+        let number = |text: &Option<String>| text.as_ref()?.parse().ok();
+        let acted = |fields: Vec<Option<String>>| {
+            let mut all = fields.iter().map(|text| number(text).unwrap_or_default());
+            let (storms, restores) =
+                (all.next().unwrap_or_default(), all.next().unwrap_or_default());
+            Acted { storms, restores }
+        };
+        Ok(link.fields(Db::Counters, &asked)?.into_iter().map(acted).collect())
     }
 }
 
 /// When the poll was that published a message. It is published before the next poll begins; where the image stamps its polls the
-/// stamp says more, and that it came late.
-fn span(message: &Message, poll: Dur) -> Span {
-    let (since, came) = message.within;
+/// stamp says more, and that it came late. The stamp is that of the last poll before it was asked for: of the one that published
+/// where no other can have been meanwhile, and else of no earlier one.
+fn span((since, came): Span, polled: Option<Span>, poll: Dur) -> Span {
     let sooner = |time: Dur| Mono(since.0.saturating_sub(time.0 / 1_000));
-    match message.polled {
-        Some((from, to)) if from <= came && to >= sooner(poll) => (from, to.min(came)),
+    let alone = came.0.saturating_sub(since.0) < poll.0 / 2_000;
+    match polled {
+        Some((from, to)) if from <= came && to >= sooner(poll) => {
+            (if alone { from } else { sooner(poll).min(from) }, to.min(came))
+        }
         Some((from, _)) if from <= came && from >= sooner(STALE) => (from, came),
         _ => (sooner(poll), came),
     }

@@ -3,12 +3,14 @@
 //! Nothing is written that the reader of this crate would not read as it was meant, nothing counts as set until the databases behind
 //! CONFIG_DB say so, and what another hand has changed meanwhile is told and left alone.
 
+mod copies;
 mod counters;
 mod effect;
 mod events;
 mod heard;
 mod held;
 mod lease;
+mod stamps;
 mod stated;
 
 pub use held::is_held;
@@ -27,6 +29,7 @@ use rig_capture::DutEvent;
 use rig_generator::port::Mono;
 use rig_lab::{Declared, Profile, RedisAt, Setting, settings};
 use rig_units::Dur;
+use std::collections::BTreeMap;
 
 /// How long a setting may take to arrive where it is in effect: orchagent does one thing after the other.
 const ARRIVES: Duration = Duration::from_secs(20);
@@ -178,6 +181,21 @@ impl SonicControl {
         }
     }
 
+    /// From now on what is published is heard.
+    fn listen(&mut self) -> Result<(), Lost> {
+        if self.ears.is_none() {
+            self.ears = Some(Ears::open(&self.at, &mut self.link, &self.ports)?);
+            self.redden();
+        }
+        Ok(())
+    }
+
+    /// Zero of the session's clock, and how far polls are apart.
+    fn clock(&self) -> (Mono, Dur) {
+        let switch = self.seen.1.switch();
+        (self.zero, switch.map_or(Dur::ZERO, |switch| switch.pfcwd.poll_interval))
+    }
+
     fn plan(&self, settings: &[Setting]) -> Result<Vec<Write>, Refused> {
         let (tables, now) = &self.seen;
         stated::plan((tables, &self.ports, &self.base), now, settings)
@@ -278,23 +296,35 @@ impl Control for SonicControl {
     /// Those that stand still: whoever reads waits for it.
     fn counters(&mut self, names: &[String]) -> Result<Readings, ControlError> {
         self.lease.renew(&mut self.link)?;
-        let mut values = counters::read(&mut self.link, &self.ports, &mut pause)?;
+        let clock = self.clock();
+        self.listen()?;
+        let ears = &mut self.ears;
+        let mut watched = || match ears {
+            Some(ears) => ears.acted(clock),
+            None => Ok(BTreeMap::new()),
+        };
+        let read = counters::read(&mut self.link, &self.ports, &mut watched, &mut pause)?;
+        let counters::Read { mut values, mut moving } = read;
         values.retain(|name, _| names.is_empty() || names.contains(name));
-        Ok(Readings { values, ..Readings::default() })
+        moving.retain(|name| names.is_empty() || names.contains(name));
+        Ok(Readings { values, moving, ..Readings::default() })
     }
 
     /// None the first time: what is published is heard from then on.
     fn events(&mut self) -> Result<Vec<DutEvent>, ControlError> {
         self.lease.renew(&mut self.link)?;
-        let Some(ears) = &mut self.ears else {
-            self.ears = Some(Ears::open(&self.at, &mut self.link, &self.ports)?);
-            self.redden();
-            return Ok(Vec::new());
+        let clock = self.clock();
+        self.listen()?;
+        let events = match &mut self.ears {
+            Some(ears) => ears.since(&mut self.link, clock)?,
+            None => Vec::new(),
         };
-        let poll = self.seen.1.switch().map_or(Dur::ZERO, |switch| switch.pfcwd.poll_interval);
-        let events = ears.since(&mut self.link, (self.zero, poll))?;
         self.redden();
         Ok(events)
+    }
+
+    fn missed(&mut self) -> Option<String> {
+        self.ears.as_mut().and_then(Ears::missed)
     }
 
     /// Byte for byte what it was, whatever `touched` names: a value that was not there is not there again.

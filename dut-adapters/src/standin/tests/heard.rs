@@ -28,7 +28,10 @@ fn what_the_big_red_switch_is_counted_as_was_not_missed() {
     assert_eq!(control.events(), Ok(Vec::new()), "it was on meanwhile");
     device.0.lock().expect("no panic").counters.insert(name, 2);
     wait(Dur::ms(1_300));
-    assert!(control.events().is_err(), "and now it is off");
+    assert_eq!(control.missed(), None);
+    assert_eq!(control.events(), Ok(Vec::new()));
+    assert!(control.missed().is_some(), "and now it is off");
+    assert_eq!((control.events(), control.missed()), (Ok(Vec::new()), None), "told once");
 }
 
 /// The watchdog acts now; when that is.
@@ -44,8 +47,8 @@ fn acts(device: &Device, what: DutEventKind) -> Mono {
     at
 }
 
-/// What the rig hears of a storm and its end, and when they were on its clock.
-type Heard = (Result<Vec<DutEvent>, ControlError>, [Time; 2]);
+/// What the rig hears of a storm and its end, when they were on its clock, and what it knows to have missed.
+type Heard = (Result<Vec<DutEvent>, ControlError>, [Time; 2], Option<String>);
 
 fn heard(faults: Faults) -> Option<Heard> {
     let desk = tempfile::tempdir().expect("a folder");
@@ -60,7 +63,7 @@ fn heard(faults: Faults) -> Option<Heard> {
     // Until it is there; what orchagent counts comes each second.
     wait(if faults.silent { Dur::ms(1_300) } else { Dur::ms(200) });
     let on = |at: Mono| Time::ZERO + at.since(zero).expect("later");
-    Some((control.events(), [on(storm), on(restore)]))
+    Some((control.events(), [on(storm), on(restore)], control.missed()))
 }
 
 fn wait(length: Dur) {
@@ -84,7 +87,7 @@ fn held(events: &[DutEvent], at: [Time; 2]) -> Dur {
 
 #[test]
 fn an_event_is_heard_once_with_an_instant_that_holds_whatever_the_switch_says_of_its_clock() {
-    let Some((events, at)) = heard(Faults::default()) else { return };
+    let Some((events, at, _)) = heard(Faults::default()) else { return };
     let off = held(&events.expect("a line"), at);
     assert!(off < Dur::ms(5), "a stamp of the poll tells it well: {off}");
     // Its stamps are of another clock: what is known without them is left.
@@ -98,10 +101,12 @@ fn an_event_is_heard_once_with_an_instant_that_holds_whatever_the_switch_says_of
 #[test]
 fn an_event_that_comes_late_is_dated_by_its_poll_and_one_that_does_not_come_is_missed() {
     let late = Faults { late_events: Dur::ms(150), ..Faults::default() };
-    let Some((events, at)) = heard(late) else { return };
+    let Some((events, at, missed)) = heard(late) else { return };
     let off = held(&events.expect("a line"), at);
     assert!(off >= Dur::ms(70), "how late it was is not hidden: {off}");
-    let (silent, _) = heard(Faults { silent: true, ..Faults::default() }).expect("a redis");
-    let why = silent.expect_err("it is missed").to_string();
+    assert_eq!(missed, None);
+    let (silent, _, missed) = heard(Faults { silent: true, ..Faults::default() }).expect("a redis");
+    assert_eq!(silent, Ok(Vec::new()));
+    let why = missed.expect("it is told");
     assert!(why.contains("1 storms were counted of Ethernet4:3"), "{why}");
 }

@@ -4,7 +4,7 @@ use super::subject::Subject;
 use crate::judge::place::Setup;
 use crate::judge::{self, Planner};
 use crate::measure::Placement;
-use crate::measure::registry::of;
+use crate::measure::of;
 use crate::trials::ask::{Ask, Place, Role};
 use crate::trials::context::Context;
 use crate::trials::effort::Effort;

@@ -5,22 +5,26 @@ use super::benches::Lease;
 use super::broken::Broken;
 use super::clocks::SessionClock;
 use super::losses::Losses;
+use super::steered::Steered;
 use super::tape::Tape;
+use super::told::Told;
 use super::trial::Trial;
+use crate::executor::guest::GuestHost;
 use crate::executor::ledger::Seen;
 use crate::executor::virtual_lab::speeds;
 use crate::stop::Stop;
 use rig_capture::deep::{Capture, Interface};
 use rig_capture::pcapng::{Onto, Spool, Spooled};
-use rig_capture::{Approach, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance};
+use rig_capture::{Approach, Counters, Integrity, Observation, PortTrace, Provenance};
 use rig_capture::{Relay, What};
-use rig_dut::control::{Order, if_offered};
+use rig_dut::control::{Order, Readings, if_offered};
 use rig_frames::ethernet;
 use rig_generator::port::{Fault, PortError, RealTime, StampedBy};
 use rig_generator::{Clock, Departure, Kept, Obeys, Program, Template, Watcher, Who};
 use rig_lab::{Declared, Setting};
 use rig_testcases::{EndpointSpec, Script, wire};
 use rig_units::{Apart, Dur, FCS, PortSpeed, Time};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Between a reading of the clock and what it stands for, with nothing in between but a few instructions.
@@ -36,6 +40,8 @@ pub struct WireLab {
     relays: Vec<Vec<Relay>>,
     /// How far the clock of what is under test and the rig's may be apart.
     apart: Apart,
+    /// Whether anybody asks for the device's counters.
+    counts: bool,
     /// How each sender of the last trial kept to its plan.
     pub(super) kept: Vec<(String, Kept)>,
     /// Where the frames of the next trial go, too; afterwards it is taken out again.
@@ -77,6 +83,7 @@ impl WireLab {
             cable,
             relays: Vec::new(),
             apart: Apart::NOT,
+            counts: true,
             kept: Vec::new(),
             disk: None,
             spool: None,
@@ -87,6 +94,11 @@ impl WireLab {
     /// The same, and each NIC under test, whose clock and the rig's may be `apart`, stands behind `relays`: in the order of its ports.
     pub fn behind(self, relays: Vec<Vec<Relay>>, apart: Apart) -> WireLab {
         WireLab { relays, apart, ..self }
+    }
+
+    /// The same, and counters are read only where something `counts` on them: some devices take their time to tell them.
+    pub fn counting(self, counts: bool) -> WireLab {
+        WireLab { counts, ..self }
     }
 
     /// Whether the device was booted for this session, so that it begins with nothing stormed.
@@ -147,7 +159,7 @@ impl WireLab {
         if_offered(control.order(Order::ClearWatermarks))?;
         if_offered(control.order(Order::Disconnect))?;
         let read = self.clock.now();
-        let before = if_offered(control.counters(&[]))?.unwrap_or_default();
+        let before = readings(control, self.counts)?;
         let earlier = if_offered(control.events())?.unwrap_or_default();
         let _earlier = if_offered(control.health())?;
         let lost = Losses::of(&pacer.lanes)?;
@@ -155,6 +167,8 @@ impl WireLab {
         // Only while frames are on their way: what is worked out afterwards may wait. Without the permission frames are
         // late more often, which voids their trials.
         let real_time = RealTime::enter();
+        let begun = self.now();
+        let starved = self.bench.host.as_ref().map(|host| host.watch(begun)).unwrap_or_default();
         let origin = self.now();
         let instant: Vec<bool> = self.bench.pacer.lanes.iter().map(|lane| lane.instant).collect();
         let mut tape =
@@ -184,12 +198,16 @@ impl WireLab {
         let most = (0..script.streams.len()).map(|stream| ledger.sent(index(stream))).max();
         self.bench.next += most.unwrap_or(0);
         let Seen { records, streams, loads, unrecorded, spool } = ledger.finish();
-        let Bench { control, bound, .. } = &mut *self.bench;
+        let Bench { control, bound, host, .. } = &mut *self.bench;
         let bound = *bound;
-        let after = if_offered(control.counters(&[]))?.unwrap_or_default();
+        let after = readings(control, self.counts)?;
+        // A wait is counted when it is over, and who answers has a processor again.
+        host.as_deref().map_or(Ok(()), GuestHost::answers)?;
+        let waits = starved.until(origin, script.length);
         let read = self.clock.now();
         let took = read.since(origin + script.length).unwrap_or_default().max(took) + after.age;
         let happened = if_offered(control.events())?;
+        let missed = control.missed();
         let health = if_offered(control.health())?;
         // What had been sent by the end is still on its way, and leaves the device as late as that was.
         let slowest =
@@ -216,7 +234,8 @@ impl WireLab {
         };
         // A device that is late tells when it should have acted: the wire shows it later.
         let within = off.min(bound);
-        let events = happened.map(|events| since(origin, events, within));
+        let told = happened.map(|events| Told::since(origin, events, within));
+        let (events, undated) = told.map_or((None, None), |told| (Some(told.events), told.undated));
         let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds).map(
             |((&index, name), speed)| PortTrace {
                 name: name.clone(),
@@ -235,7 +254,13 @@ impl WireLab {
                 Approach::of(trace.speed, (relays.clone(), self.apart), at, &records)
             });
         }
-        let mut counters = Counters::read(before.values, after.values);
+        let moving: BTreeSet<String> = before.moving.into_iter().chain(after.moving).collect();
+        let rests = |mut values: BTreeMap<String, u64>| {
+            values.retain(|name, _| !moving.contains(name));
+            values
+        };
+        let mut counters = Counters::read(rests(before.values), rests(after.values));
+        counters.moving = Arc::new(moving);
         counters.took = took;
         counters.vendor = Arc::new(after.vendor);
         Ok(Observation {
@@ -255,7 +280,9 @@ impl WireLab {
                 late,
                 cut: lost.told(|lane| self.bench.cabling.interface(lane)),
                 dut: health.and_then(|health| health.doubt(bound)),
+                waits,
                 unseen: unseen.count(),
+                undated: missed.or(undated),
             },
         })
     }
@@ -326,13 +353,12 @@ impl WireLab {
     }
 }
 
-/// Events on the trial's clock, none of them known better than to within `off`; those before it left out.
-fn since(origin: Time, events: Vec<DutEvent>, off: Dur) -> Vec<DutEvent> {
-    let since = |event: DutEvent| {
-        let at = Time(event.at.since(origin)?.0);
-        Some(DutEvent { at, off: event.off.max(off), ..event })
-    };
-    events.into_iter().filter_map(since).collect()
+/// The device's counters now, where somebody asks for them and it has some.
+fn readings(control: &mut Steered, asked: bool) -> Result<Readings, Broken> {
+    if !asked {
+        return Ok(Readings::default());
+    }
+    Ok(if_offered(control.counters(&[]))?.unwrap_or_default())
 }
 
 /// The bytes of a PFC frame of the rig's port.

@@ -22,6 +22,7 @@ mod room;
 mod served;
 mod steered;
 mod tape;
+mod told;
 mod trial;
 mod unseen;
 

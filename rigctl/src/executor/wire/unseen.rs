@@ -19,7 +19,7 @@ impl Unseen {
     /// The counters before the trial were asked for at `read`; these are the events since whenever somebody asked last.
     pub(super) fn before(&mut self, read: Time, events: &[DutEvent]) {
         self.read = read;
-        self.add(events.iter().filter(|event| event.at >= read).count());
+        self.add(events.iter().filter(|event| event.at + event.off >= read).count());
     }
 
     /// A frame that arrived before the trial began.
@@ -35,8 +35,11 @@ impl Unseen {
     /// Events of which some came before the trial at `origin`, or after its end.
     pub(super) fn events(&mut self, origin: Time, events: &[DutEvent]) {
         let (ended, read) = self.quiet;
-        let outside =
-            |event: &&DutEvent| event.at < origin || (event.at > ended && event.at <= read);
+        // Those that may have been there, too.
+        let outside = |event: &&DutEvent| {
+            let (from, to) = (event.at.saturating_sub(event.off), event.at + event.off);
+            from < origin || (to > ended && from <= read)
+        };
         self.add(events.iter().filter(outside).count());
     }
 

@@ -1,6 +1,6 @@
 //! When something was, by what is known of it.
 
-use super::super::heard::{Message, Time};
+use super::super::stamps::{Stamp, Time};
 use super::span;
 use rig_generator::port::Mono;
 use rig_units::Dur;
@@ -11,17 +11,12 @@ fn at(ms: u64) -> Mono {
     Mono(ms * MS)
 }
 
-fn message(within: (u64, u64), polled: Option<(u64, u64)>) -> Message {
-    let both = |(from, to)| (at(from), at(to));
-    let (oid, word) = ("oid:0x15".to_owned(), "storm".to_owned());
-    Message { oid, word, within: both(within), polled: polled.map(both) }
-}
-
 #[test]
 fn an_event_was_at_the_poll_that_its_stamp_tells_or_no_more_than_one_before_it_was_published() {
     let poll = Dur::ms(100);
-    let of = |within, polled| {
-        let (from, to) = span(&message(within, polled), poll);
+    let of = |within: (u64, u64), polled: Option<(u64, u64)>| {
+        let both = |(from, to)| (at(from), at(to));
+        let (from, to) = span(both(within), polled.map(both), poll);
         (from.0 / MS, to.0 / MS)
     };
     assert_eq!(of((20_000, 20_006), Some((20_001, 20_002))), (20_001, 20_002), "the stamp");
@@ -34,6 +29,39 @@ fn an_event_was_at_the_poll_that_its_stamp_tells_or_no_more_than_one_before_it_w
     assert_eq!(of((20_000, 20_006), Some((23_001, 23_002))), (19_900, 20_006), "a clock astray");
     assert_eq!(of((20_000, 20_006), Some((19_700, 19_701))), (19_700, 20_006), "a late event");
     assert_eq!(of((20_000, 20_006), Some((9_000, 9_001))), (19_900, 20_006), "a stamp of before");
+    // Over a slow line: a stamp that is read late may be that of a later poll, of which the message did not tell.
+    assert_eq!(of((20_000, 20_045), Some((20_001, 20_021))), (20_001, 20_021), "one poll fits");
+    assert_eq!(of((20_000, 20_120), Some((20_101, 20_121))), (19_900, 20_120), "two polls fit");
+}
+
+#[test]
+fn a_clock_that_is_set_beside_an_event_says_nothing_of_it() {
+    // One that is right, each told in 2 ms, a second apart; in the third it was set.
+    let told = |ms: u64, micros: u64| Time { before: at(ms), after: at(ms + 2), micros };
+    let zero = 1_787_266_868_000_000;
+    let first = told(1_000, zero + 1_001_000);
+    let next = told(2_000, zero + 2_000_500);
+    for (by, set) in [(0, false), (1_900, false), (4_700, true), (3_000_000, true)] {
+        let third = told(3_000, zero + 3_001_000 + by);
+        assert_eq!(next.was_set_before(&third), set, "forth by {by} us");
+        let third = told(3_000, zero + 3_001_000 - by);
+        assert_eq!(next.was_set_before(&third), set, "back by {by} us");
+    }
+    assert!(!first.was_set_before(&next));
+    let text = (zero + 2_990_000).to_string();
+    let stamp = |astray| {
+        let mut stamp = Stamp::default();
+        let times = [told(3_000, zero + 3_001_000), told(3_010, zero + 3_011_000)];
+        stamp.add(Some(&text), Some((times[0], astray)));
+        stamp.add(None, Some((Time { after: at(3_011), ..times[1] }, false)));
+        assert!(!stamp.is_known());
+        stamp.add(None, None);
+        assert!(stamp.is_known());
+        stamp.polled()
+    };
+    // By the shortest of them, and the stamp that was read first.
+    let want = (Mono(2_989 * MS - 1_000), Mono(2_990 * MS + 1_000));
+    assert_eq!((stamp(false), stamp(true)), (Some(want), None));
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Counters, as flex counters write them now and then.
 
 use super::{SOON, open, switch};
-use crate::control::Control as _;
+use crate::control::{Control as _, Readings};
 use crate::fixture::RedisServer;
-use crate::sonic::control::counters;
-use core::time::Duration;
-use std::collections::BTreeMap;
+use crate::sonic::SonicControl;
+use crate::sonic::control::counters::{self, Read};
+use crate::sonic::control::events::Acted;
+use std::collections::{BTreeMap, BTreeSet};
 
 const COUNTERS: i64 = 2;
 const FLEX: i64 = 5;
@@ -22,16 +23,28 @@ fn group(server: &RedisServer, name: &str, status: &str, ms: &str) {
     server.tell(FLEX, &["HSET", &key, "FLEX_COUNTER_STATUS", status, "POLL_INTERVAL", ms]);
 }
 
+/// What is read while `copy` plays syncd between two looks, and how often it was looked again.
+fn read(
+    control: &mut SonicControl,
+    acted: &BTreeMap<String, Acted>,
+    copy: &mut dyn FnMut(u64),
+) -> (Read, u64) {
+    let mut looks = 0;
+    let read =
+        counters::read(&mut control.link, &control.ports, &mut || Ok(acted.clone()), &mut |_| {
+            looks += 1;
+            copy(looks);
+        });
+    (read.expect("it is there"), looks)
+}
+
 #[test]
 fn a_counter_is_read_once_it_was_copied_anew_and_what_is_not_copied_is_missing_and_never_0() {
     let desk = tempfile::tempdir().expect("a folder");
     let Some((server, _orchagent)) = switch(desk.path()) else { return };
     let mut control = open(&server, SOON).expect("a leaf");
-    let read = |control: &mut super::SonicControl, names: &[&str]| {
-        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        control.counters(&names).expect("it is there").values
-    };
-    assert_eq!(read(&mut control, &[]), BTreeMap::new(), "nothing is counted yet");
+    let none = BTreeMap::new();
+    assert_eq!(control.counters(&[]), Ok(Readings::default()), "nothing is counted yet");
     let port = object(&server, "COUNTERS_PORT_NAME_MAP", "Ethernet4");
     let queue = object(&server, "COUNTERS_QUEUE_NAME_MAP", "Ethernet4:3");
     let other = object(&server, "COUNTERS_PORT_NAME_MAP", "Ethernet28");
@@ -45,26 +58,79 @@ fn a_counter_is_read_once_it_was_copied_anew_and_what_is_not_copied_is_missing_a
     }
     let of_queue = ["SAI_QUEUE_STAT_PACKETS", "5", "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS", "5"];
     server.tell(COUNTERS, &[&["HSET", queue.as_str()], &of_queue[..]].concat());
-    // Of a group that is too slow, of one that is off, and what is no number: none of them is there.
     let name = format!("Ethernet4 {pfc}");
-    assert_eq!(read(&mut control, &[]), BTreeMap::from([(name.clone(), 7)]));
-    assert_eq!(read(&mut control, &["Ethernet4:3 SAI_QUEUE_STAT_PACKETS"]), BTreeMap::new());
+    let packets = "Ethernet4:3 SAI_QUEUE_STAT_PACKETS".to_owned();
+    let only = |name: &String| BTreeSet::from([name.clone()]);
+    // Nothing tells a copy from the one before: it may be that, however long it stands there. It is not waited for.
+    let (unstamped, looks) = read(&mut control, &none, &mut |_| {});
+    assert_eq!((unstamped.values, unstamped.moving, looks), (none_of(), only(&name), 0));
+    let stamp = |key: &str, group: &str, at: u64| {
+        let field = format!("{group}_time_stamp");
+        server.tell(COUNTERS, &["HSET", key, &field, &at.to_string()]);
+    };
+    stamp(&port, "PORT_STAT_COUNTER", 1_000);
+    // Copies that are late stand still, too: 713 of 1600.
+    let (late, looks) = read(&mut control, &none, &mut |_| {});
+    assert_eq!((late.values, late.moving), (none_of(), only(&name)));
+    assert!(looks > 8 * 5, "{looks}: it is waited for several intervals");
+    // Of a group that is too slow, of one that is off, and what is no number: none of them is there.
+    let (still, looks) =
+        read(&mut control, &none, &mut |at| stamp(&port, "PORT_STAT_COUNTER", 1_000 + at));
+    assert_eq!((still.values, still.moving), ([(name.clone(), 7)].into(), BTreeSet::new()));
+    assert_eq!(looks, 2, "the second that is new was made of what is there now");
     group(&server, "QUEUE_STAT_COUNTER", "enable", "40");
-    let packets = BTreeMap::from([("Ethernet4:3 SAI_QUEUE_STAT_PACKETS".to_owned(), 5)]);
-    assert_eq!(read(&mut control, &["Ethernet4:3 SAI_QUEUE_STAT_PACKETS"]), packets);
-    // What comes with the next copy is waited for: so long, and as often.
-    let mut waits = Vec::new();
-    let values = counters::read(&mut control.link, &control.ports, &mut |wait| {
-        if waits.is_empty() {
+    stamp(&queue, "QUEUE_STAT_COUNTER", 1_000);
+    let mut copied = |control: &mut SonicControl, change: &mut dyn FnMut(u64)| {
+        read(control, &none, &mut |at| {
+            change(at);
+            stamp(&port, "PORT_STAT_COUNTER", 2_000 + at);
+            stamp(&queue, "QUEUE_STAT_COUNTER", 2_000 + at);
+        })
+    };
+    // What comes with a later copy is waited for.
+    let (later, looks) = copied(&mut control, &mut |at| {
+        if at == 2 {
             server.tell(COUNTERS, &["HSET", &port, pfc, "9"]);
         }
-        waits.push(wait);
     });
-    assert_eq!(values.expect("it is there").get(&name), Some(&9));
-    assert_eq!(waits, [Duration::from_millis(60); 2]);
+    assert_eq!(later.values, [(name.clone(), 9), (packets.clone(), 5)].into());
+    assert_eq!(looks, 3);
     // And what never stands still has no value, whatever stands still beside it.
-    let values = counters::read(&mut control.link, &control.ports, &mut |_| {
+    let (moves, _) = copied(&mut control, &mut |_| {
         server.tell(COUNTERS, &["HINCRBY", &port, pfc, "1"]);
     });
-    assert_eq!(values, Ok(packets));
+    assert_eq!((moves.values, moves.moving), ([(packets, 5)].into(), only(&name)));
+}
+
+const fn none_of() -> BTreeMap<String, u64> {
+    BTreeMap::new()
+}
+
+#[test]
+fn what_orchagent_counts_is_read_once_it_has_counted_what_the_watchdog_did() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some((server, _orchagent)) = switch(desk.path()) else { return };
+    let mut control = open(&server, SOON).expect("a leaf");
+    let queue = object(&server, "COUNTERS_QUEUE_NAME_MAP", "Ethernet4:3");
+    let oid = queue.trim_start_matches("COUNTERS:").to_owned();
+    let acted = |storms, restores| BTreeMap::from([(oid.clone(), Acted { storms, restores })]);
+    let [storms, ends] =
+        ["DETECTED", "RESTORED"].map(|of| format!("PFC_WD_QUEUE_STATS_DEADLOCK_{of}"));
+    let dropped = "PFC_WD_QUEUE_STATS_TX_DROPPED_PACKETS";
+    let row = |words: &[&str]| {
+        server.tell(COUNTERS, &[&["HSET", queue.as_str()], words].concat());
+    };
+    row(&[&storms, "1", &ends, "0", dropped, "20", "PFC_WD_STATUS", "stormed"]);
+    let at_rest = |control: &mut SonicControl, acted: &BTreeMap<String, Acted>| {
+        let (read, _) = read(control, acted, &mut |_| {});
+        let own = format!("Ethernet4:3 {dropped}");
+        assert!(read.moving.contains(&own) != read.values.contains_key(&own));
+        read.values.get(&own).copied()
+    };
+    assert_eq!(at_rest(&mut control, &acted(1, 0)), None, "it goes on");
+    row(&["PFC_WD_STATUS", "operational"]);
+    assert_eq!(at_rest(&mut control, &acted(1, 1)), None, "its end is not counted yet");
+    row(&[&ends, "1", dropped, "31"]);
+    assert_eq!(at_rest(&mut control, &acted(1, 1)), Some(31));
+    assert_eq!(at_rest(&mut control, &acted(2, 1)), None, "nor is the next");
 }
