@@ -32,8 +32,8 @@ pub use counter::DutCounter;
 pub use load::{Load, Loads};
 pub use measurement::{Reading, Span, Unit};
 pub use observation::{
-    ConfigOutcome, Counters, DutEvent, DutEventKind, Integrity, Lateness, Names, Observation,
-    PortTrace, Provenance, Samples, StreamCount, Touched,
+    ConfigOutcome, Counters, DutEvent, DutEventKind, DutWait, DutWaits, Integrity, Lateness, Names,
+    Observation, PortTrace, Provenance, Samples, StreamCount, Touched,
 };
 pub use packed::{Packed, PackedCounters, PackedLoads};
 pub use pick::Side;

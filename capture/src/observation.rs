@@ -296,11 +296,33 @@ pub struct Integrity {
     pub cut: Option<String>,
     /// Why the device itself cannot be trusted in this trial (an emulated one that fell behind).
     pub dut: Option<String>,
+    /// How long the machine that the device runs on kept it waiting for a processor (a device in a guest).
+    pub waits: DutWaits,
     /// How often the device acted between the trial and the readings of its counters, before or after it: what they then say
     /// is not what the trial shows.
     pub unseen: u64,
     /// Which event of the device's may have been before the trial, and by how much: whether it tells of the trial nobody knows.
     pub undated: Option<String>,
+}
+
+/// What a device in a guest waited for a processor, and how much of that a trial bears.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DutWaits {
+    /// The stretches, in their order.
+    pub stretches: Vec<DutWait>,
+    /// How long one may be.
+    pub most: Dur,
+    /// How much of each the device makes up for, so that it sends no less for it.
+    pub makes_up: Dur,
+}
+
+/// A stretch in which a device in a guest was behind, because it had no processor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DutWait {
+    /// When it was furthest behind.
+    pub at: Time,
+    /// By how much, at most.
+    pub by: Dur,
 }
 
 /// A frame that left later than planned.

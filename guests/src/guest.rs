@@ -78,6 +78,7 @@ pub struct Guest {
     release: String,
     end: Option<Sender<()>>,
     keeper: Option<JoinHandle<()>>,
+    process: u32,
 }
 
 /// What a command in a guest came to.
@@ -109,8 +110,8 @@ impl Guest {
                 .and_then(|()| qemu.spawn().map_err(|error| error.to_string()));
             match child {
                 Ok(mut child) => {
-                    let _whoever_boots_waits =
-                        told.send(Ok((child.stdin.take(), child.stdout.take())));
+                    let (ask, said) = (child.stdin.take(), child.stdout.take());
+                    let _whoever_boots_waits = told.send(Ok((ask, said, child.id())));
                     let _dropped = ended.recv();
                     finish(&mut child);
                 }
@@ -118,8 +119,8 @@ impl Guest {
             }
         });
         let started = started.recv().unwrap_or_else(|gone| Err(gone.to_string()));
-        let (ask, said) = match started {
-            Ok((Some(ask), Some(said))) => (ask, said),
+        let (ask, said, process) = match started {
+            Ok((Some(ask), Some(said), process)) => (ask, said, process),
             Ok(_) => {
                 return Err(GuestFault::failed(
                     "start QEMU",
@@ -142,6 +143,7 @@ impl Guest {
             release: String::new(),
             end: Some(end),
             keeper: Some(keeper),
+            process,
         };
         guest.wake(role)?;
         Ok(guest)
@@ -167,6 +169,11 @@ impl Guest {
     /// The release of its kernel.
     pub fn release(&self) -> &str {
         &self.release
+    }
+
+    /// The process that it is: QEMU's.
+    pub const fn process(&self) -> u32 {
+        self.process
     }
 
     /// The network that its tap is in.
@@ -249,9 +256,11 @@ fn finish(child: &mut Child) {
 /// QEMU by software emulation, with a console in a file and the line for commands on its standard input and output. A kernel
 /// that panics ends it.
 fn qemu(image: &Image, role: GuestRole, console: &Path) -> Command {
-    let mut command = Command::new("setpriv");
-    // Before what else the machine does: a guest that waits for a processor is a slow device. `nice` only warns where it may not.
-    command.args(["--pdeathsig", "KILL", "nice", "-n", "-15", "qemu-system-x86_64"]);
+    let mut command = Command::new("setsid");
+    // Before what else the machine does: a guest that waits for a processor is a slow device. A niceness counts among the threads of one
+    // session where the kernel groups them so (sched(7), autogroup): that session, which is QEMU's own, has one, too. Neither where it may not.
+    let first = "echo -15 2>/dev/null >/proc/$$/autogroup; exec setpriv --pdeathsig KILL nice -n -15 \"$@\"";
+    command.args(["sh", "-c", first, "sh", "qemu-system-x86_64"]);
     command.args(["-accel", "tcg", "-cpu", "max", "-m", "384", "-smp", "1", "-no-reboot"]);
     command.args(["-display", "none", "-monitor", "none", "-nic", "none"]);
     command.arg("-kernel").arg(&image.kernel).arg("-initrd").arg(&image.initrd);

@@ -13,8 +13,10 @@ pub mod perftest;
 
 mod fault;
 mod session;
+mod wait;
 
 pub use fault::GuestFault;
 pub use guest::{Guest, GuestRole};
 pub use image::Image;
 pub use session::{Came, PATIENCE, PROGRAMS, Perftest};
+pub use wait::{Wait, WaitWatch};

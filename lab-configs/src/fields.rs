@@ -84,7 +84,10 @@ impl Fieldset {
 impl Kind {
     /// Whether a device of this kind has the part called `key` below `declared:`.
     pub fn has(self, key: &str) -> bool {
-        keys(Some(self), "").contains(&key)
+        SECTIONS.iter().filter(|section| section.is_of(self)).any(|section| match section.path {
+            "" => section.fields.iter().any(|field| field.name == key),
+            path => path.split('.').next() == Some(key),
+        })
     }
 
     /// Whether it has a watchdog, and so follows a rule.

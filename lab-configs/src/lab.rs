@@ -135,6 +135,10 @@ impl Interfaces {
 pub struct Guests {
     /// How far off a timestamp at the tap may be. A trial in which the rig was worse is void.
     pub bound: Dur,
+    /// How long the machine may keep the guest waiting for a processor in one go. A trial in which it did for longer is void.
+    pub wait: Dur,
+    /// How long a wait the device makes up for, so that it sends no less for it: the burst of its token bucket. A rate that lacks more is void.
+    pub makes_up: Dur,
     /// How long a trial with a program in it lasts at least: one takes its time to start there.
     pub trial: Dur,
     /// How long a run may take.

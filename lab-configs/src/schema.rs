@@ -150,6 +150,8 @@ fn wire() -> Value {
             "additionalProperties": false,
             "properties": {
                 "bound": dur,
+                "wait": dur,
+                "makes_up": dur,
                 "trial": dur,
                 "budget": dur,
                 "prepare": {

@@ -9,6 +9,7 @@ use core::fmt;
 use rig_units::{Bytes, Dur, L2Rate, Ppm, Within};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use slots::Slots;
 
 /// One value at one path, such as `pfcwd.detection_time` = `200ms`. `null` unsets an optional value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,8 +59,10 @@ impl core::error::Error for BadSetting {}
 impl Declared {
     /// The value at `path`; `None` when there is no such path or an optional value is unset.
     pub fn get(&self, path: &str) -> Option<Value> {
-        let tree = serde_json::to_value(self).ok()?;
-        path.split('.').try_fold(&tree, |at, key| at.get(key)).cloned()
+        let (slot, below) = self.slot(path)?;
+        let tree = Some(slot.tree()).filter(|tree| !tree.is_null())?;
+        let Some(below) = below else { return Some(tree) };
+        below.split('.').try_fold(&tree, |at, key| at.get(key)).cloned()
     }
 
     /// What is declared at `path` where that may be a range; `None` where it may not, or nothing is set.
@@ -73,7 +76,8 @@ impl Declared {
     /// # Errors
     /// When there is no such path or the value does not fit it.
     pub fn with(&self, setting: &Setting) -> Result<Declared, BadSetting> {
-        with(self, self.kind(), setting, |tree| Declared::read(self.kind(), tree))
+        let mut next = self.clone();
+        set(&mut next, self.kind(), setting).map(|()| next)
     }
 
     /// This configuration with an override: an absolute value, or one relative to what is configured (`x1.1`, `+10ms`,
@@ -103,15 +107,20 @@ impl Declared {
     /// # Errors
     /// When there is no such path or the value does not fit it.
     pub fn satisfies(&self, setting: &Setting) -> Result<bool, BadSetting> {
-        Ok(!self.lacks(&setting.path) && self.with(setting)? == *self)
+        if self.lacks(&setting.path) {
+            return Ok(false);
+        }
+        // What is written as it is set needs no look at the whole.
+        let is_written_so = self.get(&setting.path).as_ref() == Some(&setting.value);
+        Ok(is_written_so || self.with(setting)? == *self)
     }
 
     /// Whether `path` is of a part that other devices have.
     fn lacks(&self, path: &str) -> bool {
         let own = part(path);
-        // A field that stands beside the parts is there, set or not.
-        let unset = own == path && fields::is_optional(path) && fields::field(path).is_some();
-        let is_there = self.get(own).is_some() || (unset && self.kind().has(own));
+        // A field that stands beside the parts is there, set or not; so is a part that every device of the kind has.
+        let is_field = own == path || !fields::is_optional(own);
+        let is_there = self.kind().has(own) && (is_field || self.get(own).is_some());
         fields::field(path).is_some() && !is_there
     }
 
@@ -132,36 +141,37 @@ impl Switch {
     /// # Errors
     /// When there is no such path or the value does not fit it.
     pub fn with(&self, setting: &Setting) -> Result<Switch, BadSetting> {
-        with(self, Kind::Switch, setting, serde_json::from_value)
+        let mut next = self.clone();
+        set(&mut next, Kind::Switch, setting).map(|()| next)
     }
 }
 
-/// What a device of `kind` is configured to, with one setting changed.
-fn with<T: Serialize>(
-    all: &T,
-    kind: Kind,
-    setting: &Setting,
-    read: impl FnOnce(Value) -> Result<T, serde_json::Error>,
-) -> Result<T, BadSetting> {
+/// Changes one setting of what a device of `kind` is configured to.
+fn set(all: &mut impl Slots, kind: Kind, setting: &Setting) -> Result<(), BadSetting> {
     let Setting { path, value } = setting;
-    let bad = |why: String| BadSetting::BadValue { path: path.clone(), why };
-    let mut tree = serde_json::to_value(all).map_err(|e| bad(e.to_string()))?;
     let unknown = || BadSetting::UnknownPath { path: path.clone(), near: near(kind, path) };
-    if !kind.has(part(path)) {
-        return Err(unknown());
-    }
-    let (parents, last) = path.rsplit_once('.').unwrap_or(("", path));
-    let parents = parents.split('.').filter(|key| !key.is_empty());
-    let mut at = &mut tree;
-    for key in parents {
-        at = at.get_mut(key).ok_or_else(unknown)?;
-    }
-    let mapping = at.as_object_mut().ok_or_else(unknown)?;
-    if !mapping.contains_key(last) && !fields::is_optional(path) {
-        return Err(unknown());
-    }
-    mapping.insert(last.to_owned(), value.clone());
-    read(tree).map_err(|e| bad(e.to_string()))
+    let slot = all.slot_mut(path).filter(|_| kind.has(part(path)));
+    let (slot, below) = slot.ok_or_else(unknown)?;
+    let tree = match below {
+        None => value.clone(),
+        Some(below) => {
+            let mut tree = slot.tree();
+            let (parents, last) = below.rsplit_once('.').unwrap_or(("", below));
+            let mut at = &mut tree;
+            for key in parents.split('.').filter(|key| !key.is_empty()) {
+                at = at.get_mut(key).ok_or_else(unknown)?;
+            }
+            let mapping = at.as_object_mut().ok_or_else(unknown)?;
+            if !mapping.contains_key(last) && !fields::is_optional(path) {
+                return Err(unknown());
+            }
+            mapping.insert(last.to_owned(), value.clone());
+            tree
+        }
+    };
+    let bad =
+        |e: serde_json::Error| BadSetting::BadValue { path: path.clone(), why: e.to_string() };
+    slot.read(tree).map_err(bad)
 }
 
 /// Paths of a device of `kind` that look like this one.
@@ -236,6 +246,7 @@ fn absolute(declared: &Declared, path: &str, text: &str) -> Result<Value, BadSet
 }
 
 mod relative;
+mod slots;
 
 #[cfg(test)]
 mod tests;

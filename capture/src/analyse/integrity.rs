@@ -1,7 +1,7 @@
 //! Why a trial does not count: it was not the trial that the script asked for, or it was not seen whole.
 
 use super::coverage;
-use crate::{Observation, Unit};
+use crate::{DutWaits, Observation, Unit};
 use rig_testcases::Script;
 use rig_units::Dur;
 
@@ -41,6 +41,16 @@ pub fn voids(observation: &Observation, script: &Script, gaps: &dyn Fn(u16) -> b
     if let Some(late) = &integrity.dut {
         voids.push(Void { reason: "dut-late", detail: late.clone() });
     }
+    // What comes to a guest meanwhile stands at its tap, stamped as much too early.
+    let DutWaits { stretches, most, .. } = &integrity.waits;
+    let longest = stretches.iter().rev().max_by_key(|wait| wait.by);
+    voids.extend(longest.filter(|wait| wait.by > *most).map(|wait| {
+        let [by, at, most] = [wait.by, wait.at.elapsed(), *most].map(|time| Unit::Ps.show(time.0));
+        let detail = format!(
+            "the guest was kept waiting for a processor for {by} until {at}, of {most} that a trial bears"
+        );
+        Void { reason: "dut-late", detail }
+    }));
     voids.extend((0..).take(script.streams.len()).find_map(|stream| {
         let of = super::sending(observation, script, stream);
         let least = of.planned.filter(|planned| of.sent < planned.lo)?.lo;
@@ -177,6 +187,22 @@ mod tests {
         let voids = short(1_998);
         assert_eq!(voids[0].reason, "short-stream");
         insta::assert_snapshot!(voids[0].detail, @"victim sent 1998 frames, and its rhythm asks for 1999 at least");
+    }
+
+    #[test]
+    fn a_guest_that_waited_longer_than_a_trial_bears_voids_it_and_one_that_waited_as_long_does_not()
+    {
+        let of = |most| {
+            let (mut observation, script) = Sample::new().done(Dur::ms(1));
+            let wait = |ms, by| crate::DutWait { at: Time::ZERO + Dur::ms(ms), by: Dur::ms(by) };
+            let stretches = vec![wait(7, 3), wait(90, 57), wait(95, 1)];
+            observation.integrity.waits = DutWaits { stretches, most, makes_up: Dur::ZERO };
+            voids(&observation, &script, &|_| false)
+        };
+        assert_eq!(of(Dur::ms(57)), []);
+        let voids = of(Dur::ms(20));
+        assert_eq!((voids.len(), voids[0].reason), (1, "dut-late"));
+        insta::assert_snapshot!(voids[0].detail, @"the guest was kept waiting for a processor for 57ms until 90ms, of 20ms that a trial bears");
     }
 
     #[test]

@@ -32,7 +32,7 @@ const BEFORE: [(&str, &str); 3] =
 const VETH: [&str; 5] = ["speed", "ports", "bound", "benches", "budget"];
 const INTERFACES: [&str; 8] =
     ["interfaces", "backend", "eal", "shim", "speed", "bound", "clock", "budget"];
-const GUESTS: [&str; 4] = ["bound", "trial", "budget", "prepare"];
+const GUESTS: [&str; 6] = ["bound", "wait", "makes_up", "trial", "budget", "prepare"];
 
 /// Most ports of an emulated device in real time, and most devices side by side.
 const MOST: i64 = 64;
@@ -122,6 +122,9 @@ fn guests(at: &At<'_>) -> Option<Guests> {
     let [bound, budget] = [("bound", "1ms"), ("budget", "600s")]
         .map(|(name, example)| length(&fields, name, example));
     let trial = fields.or("trial", Dur::s(2), |_| length(&fields, "trial", "2s"));
+    // A frame stands at the tap for as long as the guest has no processor: without a word as long as its stamp may be off.
+    let wait = fields.or("wait", bound.unwrap_or_default(), |_| length(&fields, "wait", "20ms"));
+    let makes_up = fields.or("makes_up", Dur::ZERO, |_| length(&fields, "makes_up", "16ms"));
     const LINES: &str = "a list of lines for the guest's shell";
     let prepare = fields.or("prepare", Vec::new(), |at| {
         let lines = at.list(LINES)?;
@@ -129,7 +132,14 @@ fn guests(at: &At<'_>) -> Option<Guests> {
             lines.iter().filter_map(|line| Some(line.text(LINES)?.to_owned())).collect();
         (read.len() == lines.len()).then_some(read)
     });
-    Some(Guests { bound: bound?, trial: trial?, budget: budget?, prepare: prepare? })
+    Some(Guests {
+        bound: bound?,
+        wait: wait?,
+        makes_up: makes_up?,
+        trial: trial?,
+        budget: budget?,
+        prepare: prepare?,
+    })
 }
 
 fn interfaces(at: &At<'_>) -> Option<Interfaces> {
@@ -309,6 +319,38 @@ mod tests {
         assert_eq!(clocks("speed: 1Gbps, ", "broadcom-mixed"), (0, 0));
         let off = declared("backend: af-packet, clock: 2%");
         insta::assert_snapshot!(faults_of_lab(&off));
+    }
+
+    #[test]
+    fn that_one_clock_of_a_row_is_known_makes_no_other_one_better() {
+        let row = concat!(
+            "{system: row, about: a, devices: {near: duts/broadcom.yaml, far: duts/known.yaml}, ",
+            "links: [{from: near/Ethernet28, to: far/Ethernet28, length: 1m}], ports: {p1: near/Ethernet0, p2: far/Ethernet0}}"
+        );
+        let clocks = |known: &str| {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            std::fs::create_dir(folder.path().join("duts")).expect("writable");
+            let profile = |name: &str, clock: &str| {
+                let text =
+                    format!("name: {name}\nabout: a\nextends: broadcom\ndeclared: {{{clock}}}\n");
+                std::fs::write(folder.path().join(format!("duts/{name}.yaml")), text)
+                    .expect("writable");
+            };
+            profile("broadcom-0", "");
+            profile("known", known);
+            let wire = "wire: {interfaces: [a, b], bound: 1ms, budget: 9s}";
+            let row = row.replace("duts/broadcom.yaml", "duts/broadcom-0.yaml");
+            let text =
+                format!("about: a\ntransport: interfaces\ncable: 1m\nduts: [{row}]\n{wire}\n");
+            std::fs::write(folder.path().join("lab.yaml"), text).expect("writable");
+            let lab = super::super::lab(Some(&folder.path().join("lab.yaml")));
+            let lab = lab.unwrap_or_else(|faults| panic!("{faults:?}"));
+            let system = lab.duts[0].system.as_deref().expect("a system");
+            let each = system.devices.iter().map(|device| device.declared.clock().0);
+            (lab.duts[0].declared.clock().0, each.collect::<Vec<_>>())
+        };
+        assert_eq!(clocks("clock: 20ppm"), (100, vec![100, 20]));
+        assert_eq!(clocks("clock: 150ppm"), (150, vec![100, 150]));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! What times something widens its readings by the trial's own bound. What counts something has no such bound: it holds as
 //! long as both are in time for what they answer, which follows from what the device declares. In virtual time nobody is late.
 
-use super::limits::Limit;
+use super::limits::{self, Limit};
 use super::measurement::Needs;
 use super::of;
 use crate::trials::context::Context;
@@ -32,6 +32,9 @@ pub(super) fn voids(
             Void { reason: "late-send", detail }
         }));
     }
+    let rates = measures.iter().filter(|one| of(one).tells_rate);
+    let starved = rates.filter_map(|one| limits::starved(one, context, script, observation)).next();
+    voids.extend(starved.map(|detail| Void { reason: "dut-late", detail }));
     let unseen = observation.integrity.unseen;
     // They hold what was read before and after a trial against what was seen in it.
     if unseen > 0 && reads_counters(context.case) {
@@ -58,7 +61,7 @@ mod tests {
     use super::*;
     use crate::trials::points::groups;
     use crate::trials::seed::Seed;
-    use rig_capture::{Dir, Integrity, Provenance, Record, What};
+    use rig_capture::{Dir, DutWait, DutWaits, Integrity, Provenance, Record, What};
     use rig_lab::Lab;
     use rig_units::Quanta;
     use rig_units::{Dur, Time};
@@ -145,6 +148,25 @@ mod tests {
         insta::assert_snapshot!(unseen.join("\n"), @"late-reading: the device did something 2 times between the trial and a reading of its counters");
         assert_eq!(of(Some("veth.yaml"), PAUSED, (Dur::ZERO, false), 2), Vec::<String>::new());
     }
+
+    #[test]
+    fn a_rate_lacks_what_a_guest_that_waited_did_not_make_up_for() {
+        let waited = |case: &str, stretches: &[(u64, u64)]| {
+            let wait =
+                |&(at, by): &(u64, u64)| DutWait { at: Time::ZERO + Dur::ms(at), by: Dur::ms(by) };
+            let stretches = stretches.iter().map(wait).collect();
+            let waits = DutWaits { stretches, most: Dur::ms(60), makes_up: Dur::ms(16) };
+            let integrity = Integrity { waits, ..Integrity::default() };
+            seen(Some("linux-switch.yaml"), case, (Dur::ms(20), false), integrity).join("; ")
+        };
+        let case = "buffers::shares-by-weight";
+        // 4 ms, 16 ms and nothing; the first half second and what comes behind the end are not measured.
+        let borne = [(100, 60), (900, 20), (1_000, 32), (1_100, 16), (2_600, 60)];
+        assert_eq!(waited(case, &borne), "");
+        insta::assert_snapshot!(waited(case, &[(900, 20), (1_000, 33)]), @"dut-late: from 502.12ms to 2381.32ms the guest was kept waiting for a processor for 21ms beyond the 16ms each time that it makes up for, and a rate bears 20ms");
+        assert_eq!(waited("ecn::step-under-load", &[(900, 20), (1_000, 33)]), "", "no rate");
+    }
+
     #[test]
     fn an_event_that_may_have_been_before_the_trial_voids_only_what_rests_on_events_alone() {
         let of = |case| {

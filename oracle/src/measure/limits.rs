@@ -6,8 +6,8 @@ use super::judge_context::OfTrial;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::buffer;
 use crate::trials::context::Context;
-use rig_capture::Observation;
 use rig_capture::analyse::{pfc_sent, throughput};
+use rig_capture::{DutWait, DutWaits, Observation, Unit};
 use rig_testcases::{Amount, Lookup, Measure, Script, StreamRate, StreamSpec};
 use rig_units::{Dur, Time};
 
@@ -59,6 +59,43 @@ pub(super) fn lossless(
     })
 }
 
+/// The stretch of a trial that a measure is about.
+fn stretch(
+    measure: &Measure,
+    context: &Context<'_>,
+    script: &Script,
+    observation: &Observation,
+) -> Option<(Time, Time)> {
+    let (from, until) = measure.instants();
+    let values = OfTrial::of(context, script, observation);
+    let at = |end: &Amount| Some(Time::ZERO + end.resolve(&values as &dyn Lookup).ok()?);
+    at(from).zip(at(until))
+}
+
+/// Why a rate means nothing of a device that the machine kept waiting in that time. The stamps at either end leave open as much as the bound,
+/// and a rate tells no less than that: what the device has not made up for of its waits has to be within it.
+pub(super) fn starved(
+    measure: &Measure,
+    context: &Context<'_>,
+    script: &Script,
+    observation: &Observation,
+) -> Option<String> {
+    let DutWaits { stretches, makes_up, .. } = &observation.integrity.waits;
+    let (from, until) = stretch(measure, context, script, observation)?;
+    let meets = |wait: &&DutWait| wait.at >= from && wait.at.saturating_sub(wait.by) <= until;
+    let lacks = stretches.iter().filter(meets).map(|wait| wait.by.saturating_sub(*makes_up));
+    let (sum, bound) = (lacks.sum::<Dur>(), observation.bound());
+    (sum > bound).then(|| {
+        let [sum, makes_up, bound] = [sum, *makes_up, bound].map(|time| Unit::Ps.show(time.0));
+        format!(
+            "from {} to {} the guest was kept waiting for a processor for {sum} beyond the {makes_up} each time that it makes up for, and a \
+             rate bears {bound}",
+            Unit::Ps.show(from.0),
+            Unit::Ps.show(until.0)
+        )
+    })
+}
+
 /// A rate takes records from half of its time at least. Where they are missing, a stall at either end may have kept them away.
 pub(super) fn rate(
     measure: &Measure,
@@ -66,10 +103,7 @@ pub(super) fn rate(
     script: &Script,
     observation: &Observation,
 ) -> Vec<Limit> {
-    let (from, until) = measure.instants();
-    let values = OfTrial::of(context, script, observation);
-    let at = |end: &Amount| Some(Time::ZERO + end.resolve(&values as &dyn Lookup).ok()?);
-    let Some(window) = at(from).zip(at(until)) else { return Vec::new() };
+    let Some(window) = stretch(measure, context, script, observation) else { return Vec::new() };
     let streams = measure.names("streams");
     let named = (0_u16..).zip(&script.streams).filter(|(_, spec)| streams.contains(&spec.name));
     let missing = named.filter_map(|(stream, spec)| {

@@ -122,6 +122,8 @@ pub struct Known {
     pub from_start: FromStart,
     /// How late the rig and a served device may be before a trial means nothing for it.
     pub limits: LateLimits,
+    /// Whether it tells a rate between two instants, of which a device that is kept waiting falls short.
+    pub tells_rate: bool,
 }
 
 impl Known {
@@ -145,6 +147,7 @@ impl Known {
         of_nic: |_, _| None,
         from_start: FromStart::Nothing,
         limits: |_, _, _, _| Vec::new(),
+        tells_rate: false,
     };
 }
 

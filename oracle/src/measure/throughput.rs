@@ -70,6 +70,7 @@ pub(super) static THROUGHPUT: Known = Known {
         done.several(measure.name(), judged, |trial| queues(done, trial, measure));
     },
     limits: limits::rate,
+    tells_rate: true,
     ..Known::USUAL
 };
 

@@ -48,6 +48,7 @@ pub(super) static WITHHELD: Known = Known {
         done.several(measure.name(), judged, |trial| of_trial(done, trial, measure));
     },
     limits: limits::rate,
+    tells_rate: true,
     ..Known::USUAL
 };
 

@@ -318,7 +318,7 @@ fn benches(lab: &Lab, journal: &Arc<Journal>, stop: &Arc<Stop>) -> Option<Arc<Be
             let bridge = lab.duts.iter().find(|dut| dut.kind == Kind::Switch);
             let role =
                 bridge.map_or(GuestRole::Nic, |dut| GuestRole::Switch(dut.declared.port_count()));
-            let host = Arc::new(GuestHost::new(state::guest(), wire.prepare.clone(), role));
+            let host = Arc::new(GuestHost::new(state::guest(), wire, role));
             let (bound, journal) = (wire.bound, Arc::clone(journal));
             let start = match role {
                 GuestRole::Nic => Start::Guest(host, bound),

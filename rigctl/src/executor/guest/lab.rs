@@ -5,11 +5,12 @@ use super::super::virtual_lab::speeds;
 use super::super::wire::broken::Broken;
 use super::injector::Injector;
 use super::machine::GuestHost;
+use super::starved::Starved;
 use super::tape::{Between, Tape};
 use crate::stop::Stop;
 use core::time::Duration;
 use rig_capture::pcapng::{Onto, Spool, Spooled};
-use rig_capture::{Counters, Integrity, Lateness, Observation, PortTrace, Provenance};
+use rig_capture::{Counters, DutWaits, Integrity, Lateness, Observation, PortTrace, Provenance};
 use rig_dut::{Control as _, PerftestControl};
 use rig_generator::clock::{Clock as _, Wall};
 use rig_guests::peer::Conduct;
@@ -77,7 +78,13 @@ impl GuestLab {
         let until = Time::ZERO + script.length;
         let tape = Arc::new(Mutex::new(Tape::new((connection, spec), ledger, injector, until)));
         let session = self.perftest(spec, script.length);
-        let ran = self.machine.with(|guest| run(&session, guest, &tape));
+        let mut waits = DutWaits::default();
+        let ran = self.machine.with(|guest| {
+            let starved = Starved::watch(Some(guest), self.machine.bears(), origin);
+            let came = run(&session, guest, &tape);
+            waits = starved.until(origin, script.length);
+            came
+        });
         let tape = Arc::into_inner(tape).and_then(|tape| tape.into_inner().ok());
         let tape = tape.ok_or_else(|| Broken::Device("a thread holds the frames".to_owned()))?;
         let came = match ran.and_then(|came| had(came, &tape)) {
@@ -121,6 +128,7 @@ impl GuestLab {
                 lost: came.passed.lost,
                 unrecorded,
                 late: late.into_iter().collect(),
+                waits,
                 ..Integrity::default()
             },
         })

@@ -1,9 +1,12 @@
 //! The guest of a run: booted by whoever needs it first, and ended with the run.
 
 use super::super::wire::broken::Broken;
+use super::starved::Starved;
 use crate::rights::{self, Work};
 use rig_dut::Shell;
 use rig_guests::{Guest, GuestFault, GuestRole, Image, PATIENCE};
+use rig_lab::Guests;
+use rig_units::{Dur, Time};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,18 +19,40 @@ pub struct GuestHost {
     /// What is done in it once it is up, in lines of shell.
     prepare: Vec<String>,
     role: GuestRole,
+    /// How long it may be kept waiting for a processor in one go, and how much of that it makes up for.
+    bears: (Dur, Dur),
     guest: Mutex<Option<Guest>>,
 }
 
 impl GuestHost {
     /// One that is booted when it is needed.
-    pub fn new(folder: PathBuf, prepare: Vec<String>, role: GuestRole) -> GuestHost {
-        GuestHost { folder, prepare, role, guest: Mutex::default() }
+    pub fn new(folder: PathBuf, wire: &Guests, role: GuestRole) -> GuestHost {
+        let (prepare, bears) = (wire.prepare.clone(), (wire.wait, wire.makes_up));
+        GuestHost { folder, prepare, role, bears, guest: Mutex::default() }
     }
 
     /// What it is to the rig.
     pub const fn role(&self) -> GuestRole {
         self.role
+    }
+
+    /// Watches how long it is kept waiting for a processor, from `begun` on; where it does not run, or nobody counts that, not at all.
+    pub fn watch(&self, begun: Time) -> Starved {
+        let held = self.guest.lock().unwrap_or_else(PoisonError::into_inner);
+        Starved::watch(held.as_ref(), self.bears, begun)
+    }
+
+    /// Waits until it answers: it has a processor then.
+    ///
+    /// # Errors
+    /// It is lost.
+    pub fn answers(&self) -> Result<(), Broken> {
+        self.with(|guest| guest.run(":", PATIENCE)).map(drop)
+    }
+
+    /// What of its waits a trial bears: in one go, and how much of that it makes up for.
+    pub const fn bears(&self) -> (Dur, Dur) {
+        self.bears
     }
 
     /// Does something with the guest, which nobody else has meanwhile. One that was lost is booted anew the next time.

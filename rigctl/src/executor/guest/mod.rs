@@ -5,6 +5,7 @@
 mod injector;
 mod lab;
 mod machine;
+mod starved;
 mod tape;
 
 pub use lab::GuestLab;

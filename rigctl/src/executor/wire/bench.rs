@@ -5,6 +5,7 @@ use super::cabling::Cabling;
 use super::clocks::SessionClock;
 use super::keeper::Keeper;
 use super::steered::Steered;
+use crate::executor::guest::GuestHost;
 use crate::rights::{self, Work};
 use rig_generator::netlab::Namespace;
 use rig_generator::pausing::{self, Pauser, Reaction, Use};
@@ -36,6 +37,8 @@ pub struct Bench {
     /// Number of the next trial's frames, so that one of an earlier trial is never taken for one of a later.
     pub(super) next: u64,
     pub(super) spoilt: bool,
+    /// The guest that the device runs in, if it is one that this machine may keep waiting.
+    pub(super) host: Option<Arc<GuestHost>>,
 }
 
 /// The other ends of the wires.
@@ -85,6 +88,7 @@ impl Bench {
             sees_tags: true,
             next: 0,
             spoilt: false,
+            host: None,
         }
     }
 

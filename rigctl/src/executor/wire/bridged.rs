@@ -73,5 +73,6 @@ pub(super) fn start(
         sees_tags,
         next: 0,
         spoilt: false,
+        host: Some(Arc::clone(host)),
     })
 }

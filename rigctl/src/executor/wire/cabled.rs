@@ -95,6 +95,7 @@ pub(super) fn start(
         sees_tags,
         next: 0,
         spoilt: false,
+        host: None,
     })
 }
 

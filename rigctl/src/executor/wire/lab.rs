@@ -9,6 +9,7 @@ use super::steered::Steered;
 use super::tape::Tape;
 use super::told::Told;
 use super::trial::Trial;
+use crate::executor::guest::GuestHost;
 use crate::executor::ledger::Seen;
 use crate::executor::virtual_lab::speeds;
 use crate::stop::Stop;
@@ -166,6 +167,8 @@ impl WireLab {
         // Only while frames are on their way: what is worked out afterwards may wait. Without the permission frames are
         // late more often, which voids their trials.
         let real_time = RealTime::enter();
+        let begun = self.now();
+        let starved = self.bench.host.as_ref().map(|host| host.watch(begun)).unwrap_or_default();
         let origin = self.now();
         let instant: Vec<bool> = self.bench.pacer.lanes.iter().map(|lane| lane.instant).collect();
         let mut tape =
@@ -195,9 +198,12 @@ impl WireLab {
         let most = (0..script.streams.len()).map(|stream| ledger.sent(index(stream))).max();
         self.bench.next += most.unwrap_or(0);
         let Seen { records, streams, loads, unrecorded, spool } = ledger.finish();
-        let Bench { control, bound, .. } = &mut *self.bench;
+        let Bench { control, bound, host, .. } = &mut *self.bench;
         let bound = *bound;
         let after = readings(control, self.counts)?;
+        // A wait is counted when it is over, and who answers has a processor again.
+        host.as_deref().map_or(Ok(()), GuestHost::answers)?;
+        let waits = starved.until(origin, script.length);
         let read = self.clock.now();
         let took = read.since(origin + script.length).unwrap_or_default().max(took) + after.age;
         let happened = if_offered(control.events())?;
@@ -274,6 +280,7 @@ impl WireLab {
                 late,
                 cut: lost.told(|lane| self.bench.cabling.interface(lane)),
                 dut: health.and_then(|health| health.doubt(bound)),
+                waits,
                 unseen: unseen.count(),
                 undated: missed.or(undated),
             },

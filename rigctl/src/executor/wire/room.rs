@@ -28,26 +28,30 @@ impl Share {
             let cost = FRAME.0 + KIB.0 * size.0 / 1_024;
             // It is sealed and opened twice on its way.
             let cost = if script.macsec.is_some() { cost * 2 } else { cost };
-            let whole = cost.saturating_mul(1_000_000) / stream.pace.gap().0.max(1);
-            whole.saturating_mul(runs(script, stream.index).min(SHORT).0) / SHORT.0
+            let gap = stream.pace.gap();
+            let whole = cost.saturating_mul(1_000_000) / gap.0.max(1);
+            whole.saturating_mul(runs(script, stream.index, gap).min(SHORT).0) / SHORT.0
         });
         Share(each.sum())
     }
 }
 
-/// How long a stream runs.
-fn runs(script: &Script, stream: u16) -> Dur {
+/// How long a stream runs, a frame every `gap`: until it is stopped, has sent what it is to send, or the trial ends.
+fn runs(script: &Script, stream: u16, gap: Dur) -> Dur {
+    let count = script.streams[usize::from(stream)].count;
+    // Of a stream whose number is searched, the number of this trial.
+    let most = count.map_or(script.length, |count| gap.saturating_mul(count));
     let (mut since, mut total) = (None, Dur::ZERO);
     for step in &script.steps {
         match step.action {
             Action::StartStream(of) if of == stream => since = since.or(Some(step.at)),
             Action::StopStream(of) if of == stream => {
-                total += since.take().map_or(Dur::ZERO, |since| step.at - since);
+                total += since.take().map_or(Dur::ZERO, |since| (step.at - since).min(most));
             }
             _ => {}
         }
     }
-    total + since.map_or(Dur::ZERO, |since| script.length.saturating_sub(since))
+    total + since.map_or(Dur::ZERO, |since| script.length.saturating_sub(since).min(most))
 }
 
 impl Sub for Share {
@@ -131,11 +135,16 @@ mod tests {
 
     /// One stream of 1 KiB frames, one every 340 us, that runs as `steps` say.
     fn share(steps: &[(u64, Action)], length: Dur) -> Share {
+        share_of(None, steps, length)
+    }
+
+    fn share_of(count: Option<u64>, steps: &[(u64, Action)], length: Dur) -> Share {
         let stream = StreamSpec {
             name: "probe".into(),
             kind: StreamKind::Udp,
             size: Bytes(1_024),
             rate: StreamRate::Every(Dur::us(340)),
+            count,
             ..StreamSpec::probe(0, 1)
         };
         let steps =
@@ -158,6 +167,9 @@ mod tests {
         let twice = [start(0), start(10), stop(20), start(100), stop(120)];
         assert_eq!(share(&twice, long), Share(40_000), "20 ms and 20 ms");
         assert_eq!(share(&[], long), Share(0));
+        let counted = |count| share_of(Some(count), &[start(0)], long);
+        // 50 and 500 frames, one every 340 us: 17 ms, and 170 ms.
+        assert_eq!([50, 500].map(counted), [17_000, 100_000].map(Share), "it ends by itself");
     }
 
     #[test]
