@@ -120,6 +120,12 @@ impl Declared {
         self.clock_mut().get_or_insert(usual);
     }
 
+    /// Takes its clock to be off by no less than so much.
+    pub(crate) fn clock_at_least(&mut self, least: Ppm) {
+        let clock = self.clock_mut();
+        *clock = (*clock).max(Some(least));
+    }
+
     /// The same as a clock shows it that may be so far apart from its own.
     pub(crate) fn seen_by(&mut self, apart: Apart) {
         *self.clock_mut() = Some(apart.limit());

@@ -77,6 +77,12 @@ impl System {
         self.ports.get(..most.into()).unwrap_or(&self.ports)
     }
 
+    /// How far off the worst clock may be by which frames go through it, where it is one device to whoever measures; `None` of one of its devices.
+    pub(crate) fn greatest_clock(&self) -> Option<Ppm> {
+        let all = self.passing().map(|device| device.declared.clock());
+        all.max().filter(|_| self.alone.is_none())
+    }
+
     /// The ports that the rig is cabled to, in its order.
     fn rig_ports(&self) -> Ports {
         let group = |speed| PortGroup { count: 1, speed };
@@ -94,8 +100,7 @@ impl System {
         }
         let ports = self.rig_ports();
         let mtu = self.passing().map(|device| device.declared.mtu()).min()?;
-        let clocks = self.passing().map(|device| device.declared.clock());
-        let clock = clocks.max().filter(|&clock| clock > Ppm(0));
+        let clock = self.greatest_clock().filter(|&clock| clock > Ppm(0));
         let switch = Switch { ports, mtu, clock, ..first.declared.switch()?.clone() };
         let declared = Declared::Switch(Box::new(switch));
         let mut whole = Profile::new(name, about, Kind::System, first.asic.clone(), None, declared);

@@ -3,7 +3,7 @@
 use crate::lab::{Interfaces, Transport, Veth};
 use crate::ports::scaled;
 use crate::walk::At;
-use crate::{Declared, Kind, Ports, Profile};
+use crate::{Declared, Kind, Ports, Profile, System};
 use rig_units::PortSpeed;
 
 /// Makes of the devices what can be reached: of each its first ports, at the speed of the wire. One device only hangs at
@@ -91,6 +91,10 @@ pub(super) fn fit(
             let system = dut.system.iter_mut().flat_map(|system| &mut system.devices);
             system.for_each(|device| device.declared.clock_or(Interfaces::CLOCK));
             dut.declared.clock_or(Interfaces::CLOCK);
+            // What goes through all of a system goes by the worst of its clocks, and one that is known makes no other one better.
+            if let Some(greatest) = dut.system.as_deref().and_then(System::greatest_clock) {
+                dut.declared.clock_at_least(greatest);
+            }
         }
     }
     if let (Transport::Guests(_), [_, second, ..]) = (transport, &listed[..]) {

@@ -322,6 +322,38 @@ mod tests {
     }
 
     #[test]
+    fn that_one_clock_of_a_row_is_known_makes_no_other_one_better() {
+        let row = concat!(
+            "{system: row, about: a, devices: {near: duts/broadcom.yaml, far: duts/known.yaml}, ",
+            "links: [{from: near/Ethernet28, to: far/Ethernet28, length: 1m}], ports: {p1: near/Ethernet0, p2: far/Ethernet0}}"
+        );
+        let clocks = |known: &str| {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            std::fs::create_dir(folder.path().join("duts")).expect("writable");
+            let profile = |name: &str, clock: &str| {
+                let text =
+                    format!("name: {name}\nabout: a\nextends: broadcom\ndeclared: {{{clock}}}\n");
+                std::fs::write(folder.path().join(format!("duts/{name}.yaml")), text)
+                    .expect("writable");
+            };
+            profile("broadcom-0", "");
+            profile("known", known);
+            let wire = "wire: {interfaces: [a, b], bound: 1ms, budget: 9s}";
+            let row = row.replace("duts/broadcom.yaml", "duts/broadcom-0.yaml");
+            let text =
+                format!("about: a\ntransport: interfaces\ncable: 1m\nduts: [{row}]\n{wire}\n");
+            std::fs::write(folder.path().join("lab.yaml"), text).expect("writable");
+            let lab = super::super::lab(Some(&folder.path().join("lab.yaml")));
+            let lab = lab.unwrap_or_else(|faults| panic!("{faults:?}"));
+            let system = lab.duts[0].system.as_deref().expect("a system");
+            let each = system.devices.iter().map(|device| device.declared.clock().0);
+            (lab.duts[0].declared.clock().0, each.collect::<Vec<_>>())
+        };
+        assert_eq!(clocks("clock: 20ppm"), (100, vec![100, 20]));
+        assert_eq!(clocks("clock: 150ppm"), (150, vec![100, 150]));
+    }
+
+    #[test]
     fn one_device_hangs_at_the_rigs_interfaces() {
         let declared = VETH
             .replace("veth", "interfaces")

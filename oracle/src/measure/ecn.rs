@@ -96,6 +96,16 @@ fn marks(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
         if all == 0 {
             return Err(trial.doubt(&format!("no frame of {stream} arrived")).into());
         }
+        if expect == Wanted::Some && count == 0 {
+            let declared = done.context.switch();
+            if draws::Rule::of(declared, &trial.script, index).fate == Fate::Drop {
+                let why = format!(
+                    "early detection is declared to drop frames of {stream}, and to mark none"
+                );
+                return Err(Doubt { reason: NOT_OBSERVABLE, ..trial.doubt(&why) }.into());
+            }
+            untaken(trial, declared, index)?;
+        }
         let want = marked(expect, all);
         let odd = if expect == Wanted::None { marks } else { unmarked };
         let records = odd.iter().map(|passed| passed.record).collect();
@@ -103,6 +113,30 @@ fn marks(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
         let looked = looked(passed.len(), "frames that arrived");
         Ok(TrialReading { span: Span::exactly(count), want, got, records, looked })
     });
+}
+
+/// What is not to be told of what early detection does.
+const NOT_OBSERVABLE: &str = "not-observable";
+
+/// Where no frame of a stream was marked, or none dropped, whether that need not have been: an average may stay below kmin all through a load.
+///
+/// # Errors
+/// By what is declared none was likely enough to be, with the chance.
+pub(super) fn untaken(trial: &Trial, declared: &Switch, stream: u16) -> Result<(), Doubt> {
+    // Once in five hundred million trials.
+    const RARE: f64 = -20.0;
+    let draws = draws::draws(trial, declared, &[stream])?;
+    let none: f64 = draws.iter().map(|draw| (1.0 - draw.shares.0).max(0.0).ln()).sum();
+    if none <= RARE {
+        return Ok(());
+    }
+    let why = format!(
+        "none of {} frames of {} is certain to have met enough of a queue: that none is taken has a chance of up to {:.1e}",
+        draws.len(),
+        trial.script.streams[usize::from(stream)].name,
+        none.exp()
+    );
+    Err(Doubt { reason: NOT_OBSERVABLE, ..trial.doubt(&why) })
 }
 
 /// What is declared when a stream starts: the case may have changed settings on the way.

@@ -1,6 +1,7 @@
 //! Frames that were sent and never arrived.
 
 use super::blame;
+use super::ecn;
 use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::Judged;
 use super::legs::{Leg, PASSING, SWITCHES, legs};
@@ -238,6 +239,13 @@ fn judge(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
                 loss.open, loss.sent
             );
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
+        // Where the device averages, what is to be dropped early may not be: nothing was.
+        let averages = done.context.seen().switch().filter(|switch| {
+            switch.wred.weight > 0 && switch.wred.queues.contains(&spec.class)
+        });
+        if let Some(declared) = averages.filter(|_| expect == Wanted::Some && span.hi == 0) {
+            ecn::untaken(trial, declared, index)?;
         }
         let records = if odd > 0 { loss.odd } else { loss.frames };
         // What is still under way when the trial ends has not shown what becomes of it.

@@ -1,6 +1,7 @@
 //! A case on a device in one configuration, with everything that the oracle knows of both: what a script, a plan and a judgement
 //! follow from. Nothing runs here.
 
+use super::flow_time;
 use super::points::{Cadence, Group, Point, Varied, point, points};
 use super::seed::Seed;
 use super::threshold_search::Counts;
@@ -38,6 +39,8 @@ pub struct Context<'a> {
     bound: Dur,
     /// Whether the device is served by a process, which a stall of the machine makes late.
     served: bool,
+    /// Whether a trial takes no time of the machine's clock.
+    virtually: bool,
     /// What everything that is drawn follows from.
     pub seed: Seed,
 }
@@ -90,6 +93,7 @@ impl<'a> Context<'a> {
             keys: lab.keys.clone(),
             bound: lab.transport.bound(),
             served: matches!(lab.transport, Transport::Veth(_)),
+            virtually: lab.transport == Transport::Virtual,
             seed,
         }
     }
@@ -234,6 +238,10 @@ impl<'a> Context<'a> {
             switch.and_then(|switch| Protection::of(&switch.macsec, self.keys.as_ref()));
         if self.case.length.is_none() {
             script.length += self.settle(&script);
+        }
+        // In virtual time it costs nothing to wait for what may take longer than in an ordinary lab.
+        if self.virtually && !script.flows.is_empty() {
+            script.length = script.length.max(flow_time::latest(self, &script));
         }
         Ok(script)
     }

@@ -6,6 +6,7 @@ pub mod ask;
 pub mod cited;
 pub mod context;
 pub mod effort;
+pub mod flow_time;
 pub mod kept;
 pub mod placer;
 pub mod points;

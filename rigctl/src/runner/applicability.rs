@@ -2,7 +2,7 @@
 //! the device declares is what the case needs, and as far as the wire alone shows what is measured.
 
 pub use super::unfit::{Missing, Unfit};
-use super::{as_found, fits, in_bridge, in_guest, misfit};
+use super::{as_found, far, fits, in_bridge, in_guest, misfit};
 use rig_dut::control::{Ability, Order};
 use rig_dut::{can_set, capabilities, lacking};
 use rig_lab::{Action, ControlName, Kind, Lab, Profile, Switch, Transport, settings};
@@ -92,6 +92,9 @@ fn steered(
             Kind::Switch => in_bridge::of(&case, &mut left_out)?,
             _ => in_guest::of(wire, profile, &case, &mut left_out)?,
         };
+    }
+    if lab.transport == Transport::Virtual && can.offers(Ability::Configure) {
+        case = far::of(lab, profile, case, &mut left_out);
     }
     if !can.offers(Ability::Configure) {
         case = as_found::of(lab, profile, &case, &mut left_out)?;

@@ -17,6 +17,7 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
         .or_else(|| shaped(lab, profile, case))
         .or_else(|| overfull(lab, profile, case))
         .or_else(|| misplaced(profile, case))
+        .or_else(|| no_bottleneck(profile, case))
         .or_else(|| apart(profile, case))
         .or_else(|| way::behind(profile, case))
 }
@@ -25,6 +26,16 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
 fn configured(profile: &Profile, case: &Case) -> Option<Declared> {
     let set = |declared: Declared, setting| declared.with(setting).ok();
     case.settings.iter().try_fold(profile.declared.clone(), set)
+}
+
+/// Why what the rig makes a bottleneck of is none: the device's ports are as slow.
+fn no_bottleneck(profile: &Profile, case: &Case) -> Option<String> {
+    let speed = case.between.bottleneck.as_ref()?.speed;
+    let ports = 0..profile.declared.port_count();
+    let slowest = ports.filter_map(|port| profile.declared.port_speed(port)).min()?;
+    (speed >= slowest).then(|| {
+        format!("the rig makes a bottleneck of {speed} before its ports, and they have {slowest}")
+    })
 }
 
 /// Why the lab's keys do not do for a case with MACsec.

@@ -11,6 +11,7 @@ pub mod case;
 pub mod choose;
 pub mod estimate;
 pub mod evidence;
+mod far;
 mod fits;
 pub mod floor;
 mod in_bridge;

@@ -5,12 +5,16 @@ use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Needs, Red, Tells, by_source};
 use super::{BEHIND, OF_NIC, Seen, rc};
+use crate::judge::answers::NOT_MEASURED;
 use crate::trials::trial::Trial;
+use crate::verdict::Doubt;
+use rig_capture::analyse::CounterCheck;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Dir, Observation, Record, Span, What};
 use rig_frames::psn::Psn;
 use rig_testcases::vocabulary::Entry;
 use rig_testcases::{Roce, RoceKind};
+use rig_units::Time;
 use std::collections::BTreeMap;
 
 /// `nic.counters`.
@@ -91,9 +95,20 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         if let (Some(some), Some(rest)) = (handled.got, ignored.got) {
             let name = format!("{} and {}", handled.name, ignored.name);
             let got = Some(some + rest);
-            all.push(rig_capture::analyse::CounterCheck { name, got, ..handled });
+            all.push(CounterCheck { name, got, ..handled });
         } else {
             all.extend([handled, ignored]);
+        }
+        // A frame that had not arrived when the trial ended is on the wire, and was not counted.
+        let end = Time::ZERO + trial.script.length;
+        let open = seen.reached.iter().filter(|one| one.at + seen.bound > end).count();
+        let off = |one: &CounterCheck| one.got.is_some_and(|got| got < one.want.lo && one.want.lo - got <= count(open));
+        if let Some(off) = all.iter().find(|one| off(one)) {
+            let why = format!(
+                "{open} frames to the NIC had not arrived when it ended, so that {} may be short of what the wire shows",
+                off.name
+            );
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
         }
         let looked = looked(seen.reached.len() + seen.left.len(), "frames to and from the NIC");
         checks::read(trial, &all, looked, SOURCE)

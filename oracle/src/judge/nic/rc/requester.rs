@@ -36,8 +36,17 @@ pub fn requester(
     brought: &[Packet],
     sight: &Sight,
 ) -> Answered {
-    let mut standing =
-        Standing { rc, reading, sight, taken: 0, begun: 0, since: None, tries: 0, expired: 0 };
+    let mut standing = Standing {
+        rc,
+        reading,
+        sight,
+        taken: 0,
+        begun: 0,
+        since: None,
+        tries: 0,
+        expired: 0,
+        ended: Some(false),
+    };
     // Requests that a hole has to explain, by their place among all.
     let (mut anew, mut places) = (Vec::new(), Vec::new());
     let mut packets = brought.iter().peekable();
@@ -85,6 +94,8 @@ struct Standing<'a> {
     tries: u32,
     /// Timeouts that it asked anew after.
     expired: usize,
+    /// Whether the timeout ran out after the last try before what was asked for came: it gave up then. `None`: it may have.
+    ended: Option<bool>,
 }
 
 impl Standing<'_> {
@@ -94,6 +105,14 @@ impl Standing<'_> {
 
     fn takes(&mut self, packet: &Packet) {
         if packet.psn == self.expected() {
+            if self.ended == Some(false) && self.tries >= self.rc.retries.into() {
+                let blur = self.sight.blur();
+                self.ended = match self.due() {
+                    Some(due) if packet.at > due.by + blur => Some(true),
+                    Some(due) if packet.at + blur >= due.from => None,
+                    _ => Some(false),
+                };
+            }
             self.taken += 1;
             (self.since, self.tries) = (Some(packet.at.into()), 0);
         }
@@ -101,6 +120,8 @@ impl Standing<'_> {
 
     /// Whether a request begins a message, or is due as the timeout runs out.
     fn explains(&mut self, ask: &Asked) -> bool {
+        // Who asks again has not given up.
+        self.ended = self.ended.or(Some(false));
         let whole = self.begun * self.reading.packets;
         if self.taken == whole && ask.psn == self.expected() {
             (self.begun, self.since) = (self.begun + 1, Some(ask.at.into()));
@@ -126,6 +147,9 @@ impl Standing<'_> {
 
     /// Whether the timeout ran out once more, after the last try; `None`: it may have, by the end of what was seen.
     fn gave_up(&self) -> Option<bool> {
+        if self.ended != Some(false) {
+            return self.ended;
+        }
         let tried = self.tries >= self.rc.retries.into();
         match self.due().filter(|_| tried) {
             Some(due) if due.by <= self.sight.until => Some(true),
@@ -138,7 +162,8 @@ impl Standing<'_> {
     fn is_overdue(&self) -> bool {
         let late = self.sight.busy + self.sight.blur();
         let more = self.reading.total.is_none_or(|total| self.taken < total);
-        more && self.tries < self.rc.retries.into()
+        more && self.ended == Some(false)
+            && self.tries < self.rc.retries.into()
             && self.due().is_some_and(|due| due.by + late <= self.sight.until)
     }
 }
@@ -241,6 +266,22 @@ mod tests {
         let late = Within::at_most(Dur(10));
         let at = [1_499, 1_500, 1_509, 1_510].map(|until| expired(late, &thrice, until));
         assert_eq!(at, [Some(2), None, None, Some(3)]);
+    }
+
+    #[test]
+    fn who_gave_up_is_not_brought_back_by_a_response_that_comes_after_that() {
+        let expired = |came: u64, late: u64| {
+            let rc = Rc { timeout_late: Some(Within::at_most(Dur(late))), ..rc(FINITE) };
+            let asked = all_asked(&[(0, 7), (500, 7), (1_000, 7)]);
+            let brought = [Packet { at: Time(came), psn: Psn::new(7), last: false }];
+            let answered = requester(&rc, &READING, &asked, &brought, &EXACT);
+            (answered.expired, answered.faults.len())
+        };
+        // Its timer runs out at 1 500, or by 1 510, for the last time; what comes before that starts it anew, and it is late then.
+        assert_eq!(expired(1_501, 0), (Some(3), 0));
+        assert_eq!(expired(1_511, 10), (Some(3), 0));
+        assert_eq!(expired(1_505, 10), (None, 0));
+        assert_eq!(expired(1_499, 0), (Some(2), 1));
     }
 
     #[test]

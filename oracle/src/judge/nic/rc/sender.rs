@@ -83,6 +83,7 @@ pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight)
         refusals: 0,
         refused: None,
         dead: None,
+        given_up: None,
         resent: Resent::default(),
     };
     let mut came = came.iter().enumerate().peekable();
@@ -129,6 +130,15 @@ struct Nak {
     binds: bool,
 }
 
+/// A sender whose last try brought nothing in time: what comes after that comes to a connection that is dead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum GivenUp {
+    /// By this instant.
+    By(Time),
+    /// Or not: what came at this instant may have been in time. What it sends later shows that it was.
+    Perhaps(Time),
+}
+
 struct Sender<'a> {
     rc: &'a Rc,
     /// How long it waits, if it does not for ever.
@@ -150,6 +160,8 @@ struct Sender<'a> {
     refused: Option<(Time, Time)>,
     /// When a receiver said once too often that it is not ready: nothing more is sent, and no timeout runs.
     dead: Option<Time>,
+    /// Whether its timeout ran out after the last try, before what came then could start it anew.
+    given_up: Option<GivenUp>,
     resent: Resent,
 }
 
@@ -195,6 +207,9 @@ impl Sender<'_> {
         {
             self.resent.faults.push(Fault::NoTimeout { packet });
         }
+        if progress > 0 || event.says != Says::Ack {
+            self.given_up = self.given_up.or_else(|| self.gives_up(event.at));
+        }
         if progress > 0 {
             self.standings.push(Standing { from: event.at, unacked, since: event.at });
             (self.tries, self.refusals) = (0, 0);
@@ -222,11 +237,29 @@ impl Sender<'_> {
                 (Within::between(least, most), Some(last))
             }
         };
-        let binds = rnr != Some(true);
+        let binds = rnr != Some(true) && self.given_up.is_none();
         self.naks.push(Nak { index, psn: event.psn, at: event.at, takes, rnr, binds });
     }
 
+    /// Whether the timeout has run out by `at` after the last try.
+    fn gives_up(&self, at: Time) -> Option<GivenUp> {
+        let timeout = self.waits().filter(|_| self.tries >= u32::from(self.rc.retries))?;
+        let blur = self.sight.blur();
+        let held = self.refused.map_or(Time::ZERO, |(from, _)| from);
+        let soonest = self.standing().since.max(held) + timeout.least();
+        let latest = self.runs_from().1 + timeout.most();
+        if at > latest + blur {
+            return Some(GivenUp::By(latest));
+        }
+        (at + blur >= soonest).then_some(GivenUp::Perhaps(at))
+    }
+
     fn sent(&mut self, packet: usize, one: &Sent) {
+        // What was on its way out when its time was over says nothing.
+        let out = self.sight.busy + self.sight.blur();
+        if matches!(self.given_up, Some(GivenUp::Perhaps(at)) if one.at > at + out) {
+            self.given_up = None;
+        }
         if self.standing().unacked == self.top {
             self.standings.push(Standing { since: one.at, from: one.at, ..self.standing() });
             self.active = self.active.max(one.at);
@@ -367,7 +400,11 @@ impl Sender<'_> {
     fn in_order(&mut self, packet: usize, at: Time) {
         let after = self.sight.busy + self.sight.blur();
         let late = |nak: &&Nak| nak.binds && at > nak.at + nak.takes.most() + after;
-        if self.dead.is_some_and(|dead| at > dead + self.stops()) {
+        let dead = match self.given_up {
+            Some(GivenUp::By(dead)) => Some(dead),
+            Some(GivenUp::Perhaps(_)) | None => self.dead,
+        };
+        if dead.is_some_and(|dead| at > dead + self.stops()) {
             self.resent.faults.push(Fault::TooMany { packet });
         } else if let Some(nak) = self.naks.iter().find(late) {
             self.resent.faults.push(Fault::WrongRestart { packet, nak: nak.index });
@@ -380,7 +417,8 @@ impl Sender<'_> {
 
     /// How long it waits now: nothing is under way otherwise, it waits for ever, or it has given up.
     fn waits(&self) -> Option<Within> {
-        self.timeout.filter(|_| self.standing().unacked != self.top && self.dead.is_none())
+        let lives = self.dead.is_none() && self.given_up.is_none();
+        self.timeout.filter(|_| self.standing().unacked != self.top && lives)
     }
 
     /// From when on its timeout runs at the earliest and at the latest: not while it waits for a receiver that is not ready.
@@ -429,10 +467,12 @@ impl Sender<'_> {
         let Sight { busy, allowance, until, .. } = *self.sight;
         let tried = self.tries >= u32::from(self.rc.retries);
         let (earliest, latest) = self.runs_from();
-        self.resent.gave_up = match self.waits().filter(|_| tried) {
-            Some(timeout) if until >= latest + timeout.most() => Some(true),
-            Some(timeout) if until >= earliest + timeout.least() => None,
-            _ => Some(false),
+        self.resent.gave_up = match (self.given_up, self.waits().filter(|_| tried)) {
+            (Some(GivenUp::By(_)), _) => Some(true),
+            (Some(GivenUp::Perhaps(_)), _) => None,
+            (None, Some(timeout)) if until >= latest + timeout.most() => Some(true),
+            (None, Some(timeout)) if until >= earliest + timeout.least() => None,
+            (None, _) => Some(false),
         };
         let untried = self.naks.iter().rfind(|nak| nak.binds && nak.rnr.is_some());
         self.resent.untried = untried.map(|&Nak { at, takes, .. }| {

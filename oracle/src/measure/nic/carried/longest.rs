@@ -6,7 +6,7 @@
 //! often, or sends what nobody asked for, is not to be seen here: `rc.sender` and `rc.receiver` judge each.
 
 use super::super::super::judge_context::JudgeContext;
-use super::super::Seen;
+use super::super::{Seen, rc};
 use super::{Carried, Doubt, NOT_MEASURED, Prediction, Span, Unit};
 use crate::spec::nic::rc::timeout;
 use crate::trials::trial::Trial;
@@ -19,6 +19,8 @@ use rig_units::{Bytes, Dur, Time, Within};
 pub(super) struct Longest {
     /// From its first packet to the last acknowledgement, or to the last packet of what is read.
     pub(super) takes: Dur,
+    /// From the first acknowledgement to the last: the way is the same for both.
+    apart: Dur,
 }
 
 impl Longest {
@@ -36,6 +38,11 @@ impl Longest {
         let sizes = data.left.iter().map(|one| one.roce.size);
         let longest = sizes.clone().max()?;
         let slots: Dur = sizes.map(|size| port.speed.slot(Bytes(size.into()))).sum();
+        // One that is told to slow down may be as slow as its least rate.
+        let of_flow = data.left.iter().filter(|one| one.roce.connection == connection);
+        let bytes: Bytes = of_flow.map(|one| Bytes(one.roce.size.into())).sum();
+        let slowed = rc::is_slowed(data).then(|| data.nic.rp.min_rate.serialise(bytes));
+        let slots = slots + slowed.unwrap_or(Dur::ZERO);
         let ends = [spec.nic, spec.to].map(|port| &trial.observation.ports[usize::from(port)]);
         let way = ends.iter().fold(between.delay, |all, end| {
             let spread = end.approach.as_ref().map_or(Dur::ZERO, rig_capture::Approach::spread);
@@ -66,8 +73,15 @@ impl Longest {
         };
         let held = answers.ack_held.map_or(Dur::ZERO, Within::most);
         let end = trip + answers.ack_latency.most() + held;
-        let all = slots + backs + end + misses(&own) + misses(&other);
-        Some(Longest { takes: own.apart.most(all) })
+        let all = slots + backs + misses(&own) + misses(&other);
+        // One acknowledgement may be on its way for longer than another, and wait for a frame that is leaving.
+        let spread = |end: &&rig_capture::PortTrace| {
+            end.approach.as_ref().map_or(Dur::ZERO, rig_capture::Approach::spread)
+        };
+        let uneven: Dur = ends.iter().map(spread).sum::<Dur>() * 2 + other.busy + data.busy;
+        let uneven = uneven + answers.ack_latency.width() + held + trial.observation.bound() * 4;
+        let [takes, apart] = [all + end, all + uneven].map(|all| own.apart.most(all));
+        Some(Longest { takes, apart: apart.min(takes) })
     }
 
     /// Whether a trial that ended before the flow did tells that it takes longer.
@@ -88,7 +102,7 @@ impl Longest {
     /// What is wanted of a rate where no more than this is left of what the case wants.
     pub(super) fn of_rate(self, want: Prediction, carried: &Carried<'_>, from: Time) -> Prediction {
         let Some((bytes, _)) = carried.through(from) else { return want };
-        let least = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(self.takes.0.max(1));
+        let least = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(self.apart.0.max(1));
         let least = u64::try_from(least).unwrap_or(u64::MAX);
         if least >= want.span.lo {
             return want;
@@ -97,7 +111,7 @@ impl Longest {
             "{}, or the {} that are left by what is declared: {bytes} B in {}",
             want.text,
             Unit::Bps.show(least),
-            self.takes
+            self.apart
         );
         Prediction { span: Span { lo: least, ..want.span }, text, ..want }
     }

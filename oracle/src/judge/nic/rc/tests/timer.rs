@@ -17,3 +17,41 @@ fn a_timer_that_ran_out_runs_again_at_once_whenever_its_packet_gets_out() {
     assert_eq!(faults(5_080, 10_020, 60), []);
     assert_eq!(faults(5_080, 10_019, 60), [Fault::Unprompted { packet: 2 }]);
 }
+
+/// A packet that is never acknowledged in time, tried `tries` times by a sender that may try once, and what comes then.
+fn late(came: &[(u64, Says, u32)], then: &[(u64, u32)], until: u64) -> Resent {
+    let sent = [(0, 0), (1, 1), (5_000, 0), (5_100, 1)].iter().chain(then);
+    let sent: Vec<Sent> =
+        sent.map(|&(at, psn)| Sent { at: Time(at), psn: Psn::new(psn) }).collect();
+    let event = |&(at, says, psn): &_| Event { at: Time(at), says, psn: Psn::new(psn) };
+    let came: Vec<Event> = came.iter().map(event).collect();
+    let rc = Rc { retries: 1, timeout_late: Some(Within::at_most(Dur(500))), ..rc(1) };
+    sender(&rc, Psn::new(0), &sent, &came, &Sight { until: Time(until), ..EXACT })
+}
+
+#[test]
+fn who_gave_up_is_not_brought_back_by_what_comes_after_that() {
+    // Its timer runs out between 10 000 and 10 500 after the last try.
+    let gone = late(&[(10_700, Says::Ack, 0)], &[], 100_000);
+    assert_eq!((gone.expired(), gone.faults), (Some(2), Vec::new()));
+    // A NAK asks a connection that is dead for nothing.
+    let asked = late(&[(10_700, Says::Nak, 1)], &[], 100_000);
+    assert_eq!((asked.expired(), asked.faults), (Some(2), Vec::new()));
+    // One that sends on had no right to.
+    let alive = late(&[(10_700, Says::Ack, 0)], &[(12_000, 2)], 13_000);
+    assert_eq!(alive.faults, [Fault::TooMany { packet: 4 }]);
+}
+
+#[test]
+fn whether_something_came_in_time_for_the_last_try_is_shown_by_what_is_sent_then() {
+    let perhaps = |at, then: &[(u64, u32)], until| late(&[(at, Says::Ack, 0)], then, until);
+    assert_eq!(perhaps(10_200, &[], 13_000).expired(), None);
+    assert_eq!(perhaps(10_200, &[], 100_000).faults, []);
+    // It goes on, and has to go back when its timer runs out again.
+    let on = perhaps(10_200, &[(10_300, 2)], 13_000);
+    assert_eq!((on.expired(), on.faults), (Some(1), Vec::new()));
+    let stuck = perhaps(10_200, &[(10_300, 2)], 100_000);
+    assert_eq!(stuck.faults, [Fault::NoTimeout { packet: 4 }]);
+    // In time for certain.
+    assert_eq!(late(&[(9_999, Says::Ack, 0)], &[], 14_000).expired(), Some(1));
+}

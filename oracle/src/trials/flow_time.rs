@@ -1,0 +1,92 @@
+//! How long the flows of a script may take between two NICs, by what is declared of both, of the way and of what the case does to their frames: a case
+//! says how long its trial is in an ordinary lab, and over longer cables, at slower ports or with slower NICs a flow that is healthy is not done by
+//! then.
+//!
+//! Nothing is judged by it: a trial that is too long costs a little, one that is too short tells nothing.
+
+use super::context::Context;
+use crate::spec::nic::rc::{rnr_retries, timeout};
+use rig_lab::Nic;
+use rig_testcases::{Action, FlowSpec, Injected, Injection, Script, Verb, Which};
+use rig_units::{Bytes, Dur, PortSpeed, Within};
+
+/// What is between two NICs, there and back, with a frame of so many bytes: cables, devices, the rig, and the frame itself at each of them.
+pub fn round_trip(context: &Context<'_>, script: &Script, frame: Bytes) -> Dur {
+    let rig = script.between.as_ref().map_or(Dur::ZERO, |(.., between)| between.delay);
+    let slot = slowest(context).slot(frame);
+    let relays = context.relays();
+    let beyond = relays.iter().flatten().map(|relay| relay.transit + relay.cable + slot);
+    let way = context.cable() * 2 + rig + slot * 2 + beyond.sum();
+    context.apart().most(way * 2)
+}
+
+/// When the last flow of a script may be done, from the trial's start; zero where none ends by itself.
+pub(super) fn latest(context: &Context<'_>, script: &Script) -> Dur {
+    let done = (0_u16..).zip(&script.flows).filter_map(|(index, spec)| {
+        let starts = script.steps.iter().filter(|step| step.action == Action::StartFlow(index));
+        Some(starts.map(|step| step.at).max()? + takes(context, script, (index, spec))?)
+    });
+    // They share their ports: each may wait for all others.
+    done.sum()
+}
+
+fn slowest(context: &Context<'_>) -> PortSpeed {
+    let declared = &context.group.declared;
+    let speeds = (0..declared.port_count()).filter_map(|port| declared.port_speed(port));
+    speeds.min().unwrap_or(PortSpeed::G100)
+}
+
+/// What one flow takes by itself; `None` of one that goes on until it is stopped, or to the rig.
+fn takes(context: &Context<'_>, script: &Script, flow: (u16, &FlowSpec)) -> Option<Dur> {
+    let (index, spec) = flow;
+    let messages = u64::from(spec.count?);
+    if spec.nic == spec.to {
+        return None;
+    }
+    let (.., between) = script.between.as_ref()?;
+    let nic = |port: u16| context.nics().behind(*script.dut_ports.get(usize::from(port))?);
+    let (own, other) = (nic(spec.nic)?, nic(spec.to)?);
+    let frame = Bytes(u64::from(spec.mtu)) + FlowSpec::HEADERS;
+    let packets = u64::from(spec.message.div_ceil(spec.mtu.max(1)));
+    let all = slowest(context).slot(frame) * (packets * messages);
+    let misses = (own.receive.miss + other.receive.miss) * (packets * messages);
+    let trip = round_trip(context, script, frame);
+    let (asks, answers) = if spec.verb == Verb::Read { (own, own) } else { (other, other) };
+    let asked = trip + asks.rc.nak_latency.most() + own.rc.resend_latency.most();
+    let held = answers.rc.ack_held.map_or(Dur::ZERO, Within::most);
+    let end = trip + other.rc.ack_latency.most() + held;
+    let connection = script.connection(index);
+    let each = between.inject.iter().filter(|one| one.on == connection);
+    let again = each.map(|one| costs(one, own, (messages * packets, all), asked)).sum::<Dur>();
+    // A request of a READ is a way of its own for each message.
+    let requests = if spec.verb == Verb::Read { asked * messages } else { Dur::ZERO };
+    Some(context.apart().most(all + misses + again + requests + end))
+}
+
+/// How much longer a flow may take for what is done to its frames: for each the question and the way back, the timer where nobody asks, and what is sent
+/// in vain meanwhile.
+fn costs(injection: &Injection<u16>, own: &Nic, (packets, all): (u64, Dur), asked: Dur) -> Dur {
+    let waits = timeout(&own.rc).map_or(Dur::ZERO, Within::most);
+    let times = match injection.which {
+        Which::Psn(_) | Which::Nth(_) | Which::During { .. } => 1,
+        Which::Every { every, run } => packets * u64::from(run.max(1)) / u64::from(every.max(1)),
+    };
+    // What is done in every round is done until the sender gives up.
+    let for_good = matches!(injection.which, Which::Psn(_)) && injection.iteration.is_none();
+    let round = asked + waits;
+    let wait = |wait| wait + own.rc.rnr_late.map_or(Dur::ZERO, Within::most) + asked;
+    match injection.tamper {
+        Injected::Ce | Injected::Duplicate => Dur::ZERO,
+        Injected::Drop | Injected::BadIcrc if for_good => {
+            round + waits * u64::from(own.rc.retries) + all.min(round)
+        }
+        Injected::Drop | Injected::BadIcrc | Injected::Behind(_) => {
+            (round + all.min(round)) * times
+        }
+        Injected::Delay(by) => by + (round + all.min(round)) * times,
+        Injected::NotReady(timer) if for_good => {
+            wait(timer.wait()) * u64::from(rnr_retries(&own.rc).unwrap_or(0) + 1)
+        }
+        Injected::NotReady(timer) => wait(timer.wait()) + all.min(round),
+    }
+}

@@ -1,0 +1,104 @@
+//! A case over a way that is longer than its timers, or with NICs that are: one whose timer runs out before any answer can be back, or before it has
+//! gone back for a NAK, goes back again and again, whatever the case is about. There the timers have greater codes, all of them by as much, and what the case delays so that a timer is first is late in
+//! proportion.
+
+use rig_lab::{Lab, Nic, Profile};
+use rig_oracle::measure;
+use rig_oracle::trials::context::Context;
+use rig_oracle::trials::flow_time::round_trip;
+use rig_oracle::trials::points::{Point, groups};
+use rig_oracle::trials::seed::Seed;
+use rig_testcases::{Case, FlowSpec, Injected, Script, Sweep};
+use rig_units::{Bytes, Dur, Within};
+use serde_json::Value;
+
+/// The code of IBTA's local ACK timeout that is a unit of 4.096 us.
+const UNIT: Dur = Dur::ns(4_096);
+/// The greatest code.
+const MOST: u64 = 31;
+
+/// The case as it is run there; what is otherwise is added to `left_out`.
+pub(super) fn of(lab: &Lab, profile: &Profile, mut case: Case, left_out: &mut Vec<String>) -> Case {
+    let Some(least) = codes(&case).min() else { return case };
+    let answered = answered(lab, profile, &case);
+    let by = answered.map_or(0, |answered| more(least, answered));
+    if by == 0 || codes(&case).any(|code| code + by > MOST) {
+        return case;
+    }
+    let longer = |value: &mut Value| {
+        if let Some(code) = value.as_u64().filter(|code| *code > 0) {
+            *value = (code + by).into();
+        }
+    };
+    case.settings
+        .iter_mut()
+        .filter(|set| is_timer(&set.path))
+        .for_each(|set| longer(&mut set.value));
+    for sweep in &mut case.sweep {
+        if let Sweep::Setting { path, values } = sweep
+            && is_timer(path)
+        {
+            values.iter_mut().for_each(longer);
+        }
+    }
+    for injection in &mut case.between.inject {
+        if let Injected::Delay(late) = &mut injection.tamper {
+            *late = *late * (1 << by);
+        }
+    }
+    let trip = answered.unwrap_or_default();
+    left_out.push(format!(
+        "timers of less than the {trip} that an answer may take here: all are {} times as long",
+        1_u64 << by
+    ));
+    case
+}
+
+/// Whether a setting is how long a sender waits.
+fn is_timer(path: &str) -> bool {
+    path.ends_with("rc.timeout")
+}
+
+/// The codes that the case sets; 0 waits for ever.
+fn codes(case: &Case) -> impl Iterator<Item = u64> {
+    let once = case.settings.iter().filter(|set| is_timer(&set.path)).map(|set| &set.value);
+    let swept = case.sweep.iter().filter_map(|sweep| match sweep {
+        Sweep::Setting { path, values } if is_timer(path) => Some(values),
+        _ => None,
+    });
+    once.chain(swept.flatten()).filter_map(Value::as_u64).filter(|code| *code > 0)
+}
+
+/// By how much a code has to be greater for a timer that outlasts an answer.
+fn more(code: u64, answered: Dur) -> u64 {
+    let outlasts = |by: &u64| UNIT * (1 << (code + by).min(MOST)) > answered;
+    (0..=MOST).find(outlasts).unwrap_or(0)
+}
+
+/// How long a packet may be without its answer between two NICs; `None` where no flow goes from one to another.
+fn answered(lab: &Lab, profile: &Profile, case: &Case) -> Option<Dur> {
+    case.flows.values().find(|flow| flow.nic != flow.to)?;
+    profile.declared.nics()?;
+    let of = |context: &Context<'_>, script: &Script| {
+        let frames = script.flows.iter().map(|flow| Bytes(flow.mtu.into()) + FlowSpec::HEADERS);
+        let trip = round_trip(context, script, frames.max()?);
+        // Where something is lost a timer is to outlast the NAK and the way back, too.
+        let lossy = !case.between.inject.is_empty();
+        let answers = context.nics().all().map(|(_, Nic { rc, .. })| {
+            let asked = rc.nak_latency.most() + rc.resend_latency.most();
+            let acknowledged = rc.ack_latency.most() + rc.ack_held.map_or(Dur::ZERO, Within::most);
+            acknowledged + if lossy { asked } else { Dur::ZERO }
+        });
+        Some(trip + answers.max()?)
+    };
+    let groups = groups(case, &profile.declared).ok()?;
+    let each = groups.into_iter().filter_map(|group| {
+        let context = measure::context(lab, profile, case, group, Seed::of_run(0));
+        let script = context.script(&Point::default()).ok()?;
+        of(&context, &script)
+    });
+    each.max()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+//! Long ways, and what is healthy over them.
+
+use super::*;
+use crate::mutation;
+use crate::runner::case::{self, Rig};
+use crate::stop::Stop;
+use rig_oracle::Verdict;
+use rig_testcases::read::bundled;
+use std::path::Path;
+
+/// The bundled NICs, the rig's cables so long.
+fn nics(km: u64) -> Lab {
+    let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+    lab.cable_cm = km * 100_000;
+    lab.duts.retain(|dut| dut.system.is_none() && dut.declared.nics().is_some());
+    lab
+}
+
+fn cases(suite: &str) -> Vec<Case> {
+    let suites = bundled(&measure::Registry).expect("the catalogue");
+    let of = suites.into_iter().filter(|one| one.name == suite);
+    of.flat_map(|suite| suite.cases).collect()
+}
+
+/// What comes of the cases of a suite with one of these words in their names, with their reports' words.
+fn verdicts(lab: &Lab, suite: &str, names: &[&str]) -> Vec<(String, Verdict)> {
+    let mut cases = cases(suite);
+    cases.retain(|case| names.iter().any(|name| case.id.case.contains(name)));
+    let stop = Stop::default();
+    let rig = Rig::of(lab, &cases.iter().collect::<Vec<_>>(), 5, &stop);
+    let run = |case: &Case| (case.id.case.clone(), case::run(&rig, case).report.verdict);
+    cases.iter().map(run).collect()
+}
+
+fn wrong(mut lab: Lab, mutant: &str, suite: &str, names: &[&str]) -> Vec<(String, Verdict)> {
+    mutation::apply(&mut lab, &[mutant.to_owned()]).expect(mutant);
+    verdicts(&lab, suite, names)
+}
+
+#[test]
+fn timers_outlast_the_way_and_what_is_to_come_after_them_does_still() {
+    let over = |km, name: &str| {
+        let lab = nics(km);
+        let case = cases("recovery").into_iter().find(|case| case.id.case == name).expect("a case");
+        let profile = lab.duts.iter().find(|dut| case.suits(dut).is_ok()).expect("two NICs");
+        let mut left_out = Vec::new();
+        (of(&lab, profile, case, &mut left_out), left_out)
+    };
+    let (near, without) = over(0, "late-nak");
+    assert_eq!((codes(&near).collect::<Vec<_>>(), without.len()), (vec![2], 0));
+    // 10 km and back over two cables of the rig are some 200 us: 262.144 us is the first code above.
+    let (far, without) = over(10, "late-nak");
+    assert_eq!(codes(&far).collect::<Vec<_>>(), [6]);
+    assert!(without[0].ends_with("16 times as long"), "{without:?}");
+    let Injected::Delay(late) = far.between.inject[1].tamper else { panic!("no delay") };
+    assert_eq!(late, Dur::us(70 * 16));
+    // Each of a sweep stays another.
+    assert_eq!(codes(&over(10, "last-packet-lost").0).collect::<Vec<_>>(), [6, 7, 9]);
+}
+
+#[test]
+fn healthy_nics_recover_over_long_cables_and_wrong_ones_show() {
+    let is_pass = |verdict: &Verdict| matches!(verdict, Verdict::Pass);
+    let all = verdicts(&nics(10), "recovery", &[""]);
+    let bad: Vec<_> = all
+        .iter()
+        .filter(|(_, verdict)| !is_pass(verdict) && !matches!(verdict, Verdict::Skipped(_)))
+        .collect();
+    assert!(bad.is_empty(), "{bad:?}");
+    assert!(all.iter().filter(|(_, verdict)| is_pass(verdict)).count() >= 33);
+    let red = |mutant, name| {
+        let of = wrong(nics(10), mutant, "recovery", &[name]);
+        assert!(matches!(of[..], [(_, Verdict::Fail(_))]), "{mutant}: {of:?}");
+    };
+    red("deviation=nak_holds_all", "loss-of-another-flow");
+    red("deviation=line_rate_halved", "nothing-lost");
+    // Twice as far nothing of two flows overlaps any more, and nobody is accused.
+    let names = ["nothing-lost", "for-good", "the-other-way", "late-nak", "ready", "spoilt-read"];
+    let farther = verdicts(&nics(20), "recovery", &names);
+    assert!(farther.iter().all(|(_, verdict)| is_pass(verdict)), "{farther:?}");
+}
+
+#[test]
+fn a_switch_whose_average_never_comes_near_its_curve_need_not_mark() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let lab = |weight: u8| {
+        let write = |name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).expect("writable");
+        };
+        write(
+            "slow.yaml",
+            &format!(
+                "name: slow\nabout: a\nextends: broadcom\ndeclared: {{wred: {{weight: {weight}, kmin: 100000B, kmax: 100000B, pmax: 50%}}}}\n"
+            ),
+        );
+        write(
+            "lab.yaml",
+            "about: a\ntransport: virtual\ncable: 3m\nduts: [{profile: slow.yaml, control: none}]\n",
+        );
+        let path: &Path = &folder.path().join("lab.yaml");
+        rig_lab::read::lab(Some(path)).unwrap_or_else(|faults| panic!("{faults:?}"))
+    };
+    let names = ["counted-under-load", "step-under-load", "forgotten-when-empty"];
+    let slow = verdicts(&lab(12), "ecn", &names);
+    assert_eq!(slow.len(), 4);
+    assert!(
+        slow.iter().all(|(_, verdict)| matches!(verdict, Verdict::Inconclusive(_))),
+        "{slow:?}"
+    );
+    let quick = verdicts(&lab(4), "ecn", &names);
+    assert!(quick.iter().all(|(_, verdict)| *verdict == Verdict::Pass), "{quick:?}");
+    let wrong = wrong(lab(4), "wred.ecn=ecn_none", "ecn", &["marks-counted-under-load"]);
+    assert!(matches!(wrong[..], [(_, Verdict::Fail(_))]), "{wrong:?}");
+}
