@@ -197,20 +197,3 @@ fn a_case_with_macsec_is_for_labs_with_keys_as_long_as_its_suite_asks_for() {
     assert_eq!(why(Some(16), "GCM-AES-256", true), Some(short.to_owned()));
     assert_eq!(why(Some(32), "GCM-AES-256", true), None);
 }
-
-#[test]
-fn a_bottleneck_is_none_before_ports_that_are_as_slow() {
-    let lab = rig_lab::read::lab(None).expect("the bundled lab");
-    let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
-    let mut cases = suites.into_iter().flat_map(|suite| suite.cases);
-    let case = cases.find(|case| case.id.case == "two-flows-share").expect("a case");
-    let suited = lab.duts.iter().find(|dut| case.suits(dut).is_ok()).expect("two NICs");
-    let why = |speed| {
-        let mut dut = suited.clone();
-        dut.run_at(speed);
-        applicability::of(&lab, &dut, &case).err().map(|unfit| unfit.why)
-    };
-    assert_eq!(why(PortSpeed::G100), None);
-    let slow = why(PortSpeed::G10).expect("10 Gb/s are no less than 10 Gb/s");
-    assert!(slow.contains("a bottleneck of 10Gbps before its ports"), "{slow}");
-}
