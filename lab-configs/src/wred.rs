@@ -118,8 +118,6 @@ pub enum Color {
 }
 
 impl Color {
-    /// All of them.
-    pub const ALL: [Color; 3] = [Color::Green, Color::Yellow, Color::Red];
     /// Their names in YAML.
     pub const NAMES: [(&'static str, Color); 3] =
         [("green", Color::Green), ("yellow", Color::Yellow), ("red", Color::Red)];

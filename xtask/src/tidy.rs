@@ -7,6 +7,7 @@ mod calls;
 mod circles;
 mod docs;
 mod glossary;
+mod page;
 mod rules;
 mod tree;
 mod wall;
@@ -26,6 +27,7 @@ fn breaches(sources: &[Source]) -> Vec<Breach> {
     all.extend(called::check(sources));
     all.extend(glossary::check(sources));
     all.extend(wall::check(sources));
+    all.extend(page::check(sources));
     all.extend(rules::vendors(sources));
     for source in sources {
         all.extend(arrows::check(source));

@@ -30,19 +30,6 @@ bits!(
     Msn: 24 bits of u32
 );
 
-impl Credit {
-    /// Receive work requests granted (IBTA Vol 1, 9.7.7.2: powers of two and what lies half-way); `None` for 31.
-    pub const fn granted(self) -> Option<u16> {
-        let code = self.get();
-        Some(match code {
-            0..=3 => code as u16,
-            31 => return None,
-            even if even.is_multiple_of(2) => 1 << (even / 2),
-            odd => 3 << ((odd - 3) / 2),
-        })
-    }
-}
-
 impl RnrTimer {
     /// The time it stands for (IBTA Vol 1, 9.7.5.2.8): hundredths of a millisecond, doubling every second step from
     /// 0.02 ms and 0.03 ms on; zero is the longest.
@@ -223,18 +210,5 @@ mod tests {
                 "code {code}"
             );
         }
-    }
-
-    #[test]
-    fn credits_follow_the_table_of_the_standard() {
-        // Typed in by hand.
-        let table = [
-            0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1_024,
-            1_536, 2_048, 3_072, 4_096, 6_144, 8_192, 12_288, 16_384, 24_576, 32_768,
-        ];
-        for (code, credits) in (0..).zip(table) {
-            assert_eq!(Credit::new(code).unwrap().granted(), Some(credits), "code {code}");
-        }
-        assert_eq!(Credit::MAX.granted(), None);
     }
 }

@@ -66,11 +66,6 @@ impl Features {
     pub fn of_nics(reaction: Reaction, pairs: u16) -> Features {
         Features { nics: Some((reaction, pairs)), ..Features::all() }
     }
-
-    /// The bare data path.
-    pub fn none() -> Features {
-        Features { two_classes: false, watchdog: None, tap: false, ..Features::all() }
-    }
 }
 
 /// What a run did.

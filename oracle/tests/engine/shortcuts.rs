@@ -32,6 +32,15 @@ fn as_ns3(features: Features) -> Features {
     Features { whole_ns: true, ..features }
 }
 
+/// Who sends to whom in them.
+const SCENARIOS: [Scenario; 4] =
+    [Scenario::Incast(2), Scenario::Incast(8), Scenario::Incast(16), Scenario::Dumbbell(64)];
+
+/// The bare data path.
+fn bare() -> Features {
+    Features { two_classes: false, watchdog: None, tap: false, ..Features::all() }
+}
+
 /// What must be the same: everything but the number of events.
 fn outcome(figures: Figures) -> Figures {
     Figures { events: 0, ..figures }
@@ -40,10 +49,8 @@ fn outcome(figures: Figures) -> Figures {
 #[test]
 fn every_benchmark_ends_in_one_checksum_whatever_the_queue_and_the_shortcuts() {
     let time = Dur::ms(2);
-    for (scenario, golden) in Scenario::ALL.into_iter().zip(GOLDEN) {
-        for (features, checksum) in
-            [Features::all(), Features::none()].map(as_ns3).into_iter().zip(golden)
-        {
+    for (scenario, golden) in SCENARIOS.into_iter().zip(GOLDEN) {
+        for (features, checksum) in [Features::all(), bare()].map(as_ns3).into_iter().zip(golden) {
             let want = outcome(run_on::<Heap4>(scenario, features, time));
             assert_eq!(want.checksum, checksum, "{scenario:?}");
             assert_eq!(outcome(run_on::<Ordered>(scenario, features, time)), want, "{scenario:?}");
@@ -63,7 +70,7 @@ fn every_benchmark_ends_in_one_checksum_whatever_the_queue_and_the_shortcuts() {
 fn between_nics_too() {
     let time = Dur::ms(1);
     for (scenario, reaction) in
-        Scenario::ALL.into_iter().flat_map(|of| [(of, Reaction::Dcqcn), (of, Reaction::Product)])
+        SCENARIOS.into_iter().flat_map(|of| [(of, Reaction::Dcqcn), (of, Reaction::Product)])
     {
         let pairs = if scenario == Scenario::Incast(2) { 64 } else { 1 };
         let features = as_ns3(Features::of_nics(reaction, pairs));

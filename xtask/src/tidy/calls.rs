@@ -85,7 +85,7 @@ pub(super) fn functions(source: &Source) -> Vec<Function> {
 }
 
 /// The type that an `impl` is for.
-fn implemented(line: &str) -> Option<String> {
+pub(super) fn implemented(line: &str) -> Option<String> {
     let head = line.split(['{']).next()?;
     let head = head.split_once(" for ").map_or_else(
         || head.strip_prefix("impl").map(|head| head.split_once("> ").map_or(head, |(_, of)| of)),

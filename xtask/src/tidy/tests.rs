@@ -171,9 +171,22 @@ fn a_public_item_that_only_tests_name_is_theirs() {
         breaches(&[Source { path: "oracle/Cargo.toml".to_owned(), text }]).len()
     };
     assert_eq!([asks("dependencies"), asks("dev-dependencies")], [1, 0]);
-    let own = "#[cfg(test)]\nmod tests {\n}\nfn f() { checked() }";
-    for path in ["oracle/src/spec/b.rs", "rigctl/src/b.rs"] {
-        assert_eq!(checked(path, own), [], "the program calls it");
+    for call in [
+        "a.checked()",
+        "A::checked(&a)",
+        "A::<u8>::checked",
+        "all.map(A::checked)",
+        "a\n.checked()",
+    ] {
+        let own = format!("#[cfg(test)]\nmod tests {{\n}}\nfn f() {{ {call} }}");
+        for path in ["oracle/src/spec/b.rs", "rigctl/src/b.rs"] {
+            assert_eq!(checked(path, &own), [], "the program calls it: {call}");
+        }
+    }
+    // What is called the same is something else.
+    for other in ["checked()", "B::checked(&b)", "let checked = 1;", "B { checked }"] {
+        let own = format!("fn f() {{ {other} }}");
+        assert_eq!(checked("oracle/src/spec/b.rs", &own).len(), 1, "{other}");
     }
 }
 
@@ -305,5 +318,26 @@ fn a_file_of_more_than_five_hundred_lines_is_found_and_a_test_is_no_exception() 
         assert_eq!(planted(path, &lines(500)), [], "{path}");
         let why = "over 500 lines: split it by responsibility".to_owned();
         assert_eq!(planted(path, &lines(501)), [Breach { file: path.to_owned(), line: 501, why }]);
+    }
+}
+
+#[test]
+fn what_the_page_of_where_things_are_names_is_there() {
+    let told = |page: &str| {
+        let source =
+            |path: &str, text: &str| Source { path: path.to_owned(), text: text.to_owned() };
+        let code = source("oracle/src/measure/mod.rs", "//! One job.\nstatic ALL: u8 = 1;\n");
+        let found = breaches(&[code, source("docs/architecture.md", page)]);
+        found.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let right = "# Where\n`measure/mod.rs` in `oracle/src/`, `ALL`, `some words`, `crosses`, `measure::ALL`\n";
+    assert_eq!(told(right), [""; 0]);
+    for (was, is) in [("mod.rs", "rows.rs"), ("oracle/src/", "oracle/old/"), ("`ALL`", "`EVERY`")] {
+        let gone = is.trim_matches('`');
+        let name = if is == "rows.rs" { "measure/rows.rs" } else { gone };
+        let why = format!(
+            "docs/architecture.md:2: `{name}` is nowhere any more: name what took its place"
+        );
+        assert_eq!(told(&right.replacen(was, is, 1)), [why]);
     }
 }

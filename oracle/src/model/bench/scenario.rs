@@ -15,10 +15,6 @@ pub enum Scenario {
 }
 
 impl Scenario {
-    /// The scenarios of the benchmark.
-    pub const ALL: [Scenario; 4] =
-        [Scenario::Incast(2), Scenario::Incast(8), Scenario::Incast(16), Scenario::Dumbbell(64)];
-
     /// Name of the scenario: `incast16`.
     pub fn name(self) -> String {
         match self {

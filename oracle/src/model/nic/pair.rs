@@ -1,10 +1,10 @@
 //! A queue pair: both sides of one connection, and the next frame that it has to send.
 
+use super::Flow;
 use super::np::Answered;
 use super::requester::Requester;
 use super::responder::Responder;
 use super::table::NOBODY;
-use super::{Flow, Verb};
 use crate::model::packet::{Kind, Packet};
 use rig_units::Time;
 
@@ -116,8 +116,7 @@ impl Pair {
             });
         }
         (packet.seq, packet.size) = (request.psn, request.size);
-        let is_write = requester.verb() == Verb::Write;
-        Some(packet.with_place(request.is_first, request.is_last).with_write(is_write))
+        Some(packet.with_place(request.is_first, request.is_last))
     }
 
     /// That frame has left at `now`.

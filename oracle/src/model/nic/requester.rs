@@ -82,11 +82,6 @@ impl Requester {
         self.total = self.reached;
     }
 
-    /// What it does.
-    pub(super) const fn verb(&self) -> Verb {
-        self.flow.verb
-    }
-
     const fn is_read(&self) -> bool {
         matches!(self.flow.verb, Verb::Read)
     }

@@ -13,8 +13,6 @@ const NOT_LAST: u8 = 1 << 1;
 const RESPONSE: u8 = 1 << 2;
 /// An ECN-capable frame says so by 01 instead of 10.
 const ECT1: u8 = 1 << 3;
-/// A message that is written: its first packet has a RETH.
-const WRITE: u8 = 1 << 4;
 /// CNP: the reserved bytes are not zero.
 const RESERVED: u8 = 1 << 4;
 /// CNP: BECN is not set.
@@ -62,15 +60,6 @@ impl Packet {
     /// Whether it is one of those that a READ brings.
     pub const fn is_response(&self) -> bool {
         self.roce & RESPONSE != 0
-    }
-
-    /// The same frame of data, as part of a WRITE or not.
-    pub const fn with_write(self, write: bool) -> Packet {
-        self.with_flag(WRITE, write)
-    }
-    /// Whether it is data of a WRITE.
-    pub fn is_write(&self) -> bool {
-        self.kind == Kind::Data && self.roce & WRITE != 0
     }
 
     /// The same frame, ECN-capable by 01: ECT(1).

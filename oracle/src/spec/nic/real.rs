@@ -16,8 +16,6 @@ pub struct Real {
 }
 
 impl Real {
-    /// None of one.
-    pub const ZERO: Real = Real::exactly(0.0);
     /// All of one.
     pub const ONE: Real = Real::exactly(1.0);
 
@@ -145,6 +143,6 @@ mod tests {
         let third = Real::of(3).inverse();
         assert!(third.lo < 1.0 / 3.0 && 1.0 / 3.0 < third.hi);
         assert!(third.hi - third.lo < 1e-15);
-        assert_eq!(Real::ZERO - Real::ONE, Real { lo: 0.0, hi: 0.0 });
+        assert_eq!(Real::of(0) - Real::ONE, Real { lo: 0.0, hi: 0.0 });
     }
 }

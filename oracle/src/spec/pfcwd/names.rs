@@ -16,16 +16,6 @@ pub struct Names {
 }
 
 impl Names {
-    /// Every name that [`Names::lookup`] may know.
-    pub const ALL: [&'static str; 6] = [
-        "predicted.detection.earliest",
-        "predicted.detection.latest",
-        "predicted.restoration.earliest",
-        "predicted.restoration.latest",
-        "predicted.never-fires",
-        "predicted.always-fires",
-    ];
-
     /// The value of `name`; `None` when there is no such prediction: an unknown name, or what never happens.
     pub fn lookup(&self, name: &str) -> Option<Dur> {
         let detection = || self.rule.detection(&self.stimulus);

@@ -4,6 +4,7 @@ use super::*;
 use crate::spec::pfcwd::restoration::Storm;
 use rig_capture::Span;
 use rig_lab::ConfigPath;
+use rig_testcases::read::PREDICTIONS;
 
 pub(super) fn rule(family: RuleFamily, d: u64, p: u64, r: Option<u64>) -> Rule {
     let charge = if family == RuleFamily::Mellanox { Charge::Elapsed } else { Charge::Interval };
@@ -268,7 +269,7 @@ fn a_case_may_compute_with_predictions_by_name() {
     assert_eq!(value("predicted.detection.latest").as_deref(), Some("300ms"));
     assert_eq!(value("predicted.never-fires").as_deref(), Some("200ms"));
     assert_eq!(value("predicted.nonsense"), None);
-    assert!(Names::ALL.iter().all(|name| names.lookup(name).is_some()));
+    assert!(PREDICTIONS.iter().all(|name| names.lookup(name).is_some()));
     assert_eq!(
         names.interval("trigger-ramp"),
         Some(Span { lo: Dur::ms(200).0, hi: Dur::ms(300).0 })

@@ -37,11 +37,6 @@ impl Window {
         Window { from: End::Closed(from), until: End::Open(until) }
     }
 
-    /// One value.
-    pub const fn exactly(value: Dur) -> Window {
-        Window { from: End::Closed(value), until: End::Closed(value) }
-    }
-
     /// The same in whole picoseconds, both ends included.
     pub fn span(self) -> Span {
         let lo = match self.from {
@@ -120,7 +115,8 @@ mod tests {
     fn a_window_reads_as_the_formula_does() {
         let text = Window::half_open(Dur::ms(200), Dur::ms(300)).to_string();
         assert_eq!(text, "200ms <= T < 300ms");
-        assert_eq!(Window::exactly(Dur::ms(5)).to_string(), "T = 5ms");
+        let five = End::Closed(Dur::ms(5));
+        assert_eq!(Window { from: five, until: five }.to_string(), "T = 5ms");
     }
 
     #[test]

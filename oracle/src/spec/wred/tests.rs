@@ -35,9 +35,9 @@ fn a_colour_has_the_curve_of_green_until_it_has_its_own() {
     let green = curve(5_000, 9_000, 5);
     let own = curve(1_000, 2_000, 10);
     let wred = Wred { red: Some(own), ..wred(5_000, 9_000, 5) };
-    let marking = |wred: &Wred| Color::ALL.map(|color| marking_curve(wred, color));
+    let marking = |wred: &Wred| Color::NAMES.map(|(_, color)| marking_curve(wred, color));
     let dropping =
-        |wred: &Wred| Color::ALL.map(|color| Class { color, capable: false }.curve(wred));
+        |wred: &Wred| Color::NAMES.map(|(_, color)| Class { color, capable: false }.curve(wred));
     assert_eq!(marking(&Wred { red: None, ..wred.clone() }), [green; 3]);
     assert_eq!(marking(&wred), [green, green, own]);
     assert_eq!(dropping(&wred), [green, green, own]);
@@ -59,7 +59,7 @@ fn each_of_sonics_eight_modes_marks_the_colours_of_its_name() {
         (EcnMode::EcnYellowRed, [false, true, true]),
         (EcnMode::EcnAll, [true, true, true]),
     ] {
-        assert_eq!(Color::ALL.map(|color| marks(mode, color)), marked, "{mode:?}");
+        assert_eq!(Color::NAMES.map(|(_, color)| marks(mode, color)), marked, "{mode:?}");
     }
 }
 

@@ -80,7 +80,7 @@ fn a_counter_is_read_once_it_was_copied_anew_and_what_is_not_copied_is_missing_a
     assert_eq!(looks, 2, "the second that is new was made of what is there now");
     group(&server, "QUEUE_STAT_COUNTER", "enable", "40");
     stamp(&queue, "QUEUE_STAT_COUNTER", 1_000);
-    let mut copied = |control: &mut SonicControl, change: &mut dyn FnMut(u64)| {
+    let copied = |control: &mut SonicControl, change: &mut dyn FnMut(u64)| {
         read(control, &none, &mut |at| {
             change(at);
             stamp(&port, "PORT_STAT_COUNTER", 2_000 + at);
