@@ -18,7 +18,7 @@ pub fn schema_lab() -> Value {
     });
     let redis = json!({
         "type": "string",
-        "description": "where the redis of a switch with SONiC listens: unix:PATH or tcp:HOST:PORT; of the control `sonic` at interfaces alone",
+        "description": "where the redis of a switch with SONiC listens: unix:PATH, tcp:HOST:PORT or ssh:USER@HOST; of the control `sonic` at interfaces alone",
     });
     let device = |key: &str, files: &Value| {
         json!({

@@ -15,7 +15,7 @@ mod stream;
 pub use arguments::arguments;
 pub use capture::{CaptureFlags, CaptureKind};
 pub use compare::{AllowFlags, CompareArgs};
-pub use dut::{DutCommand, ServeArgs, ServedAs};
+pub use dut::{DutCommand, SayArgs, ServeArgs, ServedAs};
 pub use effort::{CheckArgs, EffortLevel};
 pub use format::Format;
 pub use guest::{GuestArgs, GuestCommand, PerftestArgs};

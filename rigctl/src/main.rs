@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Restore(args) => commands::restore::restore(&args),
         Command::Dut(DutCommand::Serve(args)) => commands::dut::serve(&args),
+        Command::Dut(DutCommand::Say(args)) => commands::say::say(&args),
         Command::Guest(what) => commands::guest::guest(&what),
         Command::Gen(args) => commands::generate::generate(&args),
         Command::Bench(what) => commands::bench::bench(&what),
@@ -46,8 +47,14 @@ fn main() -> ExitCode {
 fn confine(command: &Command) {
     let work = Work::of(command);
     rights::keep(work);
-    // A bench starts the programs that it takes turns with.
-    let starts = matches!(command, Command::Bench(_));
+    // A bench starts the programs that it takes turns with; what is read of a switch behind it, ssh.
+    let starts = match command {
+        Command::Bench(_) => true,
+        Command::Profile(ProfileCommand::FromDut(args)) => {
+            matches!(args.redis, Some(rig_lab::RedisAt::Ssh { .. }))
+        }
+        _ => false,
+    };
     if work == Work::Reading && !starts {
         fence::close(&[]);
     }

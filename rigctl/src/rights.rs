@@ -165,6 +165,7 @@ impl Work {
             | Command::Profile(_)
             | Command::Size(_)
             | Command::Schema(_)
+            | Command::Dut(DutCommand::Say(_))
             | Command::Bench(BenchCommand::Oracle(_) | BenchCommand::Frames(_)) => Reading,
             Command::Report(_) | Command::Guest(GuestCommand::Build(_)) => Writing,
             Command::Restore(_) => Restoring,

@@ -69,8 +69,8 @@ fn the_switch_of_linux_marks_and_drops_by_the_depth_of_each_queue() {
     // Of a device with a watchdog.
     let skipped = "kmin-is-kmax-broadcom";
     let each = WRONG.map(|(case, ..)| case);
-    // A guest without a processor for longer than its bucket makes up for sends less than its rate, and nobody can tell here: what tells a
-    // rate is left to a machine that does nothing else. That the wrong guest is red stands on shares that are further off.
+    // A trial in which the guest had no processor for longer than its bucket makes up for is void and run again: on a machine that does much else
+    // what tells a rate takes its time, which is the night's.
     let steady = each.into_iter().filter(|case| at_night || *case != "second-port-weights");
     let passes = || right.into_iter().chain(steady.clone()).chain(late.iter().copied());
     let cases: Vec<&str> = passes().chain([remembers, skipped]).collect();

@@ -2,6 +2,8 @@
 //! pairs of virtual interfaces and what orchagent does between the two. Root and Linux only.
 
 mod common;
+#[path = "sonic/ssh.rs"]
+mod ssh;
 
 use common::root;
 use core::time::Duration;
@@ -62,8 +64,18 @@ fn verdict<'r>(results: &'r Value, id: &str) -> (&'r str, &'r str) {
     (case["verdict"].as_str().unwrap_or_default(), case["reason"].as_str().unwrap_or_default())
 }
 
-#[test]
+/// Whether it is so within ten seconds.
 #[expect(clippy::disallowed_methods, reason = "what is waited for here is another process")]
+fn soon(so: &mut dyn FnMut() -> bool) -> bool {
+    (0..500).any(|_| {
+        so() || {
+            sleep(Duration::from_millis(20));
+            false
+        }
+    })
+}
+
+#[test]
 fn a_stand_in_that_is_served_by_hand_ends_when_it_is_asked_to_and_takes_its_redis_with_it() {
     if !root() {
         return;
@@ -84,14 +96,6 @@ fn a_stand_in_that_is_served_by_hand_ends_when_it_is_asked_to_and_takes_its_redi
     serve.args("dut serve --dut broadcom --port d1 d2 --speed 1Gbps --as sonic --redis".split(' '));
     serve.arg(format!("unix:{}", socket.display())).stdin(Stdio::null()).stderr(Stdio::null());
     let mut device = far.run(|| serve.spawn()).expect("inside").expect("rigctl starts");
-    let soon = |so: &mut dyn FnMut() -> bool| {
-        (0..500).any(|_| {
-            so() || {
-                sleep(Duration::from_millis(20));
-                false
-            }
-        })
-    };
     assert!(soon(&mut || UnixStream::connect(&socket).is_ok()), "its redis is up");
     let ended = Pid::from_raw(device.id().cast_signed());
     kill(ended, Signal::SIGTERM).expect("it lives");

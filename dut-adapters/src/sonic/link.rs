@@ -2,6 +2,7 @@
 //!
 //! Of an error of redis only its code is passed on: its text may repeat what it was asked, and values with it.
 
+use super::way::Way;
 use super::wire::{Wire, end};
 use crate::control::error::Lost;
 use core::fmt;
@@ -65,6 +66,7 @@ pub(super) struct Edit<'e> {
 /// A connection.
 pub(super) struct Link {
     at: RedisAt,
+    way: Way,
     line: Wire,
     chosen: Option<Db>,
     lost: Option<Lost>,
@@ -80,9 +82,15 @@ impl Link {
     /// Connects.
     pub(super) fn open(at: &RedisAt) -> Result<Link, Lost> {
         let tried = format!("connect to {at}");
-        let line = Wire::open(at, PATIENCE);
-        let line = line.map_err(|error| Lost { tried, why: broken(&error) })?;
-        Ok(Link { at: at.clone(), line, chosen: None, lost: None })
+        let opened =
+            Way::to(at).and_then(|way| Wire::open(way.near(), PATIENCE).map(|line| (way, line)));
+        let (way, line) = opened.map_err(|error| Lost { tried, why: broken(&error) })?;
+        Ok(Link { at: at.clone(), way, line, chosen: None, lost: None })
+    }
+
+    /// Where another line to it begins, as long as this one is there.
+    pub(super) const fn near(&self) -> &RedisAt {
+        self.way.near()
     }
 
     /// The keys of a database that begin with `prefix`, a name of a table with its separator.

@@ -17,6 +17,7 @@ mod reader;
 mod rules;
 mod stated;
 mod tables;
+mod way;
 mod wire;
 pub(crate) mod write;
 mod written;

@@ -46,6 +46,9 @@ impl Wire {
     pub(super) fn open(at: &RedisAt, most: Duration) -> io::Result<Wire> {
         let carrier: Box<dyn Carrier> = match at {
             RedisAt::Unix(path) => Box::new(UnixStream::connect(path)?),
+            RedisAt::Ssh { .. } => {
+                return Err(io::Error::other("a way to it has to be made first"));
+            }
             RedisAt::Tcp(host, port) => {
                 let places = std::net::ToSocketAddrs::to_socket_addrs(&(host.as_str(), *port))?;
                 let mut last = ErrorKind::NotFound.into();

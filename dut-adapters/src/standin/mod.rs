@@ -15,6 +15,7 @@ mod orchagent;
 mod refused;
 mod said;
 mod server;
+mod spoken;
 mod told;
 
 pub use asic::{Asic, Served};
@@ -22,6 +23,7 @@ pub use faults::{FaultSwitch, Faults};
 pub use filled::filled;
 pub use names::{Row, Rows};
 pub use server::Server;
+pub use spoken::spoken;
 
 use core::time::Duration;
 use counted::Copies;

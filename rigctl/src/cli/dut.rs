@@ -8,6 +8,24 @@ use std::path::PathBuf;
 pub enum DutCommand {
     /// Serve an emulated device on network interfaces, in real time, until it is asked to end.
     Serve(ServeArgs),
+    /// Print what a command of SONiC's prints at a switch, from the databases of one that is served `--as sonic`.
+    Say(SayArgs),
+}
+
+/// `dut say`
+#[derive(Debug, Clone, Args)]
+pub struct SayArgs {
+    /// Where its redis listens.
+    #[arg(long, value_name = "unix:PATH")]
+    pub redis: rig_lab::RedisAt,
+    /// The command: sonic-db-cli DB COMMAND ..., pfcwd show config, pfcwd show stats [-e], show pfcwd config.
+    #[arg(
+        value_name = "WORD",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub words: Vec<String>,
 }
 
 /// `dut serve`

@@ -33,7 +33,7 @@ pub struct FromDutArgs {
     /// CONFIG_DB, as SONiC saves it: config_db.json.
     #[arg(long, value_name = "FILE", required_unless_present = "redis")]
     pub config_db: Option<PathBuf>,
-    /// The redis of the switch instead, which is read and not written: unix:PATH or tcp:HOST:PORT.
+    /// The redis of the switch instead, which is read and not written: unix:PATH, tcp:HOST:PORT or ssh:USER@HOST.
     #[arg(long, value_name = "PLACE", conflicts_with_all = ["config_db", "namespace"])]
     pub redis: Option<RedisAt>,
     /// The ports that are configured as this one; without it the largest set of ports that are configured alike.

@@ -19,6 +19,7 @@ pub mod profile;
 pub mod report;
 pub mod restore;
 pub mod run;
+pub mod say;
 pub mod schema;
 pub mod size;
 mod standing;

@@ -61,7 +61,7 @@ impl Ears {
     /// # Errors
     /// The switch is lost.
     pub(super) fn open(at: &RedisAt, link: &mut Link, ports: &[String]) -> Result<Ears, Lost> {
-        let listener = Listener::start(at)?;
+        let listener = Listener::start((at, link.near()))?;
         let mut queues = BTreeMap::new();
         for (name, oid) in link.whole(Db::Counters, "COUNTERS_QUEUE_NAME_MAP")? {
             let Some((own, class)) = name.split_once(':') else { continue };

@@ -96,19 +96,19 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// Subscribes: what is published from now on is heard.
+    /// Subscribes at `at`, to which the way begins at `near`: what is published from now on is heard.
     ///
     /// # Errors
     /// Nobody answers there.
-    pub(super) fn start(at: &RedisAt) -> Result<Listener, Lost> {
+    pub(super) fn start((at, near): (&RedisAt, &RedisAt)) -> Result<Listener, Lost> {
         let tried = format!("subscribe to {CHANNEL} of {at}");
         let lost = |why: &io::Error| Lost { tried: tried.clone(), why: why.to_string() };
         // Nothing that comes was published before this.
         let since = Mono::now();
-        let opened = Wire::open(at, PATIENCE).and_then(|mut line| {
+        let opened = Wire::open(near, PATIENCE).and_then(|mut line| {
             say(&mut line, &["SUBSCRIBE", CHANNEL])?;
             words(&answer(&mut line, PATIENCE)?)?;
-            let mut beside = Wire::open(at, PATIENCE)?;
+            let mut beside = Wire::open(near, PATIENCE)?;
             say(&mut beside, &["SELECT", "2"])?;
             words(&answer(&mut beside, PATIENCE)?)?;
             Ok((line, Asker::over(beside)))

@@ -204,6 +204,8 @@ impl SonicControl {
     /// A line that works: a new one in place of one that has broken.
     fn mend(&mut self) -> Result<(), Lost> {
         if self.lease.renew(&mut self.link).is_err() {
+            // Whoever listens does so over the way that has broken.
+            self.ears = None;
             self.link = Link::open(&self.at)?;
         }
         Ok(())

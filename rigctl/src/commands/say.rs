@@ -1,0 +1,30 @@
+//! `rigctl dut say`: what a person at a stand-in's shell is answered.
+
+use super::input::Bad;
+use crate::cli::SayArgs;
+use crate::{stderr, stdout};
+use rig_dut::standin::spoken;
+use rig_lab::RedisAt;
+use rig_reports::Exit;
+
+/// Prints what the command prints.
+///
+/// # Errors
+/// Another place than a socket.
+pub fn say(args: &SayArgs) -> Result<Exit, Bad> {
+    let RedisAt::Unix(socket) = &args.redis else {
+        let why = "a stand-in's redis listens at a socket of this machine";
+        return Err(Bad::of(format!("`--redis {}`: {why}\n   = want: unix:PATH", args.redis)));
+    };
+    let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
+    match spoken(socket, &words) {
+        Ok(text) => {
+            stdout::text(&text);
+            Ok(Exit::Passed)
+        }
+        Err(why) => {
+            stderr::line(&why);
+            Ok(Exit::Failed)
+        }
+    }
+}

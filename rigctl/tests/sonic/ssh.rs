@@ -1,0 +1,238 @@
+//! A stand-in over a real `sshd`, with keys that are made for it, in a namespace of its own: the rig has nothing but `ssh` to it.
+
+use super::{SUITE, redis, root, soon, verdict};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use rig_generator::netlab::{End, Namespace, pair};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+/// `sshd` wants a folder in /run, which is of this namespace alone here.
+const SSHD: &str =
+    "mount -t tmpfs none /run && mkdir /run/sshd && exec /usr/sbin/sshd -D -e -f \"$0\"";
+const PORT: &str = "2222";
+
+/// Whether there is an sshd.
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
+fn sshd() -> bool {
+    let is_there = Path::new("/usr/sbin/sshd").exists();
+    let required = std::env::var_os("RIG_REQUIRE_ALL").is_some_and(|all| all == "1");
+    let missing = "there is no sshd (apt-get install openssh-server)";
+    assert!(is_there || !required, "{missing} and RIG_REQUIRE_ALL=1");
+    if !is_there {
+        eprintln!("skipped: {missing}");
+    }
+    is_there
+}
+
+/// A process that ends with this value.
+struct Ends(Child);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        let _asked = kill(Pid::from_raw(self.0.id().cast_signed()), Signal::SIGTERM);
+        let _reaped = self.0.wait();
+    }
+}
+
+/// A switch and the rig's end of its cables.
+struct Lab<'d> {
+    desk: &'d Path,
+    near: Namespace,
+    /// Whoever serves the device, and the sshd.
+    device: Ends,
+    sshd: Ends,
+    _far: Namespace,
+}
+
+impl Lab<'_> {
+    fn start(desk: &Path) -> Lab<'_> {
+        let (near, far) = [(); 2].map(|()| Namespace::new().expect("a namespace")).into();
+        for port in ["1", "2"] {
+            let names = [format!("eth{port}"), format!("d{port}")];
+            let ends = [(&near, &names[0]), (&far, &names[1])];
+            let [one, other] = ends.map(|(within, name)| End { within, name });
+            pair(one, other, 9_216).expect("a pair");
+        }
+        near.set_up("lo", true).expect("it goes up");
+        for key in ["host", "user"] {
+            let mut make = Command::new("ssh-keygen");
+            make.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(desk.join(key));
+            assert!(make.status().expect("ssh-keygen").success());
+        }
+        let at = |name: &str| desk.join(name).display().to_string();
+        let host = fs::read_to_string(desk.join("host.pub")).expect("a key");
+        write(desk, "known", &format!("[127.0.0.1]:{PORT} {host}"));
+        fs::copy(desk.join("user.pub"), desk.join("let-in")).expect("writable");
+        write(
+            desk,
+            "sshd_config",
+            &format!(
+                "Port {PORT}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nStrictModes no\nUsePAM no\n\
+                 PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\nSetEnv PATH={}:/usr/bin:/bin\n",
+                at("host"),
+                at("let-in"),
+                at("switch")
+            ),
+        );
+        write(
+            desk,
+            "ssh_config",
+            &format!(
+                "Host leaf-1\nHostName 127.0.0.1\nPort {PORT}\nUser root\nIdentityFile {}\nIdentitiesOnly yes\nUserKnownHostsFile {}\n\
+                 StrictHostKeyChecking yes\n",
+                at("user"),
+                at("known")
+            ),
+        );
+        // What a person finds at the switch.
+        fs::create_dir(desk.join("switch")).expect("a folder");
+        for name in ["sonic-db-cli", "pfcwd", "show"] {
+            let (rigctl, socket) = (env!("CARGO_BIN_EXE_rigctl"), at("own/redis.sock"));
+            let say = format!("exec {rigctl} dut say --redis unix:{socket} -- {name} \"$@\"");
+            program(desk, &format!("switch/{name}"), &format!("#!/bin/sh\n{say}\n"));
+        }
+        // The system's own, told where this test's configuration is in place of the user's.
+        fs::create_dir(desk.join("bin")).expect("a folder");
+        let ssh = format!("#!/bin/sh\nexec /usr/bin/ssh -F {} \"$@\"\n", at("ssh_config"));
+        program(desk, "bin/ssh", &ssh);
+        let mut serve = Command::new(env!("CARGO_BIN_EXE_rigctl"));
+        let flags = "dut serve --dut broadcom --port d1 d2 --speed 500Mbps --as sonic --redis";
+        serve.args(flags.split(' ')).arg(format!("unix:{}", at("own/redis.sock")));
+        serve.stdin(Stdio::null()).stderr(Stdio::null());
+        let device = Ends(far.run(|| serve.spawn()).expect("inside").expect("rigctl starts"));
+        let mut daemon = Command::new("unshare");
+        daemon.args(["--mount", "sh", "-c", SSHD]).arg(desk.join("sshd_config"));
+        daemon.stdin(Stdio::null()).stderr(Stdio::null());
+        let sshd = Ends(near.run(|| daemon.spawn()).expect("inside").expect("unshare"));
+        let lab = Lab { desk, near, device, sshd, _far: far };
+        assert!(soon(&mut || lab.ask(&["PING"]) == "PONG\n"), "it is up, and its sshd");
+        lab
+    }
+
+    /// What a command line says where the rig is.
+    fn run(&self, program: &str, arguments: &[&str]) -> Output {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(self.desk).stdin(Stdio::null());
+        command.env("PATH", format!("{}:{path}", self.desk.join("bin").display()));
+        command.env("RIGCTL_STATE", self.desk.join("state")).env("TMPDIR", self.desk.join("tmp"));
+        self.near.run(|| command.output()).expect("inside").expect("it starts")
+    }
+
+    /// What the redis answers to a person at the switch.
+    fn ask(&self, words: &[&str]) -> String {
+        let socket = self.desk.join("own/redis.sock").display().to_string();
+        let asked = [&["leaf-1", "redis-cli", "-s", &socket, "-n", "4"], words].concat();
+        String::from_utf8_lossy(&self.run("ssh", &asked).stdout).into_owned()
+    }
+
+    /// Every key of CONFIG_DB and what stands there.
+    fn config(&self) -> String {
+        let dump = "return cjson.encode({redis.call('HGETALL','PFC_WD|Ethernet0'),redis.call('HGETALL','PFC_WD|Ethernet4'),\
+                    redis.call('HGETALL','PFC_WD|GLOBAL'),redis.call('DBSIZE')})";
+        self.ask(&["EVAL", &format!("\"{dump}\""), "0"])
+    }
+
+    fn rigctl(&self, arguments: &str) -> Output {
+        let arguments: Vec<&str> = arguments.split_whitespace().collect();
+        self.run(env!("CARGO_BIN_EXE_rigctl"), &arguments)
+    }
+
+    fn results(&self) -> Value {
+        let text = fs::read_to_string(self.desk.join("out/results.json")).expect("results");
+        serde_json::from_str(&text).expect("JSON")
+    }
+}
+
+fn write(desk: &Path, name: &str, text: &str) {
+    fs::write(desk.join(name), text).expect("writable");
+}
+
+fn program(desk: &Path, name: &str, text: &str) {
+    write(desk, name, text);
+    let may_run = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(desk.join(name), may_run).expect("ours");
+}
+
+/// The processes that one has started, and that these have.
+fn started(pid: u32) -> Vec<i32> {
+    let of = format!("/proc/{pid}/task/{pid}/children");
+    let own = fs::read_to_string(of).unwrap_or_default();
+    let own: Vec<u32> = own.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();
+    own.iter().flat_map(|&pid| [vec![pid.cast_signed()], started(pid)].concat()).collect()
+}
+
+#[test]
+fn a_switch_behind_ssh_is_judged_and_a_session_that_is_dropped_accuses_nobody_and_leaves_nothing() {
+    if !root() || !sshd() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    if !redis(desk) {
+        return;
+    }
+    write(desk, "one.yaml", SUITE);
+    fs::create_dir(desk.join("tmp")).expect("a folder");
+    let lab = Lab::start(desk);
+    let before = lab.config();
+    assert!(before.contains("detection_time"), "{before}");
+    let at = format!("ssh:leaf-1:{}", desk.join("own/redis.sock").display());
+    let leaf = lab.rigctl(&format!("profile from-dut --redis {at}"));
+    assert!(leaf.status.success(), "{leaf:?}");
+    fs::write(desk.join("leaf.yaml"), leaf.stdout).expect("writable");
+    write(
+        desk,
+        "lab.yaml",
+        &format!(
+            "about: \"behind ssh\"\ntransport: interfaces\ncable: 3m\nwire: {{interfaces: [eth1, eth2], speed: 500Mbps, bound: 16ms, budget: \
+             60s}}\nduts: [{{profile: leaf.yaml, control: sonic, redis: \"{at}\"}}]\n"
+        ),
+    );
+    let line = "run one.yaml --lab lab.yaml --seed 7 --overwrite --out out";
+    // Heard over ssh alone: `alert` leaves no trace on the wire.
+    let output = lab.rigctl(&format!("{line} --only one::told"));
+    let results = lab.results();
+    let (word, reason) = verdict(&results, "one::told");
+    let stalled = word == "inconclusive" && super::STALLS.contains(&reason);
+    assert!(word == "pass" || stalled, "{word} {reason}\n{output:?}");
+    assert_eq!(lab.config(), before);
+    // What a person sees of it there.
+    let typed = |line: &str| {
+        let output = lab.run("ssh", &["leaf-1", line]);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let stats = typed("pfcwd show stats");
+    let queue = stats.lines().find(|line| line.trim_start().starts_with("Ethernet4:3 "));
+    assert!(stats.contains("STORM DETECTED/RESTORED") && queue.is_some(), "{stats}");
+    let shown = typed("show pfcwd config");
+    assert!(shown.contains("Changed polling interval to 100ms\n     PORT    ACTION"), "{shown}");
+    let row = typed("sonic-db-cli CONFIG_DB HGETALL 'PFC_WD|Ethernet0'");
+    assert!(row.starts_with("{'") && row.contains("'detection_time': '200'"), "{row}");
+    // In the middle of a session, once the switch is as the case has set it.
+    let output = std::thread::scope(|scope| {
+        let run = scope.spawn(|| lab.rigctl(&format!("{line} --only one::one")));
+        let is_set = || lab.ask(&["HGET", "PFC_WD\\|Ethernet0", "detection_time"]) == "400\n";
+        assert!(soon(&mut || is_set()), "it is set");
+        for pid in started(lab.sshd.0.id()) {
+            let _gone = kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+        run.join().expect("no panic")
+    });
+    let results = lab.results();
+    let (word, reason) = verdict(&results, "one::one");
+    assert!(!["pass", "fail"].contains(&word), "{word} {reason}\n{output:?}");
+    assert_eq!(lab.config(), before, "{output:?}");
+    // A host that is not the one that is known is none to steer.
+    write(desk, "known", "");
+    let other = lab.rigctl(&format!("profile from-dut --redis {at}"));
+    let said = String::from_utf8_lossy(&other.stderr).into_owned();
+    assert!(!other.status.success() && said.contains("Host key verification failed"), "{said}");
+    let Lab { device, sshd, .. } = lab;
+    drop((device, sshd));
+    let left: Vec<_> = fs::read_dir(desk.join("tmp")).expect("a folder").flatten().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
