@@ -154,7 +154,6 @@ fn a_switch_that_is_wrong_at_each_queue_and_port_is_seen_at_each() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says why")]
 fn a_right_switch_that_is_stopped_for_a_tenth_of_a_second_in_each_trial_is_not_judged() {
     if std::env::var_os("RIG_WHOLE_LINUX_SWITCH").is_none_or(|all| all != "1") {
         eprintln!("skipped: a boot more, for RIG_WHOLE_LINUX_SWITCH=1 alone");

@@ -208,34 +208,17 @@ fn told(
 /// Judges how many frames are lost because the sender goes on for longer than the headroom lasts.
 fn loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     let before = judged.judgements().len();
-    let phases = each_loss(done, stream, expect, judged);
+    each_loss(done, stream, expect, judged);
     if expect == Wanted::Some {
-        somewhere(done, stream, (before, phases), judged);
+        somewhere(done, stream, before, judged);
     }
 }
 
 /// The headroom is one step short of what may come: at some phase a frame must be lost, and the trials must have met it.
-fn somewhere(
-    done: &JudgeContext<'_>,
-    stream: &str,
-    (from, phases): (usize, Option<Phases>),
-    judged: &mut Judged,
-) {
+fn somewhere(done: &JudgeContext<'_>, stream: &str, from: usize, judged: &mut Judged) {
     let own = &judged.judgements()[from..];
     let Some(worst) = own.iter().max_by_key(|one| one.reading.span.hi).cloned() else { return };
     let lost = worst.reading.span.hi;
-    // Phases that are evenly apart, the first at no wait and the last at the longest.
-    let step = |all: Dur| Dur(all.0 / u64::try_from(own.len().max(2) - 1).unwrap_or(u64::MAX));
-    if let Some(Phases { lose, all }) = phases.filter(|_| lost == 0)
-        && lose <= step(all)
-    {
-        let detail = format!(
-            "of the {all} for which the device's own frame may keep its XOFF back {lose} lose a frame of {stream} by what is declared, and the phases tried are {} apart: none need lie there",
-            step(all)
-        );
-        judged.doubt(At::Whole, Doubt { reason: "not-observable", detail });
-        return;
-    }
     // None came nearer than another: the first that counts.
     let counts = done.points.iter().enumerate().flat_map(|(index, _)| done.valid(index));
     let first = counts.map(|trial| trial.number).min().unwrap_or(1);
@@ -264,23 +247,8 @@ fn somewhere(
     judged.file(At::Whole, all);
 }
 
-/// For how long a frame of the device's own may be in the way of its XOFF.
-#[derive(Debug, Clone, Copy)]
-struct Phases {
-    /// So that a frame is lost.
-    lose: Dur,
-    /// At all.
-    all: Dur,
-}
-
-fn each_loss(
-    done: &JudgeContext<'_>,
-    stream: &str,
-    expect: Wanted,
-    judged: &mut Judged,
-) -> Option<Phases> {
+fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     let declared = done.context.switch();
-    let phases: Cell<Option<Phases>> = Cell::new(None);
     let view = ActionView::from(declared);
     done.each("headroom.loss", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
@@ -313,10 +281,6 @@ fn each_loss(
         if response + done.bound() * 2 + done.context.apart().most(refresh) > pause {
             come.hi = most;
         }
-        let lose = in_flight.window(drop - xoff - 1);
-        if phases.get().is_none_or(|met| met.lose < lose) {
-            phases.set(Some(Phases { lose, all: in_flight.waited() }));
-        }
         let (fit, come) = (drop - xoff - 1, Span { lo: come.lo.min(most), hi: come.hi.min(most) });
         let predicted = Span { lo: come.lo.saturating_sub(fit), hi: come.hi.saturating_sub(fit) };
         // What comes of a device that says XOFF at once: if that fits, a case that wants no loss was laid out for such a one, and of this
@@ -347,5 +311,4 @@ fn each_loss(
         let looked = Looked { count: if told { most } else { 0 }, of: "frames behind the crossing one" };
         Ok(TrialReading { span, want, got, records: lost.frames, looked })
     });
-    phases.get()
 }

@@ -66,12 +66,6 @@ impl InFlight {
         Span { lo: lo.div_ceil(slot), hi: hi.saturating_sub(1) / slot }
     }
 
-    /// How much of the time that the device's own frame may be in the way makes more than `frames` come: the rest of it makes no more.
-    pub fn window(&self, frames: u64) -> Dur {
-        let most = self.slot().0.saturating_mul(frames.saturating_add(1));
-        Dur(self.time().hi.saturating_sub(most)).min(self.waited())
-    }
-
     /// The same as the buffer stores it: L of each L + 20 bytes and what MACsec adds, in whole cells.
     pub fn stored(&self, buffer: &Buffer) -> Span {
         let (size, frames) = (occupied(buffer, self.frame), self.frames());
@@ -100,7 +94,7 @@ impl InFlight {
     }
 
     /// How long the frame takes that the device may be sending to the sender.
-    pub fn waited(&self) -> Dur {
+    fn waited(&self) -> Dur {
         if self.ahead == Bytes(0) { Dur::ZERO } else { self.speed.slot(self.ahead) }
     }
 

@@ -71,7 +71,7 @@ impl Stamp {
     }
 
     /// One more answer, with the clock that was told and whether that was set shortly before.
-    pub(super) fn add(&mut self, text: Option<&String>, told: Option<(Time, bool)>) {
+    pub(super) fn add(&mut self, text: Option<&String>, told: Option<Told>) {
         if self.asked == 0 {
             self.text = text.cloned();
         }
@@ -90,6 +90,9 @@ impl Stamp {
     }
 }
 
+/// The switch's clock as it was told, and whether it was set since it was last asked.
+type Told = (Time, bool);
+
 /// Somebody who asks for stamps.
 pub(super) struct Asker {
     line: Wire,
@@ -106,7 +109,7 @@ impl Asker {
     ///
     /// # Errors
     /// The line has broken.
-    pub(super) fn ask(&mut self) -> io::Result<(Option<String>, Option<(Time, bool)>)> {
+    pub(super) fn ask(&mut self) -> io::Result<(Option<String>, Option<Told>)> {
         let before = Mono::now();
         say(&mut self.line, &["HGET", "TIMESTAMP", "PFCWD_POLL_TIMESTAMP_last"])?;
         say(&mut self.line, &["TIME"])?;
