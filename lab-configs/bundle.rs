@@ -11,7 +11,8 @@ pub(super) fn yaml_files(folder: &str, list: &str) {
     let entries = fs::read_dir(folder).expect("a folder of the package");
     let mut files: Vec<String> = entries
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name in UTF-8"))
-        .filter(|name| name.ends_with(".yaml"))
+        // What begins with a dot is an editor's.
+        .filter(|name| name.ends_with(".yaml") && !name.starts_with('.'))
         .map(|name| if folder == "." { name } else { format!("{folder}/{name}") })
         .collect();
     files.sort();

@@ -104,7 +104,10 @@ fn marks(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
                 );
                 return Err(Doubt { reason: NOT_OBSERVABLE, ..trial.doubt(&why) }.into());
             }
-            untaken(trial, declared, index)?;
+            // What goes by the depth itself meets its curve wherever the case takes it.
+            if declared.wred.weight > 0 {
+                untaken(trial, declared, index)?;
+            }
         }
         let want = marked(expect, all);
         let odd = if expect == Wanted::None { marks } else { unmarked };
@@ -137,6 +140,13 @@ pub(super) fn untaken(trial: &Trial, declared: &Switch, stream: u16) -> Result<(
         none.exp()
     );
     Err(Doubt { reason: NOT_OBSERVABLE, ..trial.doubt(&why) })
+}
+
+/// Whether early detection is declared to drop frames of a stream where they came.
+pub(super) fn may_take(trial: &Trial, declared: &Switch, stream: u16) -> bool {
+    let drops = draws::Rule::of(declared, &trial.script, stream).fate == Fate::Drop;
+    let draws = || draws::draws(trial, declared, &[stream]);
+    drops && draws().is_ok_and(|draws| draws.iter().any(|draw| draw.shares.1 > 0.0))
 }
 
 /// What is declared when a stream starts: the case may have changed settings on the way.

@@ -240,8 +240,17 @@ fn judge(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
             );
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
         }
+        let seen = done.context.seen().switch();
+        // A case for switches that mark, and one that is declared to drop early: it may.
+        let may = |declared| ecn::may_take(trial, declared, index);
+        if expect == Wanted::None && odd == 0 && span.lo > 0 && seen.is_some_and(may) {
+            let why = format!(
+                "early detection is declared to drop frames of {stream} at the depths that they met, and the case wants none lost"
+            );
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
         // Where the device averages, what is to be dropped early may not be: nothing was.
-        let averages = done.context.seen().switch().filter(|switch| {
+        let averages = seen.filter(|switch| {
             switch.wred.weight > 0 && switch.wred.queues.contains(&spec.class)
         });
         if let Some(declared) = averages.filter(|_| expect == Wanted::Some && span.hi == 0) {

@@ -22,12 +22,21 @@ pub fn round_trip(context: &Context<'_>, script: &Script, frame: Bytes) -> Dur {
 
 /// When the last flow of a script may be done, from the trial's start; zero where none ends by itself.
 pub(super) fn latest(context: &Context<'_>, script: &Script) -> Dur {
-    let done = (0_u16..).zip(&script.flows).filter_map(|(index, spec)| {
-        let starts = script.steps.iter().filter(|step| step.action == Action::StartFlow(index));
-        Some(starts.map(|step| step.at).max()? + takes(context, script, (index, spec))?)
+    let last = |action: Action| {
+        script.steps.iter().filter(|step| step.action == action).map(|step| step.at).max()
+    };
+    let flows = || (0_u16..).zip(&script.flows);
+    let done = flows().filter_map(|(index, spec)| {
+        Some(last(Action::StartFlow(index))? + takes(context, script, (index, spec))?)
     });
     // They share their ports: each may wait for all others.
-    done.sum()
+    let all: Dur = done.sum();
+    // Of one that is stopped the message that is under way, and all that is on the way, is still to come.
+    let stopped = flows().filter_map(|(index, spec)| {
+        let one = FlowSpec { count: spec.count.is_none().then_some(1), ..spec.clone() };
+        Some(last(Action::StopFlow(index))? + takes(context, script, (index, &one))?)
+    });
+    stopped.fold(all, Dur::max)
 }
 
 fn slowest(context: &Context<'_>) -> PortSpeed {
@@ -52,8 +61,10 @@ fn takes(context: &Context<'_>, script: &Script, flow: (u16, &FlowSpec)) -> Opti
     let misses = (own.receive.miss + other.receive.miss) * (packets * messages);
     let trip = round_trip(context, script, frame);
     let (asks, answers) = if spec.verb == Verb::Read { (own, own) } else { (other, other) };
-    let asked = trip + asks.rc.nak_latency.most() + own.rc.resend_latency.most();
     let held = answers.rc.ack_held.map_or(Dur::ZERO, Within::most);
+    // A timer runs from the last acknowledgement that came.
+    let told = asks.rc.nak_latency.most().max(answers.rc.ack_latency.most() + held);
+    let asked = trip + told + own.rc.resend_latency.most();
     let end = trip + other.rc.ack_latency.most() + held;
     let connection = script.connection(index);
     let each = between.inject.iter().filter(|one| one.on == connection);

@@ -308,7 +308,7 @@ fn resends(end: &End, seen: &Seen<'_>) -> Resends {
 }
 
 /// Whether flows may be held back: one that is goes back when its rate allows it.
-pub(super) fn is_slowed(seen: &Seen<'_>) -> bool {
+fn is_slowed(seen: &Seen<'_>) -> bool {
     seen.reached.iter().any(|one| matches!(one.kind, RoceKind::Cnp { .. }))
 }
 

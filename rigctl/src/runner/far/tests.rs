@@ -72,7 +72,7 @@ fn healthy_nics_recover_over_long_cables_and_wrong_ones_show() {
         let of = wrong(nics(10), mutant, "recovery", &[name]);
         assert!(matches!(of[..], [(_, Verdict::Fail(_))]), "{mutant}: {of:?}");
     };
-    red("deviation=nak_holds_all", "loss-of-another-flow");
+    red("deviation=nak_holds_all", "loss-of-another-flow-over-a-long-way");
     red("deviation=line_rate_halved", "nothing-lost");
     // Twice as far nothing of two flows overlaps any more, and nobody is accused.
     let names = ["nothing-lost", "for-good", "the-other-way", "late-nak", "ready", "spoilt-read"];
@@ -83,14 +83,14 @@ fn healthy_nics_recover_over_long_cables_and_wrong_ones_show() {
 #[test]
 fn a_switch_whose_average_never_comes_near_its_curve_need_not_mark() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let lab = |weight: u8| {
+    let found = |weight: u8, ecn: &str| {
         let write = |name: &str, text: &str| {
             std::fs::write(folder.path().join(name), text).expect("writable");
         };
         write(
             "slow.yaml",
             &format!(
-                "name: slow\nabout: a\nextends: broadcom\ndeclared: {{wred: {{weight: {weight}, kmin: 100000B, kmax: 100000B, pmax: 50%}}}}\n"
+                "name: slow\nabout: a\nextends: broadcom\ndeclared: {{wred: {{weight: {weight}, kmin: 100000B, kmax: 100000B, pmax: 50%, ecn: {ecn}}}}}\n"
             ),
         );
         write(
@@ -100,6 +100,7 @@ fn a_switch_whose_average_never_comes_near_its_curve_need_not_mark() {
         let path: &Path = &folder.path().join("lab.yaml");
         rig_lab::read::lab(Some(path)).unwrap_or_else(|faults| panic!("{faults:?}"))
     };
+    let lab = |weight| found(weight, "ecn_all");
     let names = ["counted-under-load", "step-under-load", "forgotten-when-empty"];
     let slow = verdicts(&lab(12), "ecn", &names);
     assert_eq!(slow.len(), 4);
@@ -111,4 +112,10 @@ fn a_switch_whose_average_never_comes_near_its_curve_need_not_mark() {
     assert!(quick.iter().all(|(_, verdict)| *verdict == Verdict::Pass), "{quick:?}");
     let wrong = wrong(lab(4), "wred.ecn=ecn_none", "ecn", &["marks-counted-under-load"]);
     assert!(matches!(wrong[..], [(_, Verdict::Fail(_))]), "{wrong:?}");
+    // What is declared to drop is asked for no frame that it may drop, and what is declared to mark is.
+    let capable = ["either-code-point-is-capable-broadcom"];
+    let drops = verdicts(&found(0, "ecn_none"), "ecn", &capable);
+    assert!(matches!(drops[..], [(_, Verdict::Inconclusive(_))]), "{drops:?}");
+    let lost = self::wrong(lab(0), "wred.ecn=ecn_none", "ecn", &capable);
+    assert!(matches!(lost[..], [(_, Verdict::Fail(_))]), "{lost:?}");
 }

@@ -6,11 +6,13 @@
 //! often, or sends what nobody asked for, is not to be seen here: `rc.sender` and `rc.receiver` judge each.
 
 use super::super::super::judge_context::JudgeContext;
-use super::super::{Seen, rc};
+use super::super::Seen;
 use super::{Carried, Doubt, NOT_MEASURED, Prediction, Span, Unit};
 use crate::spec::nic::rc::timeout;
 use crate::trials::trial::Trial;
+use rig_capture::analyse::nic::Reached;
 use rig_frames::psn::Psn;
+use rig_lab::{Rp, Scope};
 use rig_testcases::{RoceKind, Verb};
 use rig_units::{Bytes, Dur, Time, Within};
 
@@ -41,7 +43,7 @@ impl Longest {
         // One that is told to slow down may be as slow as its least rate.
         let of_flow = data.left.iter().filter(|one| one.roce.connection == connection);
         let bytes: Bytes = of_flow.map(|one| Bytes(one.roce.size.into())).sum();
-        let slowed = rc::is_slowed(data).then(|| data.nic.rp.min_rate.serialise(bytes));
+        let slowed = slowed(data, connection).then(|| data.nic.rp.min_rate.serialise(bytes));
         let slots = slots + slowed.unwrap_or(Dur::ZERO);
         let ends = [spec.nic, spec.to].map(|port| &trial.observation.ports[usize::from(port)]);
         let way = ends.iter().fold(between.delay, |all, end| {
@@ -54,6 +56,9 @@ impl Longest {
             seen.nic.receive.miss * u64::try_from(seen.reached.len()).unwrap_or(u64::MAX)
         };
         let waits = timeout(&asks).map_or(Dur::ZERO, Within::most);
+        let held = answers.ack_held.map_or(Dur::ZERO, Within::most);
+        // A timer runs from the last acknowledgement that came.
+        let told_by = |nak: Within| nak.most().max(answers.ack_latency.most() + held);
         let backs = if spec.verb == Verb::Read {
             // Each request is an answer's way of its own, and what is asked for anew waited for the hole or the timer.
             let requests = own.left.iter().filter(|one| {
@@ -62,16 +67,15 @@ impl Longest {
             let fresh = u64::from(spec.count.unwrap_or(0));
             let requests = u64::try_from(requests.count()).unwrap_or(u64::MAX);
             let again = requests.saturating_sub(fresh);
-            let asked = trip + asks.nak_latency.most() + asks.resend_latency.most();
+            let asked = trip + told_by(asks.nak_latency) + asks.resend_latency.most();
             asked * requests + waits * again
         } else {
             let told = told(&own, connection);
             // Who was told to may be about to.
             let backs = goes_back(&own, connection).max(told);
-            let asked = trip + answers.nak_latency.most() + asks.resend_latency.most();
+            let asked = trip + told_by(answers.nak_latency) + asks.resend_latency.most();
             asked * backs + waits * backs.saturating_sub(told)
         };
-        let held = answers.ack_held.map_or(Dur::ZERO, Within::most);
         let end = trip + answers.ack_latency.most() + held;
         let all = slots + backs + misses(&own) + misses(&other);
         // One acknowledgement may be on its way for longer than another, and wait for a frame that is leaving.
@@ -79,7 +83,10 @@ impl Longest {
             end.approach.as_ref().map_or(Dur::ZERO, rig_capture::Approach::spread)
         };
         let uneven: Dur = ends.iter().map(spread).sum::<Dur>() * 2 + other.busy + data.busy;
-        let uneven = uneven + answers.ack_latency.width() + held + trial.observation.bound() * 4;
+        // The first that comes may be a NAK.
+        let first = answers.ack_latency.least().min(answers.nak_latency.least());
+        let later = answers.ack_latency.most().saturating_sub(first);
+        let uneven = uneven + later + held + trial.observation.bound() * 4;
         let [takes, apart] = [all + end, all + uneven].map(|all| own.apart.most(all));
         Some(Longest { takes, apart: apart.min(takes) })
     }
@@ -115,6 +122,14 @@ impl Longest {
         );
         Prediction { span: Span { lo: least, ..want.span }, text, ..want }
     }
+}
+
+/// Whether its sender may have been told to slow down.
+fn slowed(seen: &Seen<'_>, connection: u16) -> bool {
+    let Rp { enable, scope, .. } = seen.nic.rp;
+    let its_own = |of: u16| scope != Scope::Qp || of == connection;
+    let told = |one: &Reached| matches!(one.kind, RoceKind::Cnp { .. }) && its_own(one.connection);
+    enable && seen.reached.iter().any(told)
 }
 
 /// How often the data of a connection begins anew at a number that had left before.
