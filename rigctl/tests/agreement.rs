@@ -10,6 +10,7 @@ use rig_lab::{Lab, RuleFamily, Transport};
 use rig_oracle::Judgement;
 use rig_oracle::Verdict;
 use rig_oracle::measure::Registry;
+use rig_oracle::trials::effort::Level;
 use rig_reports::CaseReport;
 use rig_testcases::Case;
 use rigctl::executor::Benches;
@@ -36,16 +37,22 @@ const CHOSEN: [&str; 11] = [
     "replay-window-to-the-frame",
 ];
 /// A case of several families of switches is one case of each: one of them, another family with each case, is compared
-/// here. With this variable set all are, which takes its time in full.
+/// here, in as many trials as a quick run has. With this variable set (`cargo xtask nightly`) all are, in the usual number.
 const EVERY: &str = "RIG_AGREE_ON_EVERY_FAMILY";
 
 /// From so many storms on, the readings of both cover most of what the rule allows, and lie over one another. Fewer may
 /// fall apart, each where it is predicted.
 const MANY: u32 = 4;
 
+fn every() -> bool {
+    std::env::var_os(EVERY).is_some()
+}
+
 fn run(lab: &Lab, cases: &[&Case], benches: Option<&Arc<Benches>>) -> Vec<CaseReport> {
     let stop = Stop::default();
-    let rig = Rig { benches, ..Rig::of(lab, cases, 7, &stop) };
+    // The fewer trials of a quick run measure the same.
+    let level = if every() { Level::Standard } else { Level::Quick };
+    let rig = Rig { benches, effort: level.usual(), ..Rig::of(lab, cases, 7, &stop) };
     let jobs = benches.map_or(2, |benches| benches.most());
     let mut reports = Vec::new();
     in_order(
@@ -109,8 +116,7 @@ fn a_virtual_run_predicts_a_real_one() {
         rig_testcases::read::bundled(&Registry).expect("the bundled catalogue has no fault");
     let own = |case: &&Case| case.id.suite == "pfcwd" || CHOSEN.contains(&case.id.case.as_str());
     let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).filter(own).collect();
-    let every = std::env::var_os(EVERY).is_some();
-    let cases = if every { cases } else { one_of_each(cases) };
+    let cases = if every() { cases } else { one_of_each(cases) };
     let program = env!("CARGO_BIN_EXE_rigctl").into();
     let start = Start::Served(Serve {
         program,
