@@ -181,24 +181,25 @@ mod tests {
         assert!(!is_stopped("7 (T) S 1 7"));
     }
 
-    /// Waits of a process that does nothing but run, in which `meanwhile` happens.
-    fn of_a_busy_one(meanwhile: impl FnOnce(u32)) -> Option<Vec<Wait>> {
-        let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().expect("sh");
-        let watch = WaitWatch::of(busy.id());
-        meanwhile(busy.id());
-        busy.kill().expect("it runs");
-        busy.wait().expect("it ends");
-        watch.map(WaitWatch::finish)
-    }
-
     #[test]
     fn a_process_that_is_stopped_for_a_tenth_of_a_second_is_behind_by_as_much() {
-        let waits = of_a_busy_one(|process| {
-            let stopped = format!("kill -STOP {process} && sleep 0.1 && kill -CONT {process}");
-            let status = Command::new("sh").args(["-c", &stopped]).status().expect("sh");
-            assert!(status.success());
-        });
-        let Some(waits) = waits else { return };
+        let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().expect("sh");
+        let watch = WaitWatch::of(busy.id());
+        let process = busy.id();
+        let stopped = format!("kill -STOP {process} && sleep 0.1 && kill -CONT {process}");
+        let status = Command::new("sh").args(["-c", &stopped]).status();
+        // It ends by nobody else's hand: before anything may fail.
+        busy.kill().expect("it runs");
+        busy.wait().expect("it ends");
+        assert!(status.expect("sh").success());
+        let Some(watch) = watch else {
+            let missing = "the kernel keeps no account of waits (CONFIG_SCHED_INFO)";
+            let required = std::env::var_os("RIG_REQUIRE_ALL").is_some_and(|all| all == "1");
+            assert!(!required, "{missing} and RIG_REQUIRE_ALL=1");
+            eprintln!("skipped: {missing}");
+            return;
+        };
+        let waits = watch.finish();
         let longest = waits.iter().map(|wait| wait.by).max().unwrap_or_default();
         assert!(longest >= Dur::ms(90), "{waits:?}");
     }

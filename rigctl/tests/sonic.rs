@@ -64,6 +64,18 @@ fn verdict<'r>(results: &'r Value, id: &str) -> (&'r str, &'r str) {
     (case["verdict"].as_str().unwrap_or_default(), case["reason"].as_str().unwrap_or_default())
 }
 
+/// The rig's namespace and the switch's, with two cables between them.
+fn cabled() -> (Namespace, Namespace) {
+    let (near, far) = [(); 2].map(|()| Namespace::new().expect("a namespace")).into();
+    for port in ["1", "2"] {
+        let names = [format!("eth{port}"), format!("d{port}")];
+        let ends = [(&near, &names[0]), (&far, &names[1])];
+        let [one, other] = ends.map(|(within, name)| End { within, name });
+        pair(one, other, 9_216).expect("a pair");
+    }
+    (near, far)
+}
+
 /// Whether it is so within ten seconds.
 #[expect(clippy::disallowed_methods, reason = "what is waited for here is another process")]
 fn soon(so: &mut dyn FnMut() -> bool) -> bool {
@@ -84,13 +96,7 @@ fn a_stand_in_that_is_served_by_hand_ends_when_it_is_asked_to_and_takes_its_redi
     if !redis(desk.path()) {
         return;
     }
-    let (near, far) = [(); 2].map(|()| Namespace::new().expect("a namespace")).into();
-    for port in ["1", "2"] {
-        let names = [format!("eth{port}"), format!("d{port}")];
-        let ends = [(&near, &names[0]), (&far, &names[1])];
-        let [one, other] = ends.map(|(within, name)| End { within, name });
-        pair(one, other, 9_216).expect("a pair");
-    }
+    let (_near, far) = cabled();
     let socket = desk.path().join("own").join("redis.sock");
     let mut serve = Command::new(env!("CARGO_BIN_EXE_rigctl"));
     serve.args("dut serve --dut broadcom --port d1 d2 --speed 1Gbps --as sonic --redis".split(' '));

@@ -82,7 +82,11 @@ impl Forward {
         // Ctrl-C at a terminal is for whoever steers: that one still needs the way.
         command.process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut forward = Forward { ssh: command.spawn()?, folder };
+        let started = command.spawn();
+        if started.is_err() {
+            let _gone = remove_dir(&folder);
+        }
+        let mut forward = Forward { ssh: started?, folder };
         let over = end(PATIENCE);
         while UnixStream::connect(forward.socket()).is_err() {
             if forward.ssh.try_wait()?.is_some() {

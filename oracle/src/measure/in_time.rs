@@ -45,8 +45,9 @@ pub(super) fn voids(
     }
     let silent = context.group.declared.switch().is_some_and(|of| of.pfcwd.action == Action::Alert);
     let hears = measures.iter().any(|one| (of(one).needs)(one) == Needs::Events);
-    // Any other action shows on the wire.
-    let undated = observation.integrity.undated.as_ref().filter(|_| hears && silent);
+    // Any other action shows on the wire; but what a counter tells of one that nobody can date may be of another trial.
+    let rests = (hears && silent) || reads_counters(context.case);
+    let undated = observation.integrity.undated.as_ref().filter(|_| rests);
     voids.extend(undated.map(|why| Void { reason: "late-event", detail: why.clone() }));
     voids
 }
@@ -168,12 +169,14 @@ mod tests {
     }
 
     #[test]
-    fn an_event_that_may_have_been_before_the_trial_voids_only_what_rests_on_events_alone() {
+    fn an_event_that_may_have_been_before_the_trial_voids_what_rests_on_events_alone_or_on_counters()
+     {
         let of = |case| {
             let undated = Some("it was then or then".to_owned());
             seen(None, case, (Dur::ZERO, false), Integrity { undated, ..Integrity::default() })
         };
         assert_eq!(of("pfcwd::action-alert-broadcom"), ["late-event: it was then or then"]);
+        assert_eq!(of("pfcwd::storm-counters-broadcom"), ["late-event: it was then or then"]);
         assert_eq!(of(PAUSED), Vec::<String>::new());
     }
 }

@@ -1,6 +1,6 @@
-//! A case over a way that is longer than its timers, or with NICs that are: one whose timer runs out before any answer can be back, or before it has
-//! gone back for a NAK, goes back again and again, whatever the case is about. There the timers have greater codes, all of them by as much, and what the case delays so that a timer is first is late in
-//! proportion.
+//! A case over a way that is longer than its timers, or with NICs that are slower: one whose timer runs out before any answer can be
+//! back, or before it has gone back for a NAK, goes back again and again, whatever the case is about. There the timers have greater
+//! codes, all of them by as much, and what the case delays so that a timer is first is late in proportion.
 
 use rig_lab::{Lab, Nic, Profile};
 use rig_oracle::measure;
@@ -43,7 +43,7 @@ pub(super) fn of(lab: &Lab, profile: &Profile, mut case: Case, left_out: &mut Ve
     }
     for injection in &mut case.between.inject {
         if let Injected::Delay(late) = &mut injection.tamper {
-            *late = *late * (1 << by);
+            *late = late.saturating_mul(1 << by);
         }
     }
     let trip = answered.unwrap_or_default();

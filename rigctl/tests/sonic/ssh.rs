@@ -1,9 +1,9 @@
 //! A stand-in over a real `sshd`, with keys that are made for it, in a namespace of its own: the rig has nothing but `ssh` to it.
 
-use super::{SUITE, redis, root, soon, verdict};
+use super::{SUITE, cabled, redis, root, soon, verdict};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use rig_generator::netlab::{End, Namespace, pair};
+use rig_generator::netlab::Namespace;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -49,13 +49,7 @@ struct Lab<'d> {
 
 impl Lab<'_> {
     fn start(desk: &Path) -> Lab<'_> {
-        let (near, far) = [(); 2].map(|()| Namespace::new().expect("a namespace")).into();
-        for port in ["1", "2"] {
-            let names = [format!("eth{port}"), format!("d{port}")];
-            let ends = [(&near, &names[0]), (&far, &names[1])];
-            let [one, other] = ends.map(|(within, name)| End { within, name });
-            pair(one, other, 9_216).expect("a pair");
-        }
+        let (near, far) = cabled();
         near.set_up("lo", true).expect("it goes up");
         for key in ["host", "user"] {
             let mut make = Command::new("ssh-keygen");
