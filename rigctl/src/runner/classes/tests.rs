@@ -1,7 +1,6 @@
 //! Each reason on a bundled switch that has fewer classes, and on the same switch as it is.
 
 use super::super::applicability;
-use super::*;
 use rig_lab::Setting;
 use rig_oracle::measure;
 use serde_json::{Value, json};
