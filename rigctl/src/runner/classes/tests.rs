@@ -68,7 +68,7 @@ fn a_class_without_a_dscp_is_no_fault_of_the_file() {
     let name = "headroom::lossy-class-not-paused-broadcom";
     let map = json!({"3": 3, "4": 4, "8": 0, "48": 6});
     let few = [("qos.dscp_to_tc", map)];
-    let why = "it maps no DSCP to class 1 (qos.dscp_to_tc)";
+    let why = "it maps no DSCP to class 2 (qos.dscp_to_tc)";
     assert_eq!(of(name, &few), Err(why.to_owned()));
     assert_eq!(of("buffers::xoff-threshold-broadcom", &few), left(&[]));
 }
