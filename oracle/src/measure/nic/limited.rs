@@ -4,7 +4,7 @@ use super::super::judge_context::JudgeContext;
 use super::Seen;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rp::{self, Followed};
-use crate::spec::nic::gaps::Off;
+use crate::spec::nic::gaps::{Off, gaps};
 use crate::spec::nic::real::Real;
 use crate::spec::nic::{forms, pipeline};
 use crate::trials::trial::Trial;
@@ -121,6 +121,30 @@ impl Limited {
         let allowance = Some(self.allowance);
         let seen = rp::Seen { cnps: &cnps, frames: &frames, off: self.off, allowance };
         rp::follow(&self.rp, self.line, &seen)
+    }
+
+    /// What the rule leaves from the beginning of each frame to that of the next one of its limiter, at the least and at the most, where there is
+    /// something to send and nothing else is in the way; by the device's clock. Of a burst its last frame bears what the rest of it does not
+    /// take. `None`: stamps leave too many orders open to say.
+    pub(super) fn holds(&self) -> Option<Vec<[Dur; 2]>> {
+        let cnps: Vec<Time> = self.cnps.iter().map(|cnp| cnp.passes).collect();
+        let frames: Vec<(Time, Bytes)> =
+            self.frames.iter().map(|&(_, at, bytes)| (at, bytes)).collect();
+        let asked = gaps(&self.rp, self.line, &cnps, &frames, (self.off, Some(self.allowance)));
+        let mut used = Dur::ZERO;
+        let each = asked.iter().zip(&frames).map(|(gap, &(_, bytes))| {
+            if gap.is_lost() {
+                return None;
+            }
+            let slot = self.line.slot(bytes);
+            used += slot;
+            let holds = [gap.lo, gap.hi].map(|asked| slot + asked.saturating_sub(used));
+            if gap.bytes > Bytes(0) {
+                used = Dur::ZERO;
+            }
+            Some(holds)
+        });
+        each.collect()
     }
 
     /// Whether something is sent once the first CNP takes effect, if there is one.
