@@ -58,7 +58,7 @@ fn timers_outlast_the_way_and_what_is_to_come_after_them_does_still() {
     assert_eq!(codes(&over(10, "last-packet-lost").0).collect::<Vec<_>>(), [6, 7, 9]);
     // A flow to which nothing is done goes on for as many times its timer; what is done to one is counted from its first packet.
     let count = |km, name| over(km, name).0.flows["sender"].count;
-    assert_eq!(["nothing-lost", "lost-nak"].map(|name| count(10, name)), [Some(192), Some(12)]);
+    assert_eq!(["nothing-lost", "lost-nak"].map(|name| count(10, name)), [Some(384), Some(12)]);
     // What is to come behind the one that was sent in its place is late by more than that takes.
     let late = |km| super::late(&over(km, "late-frame").0).collect::<Vec<_>>();
     assert_eq!([0, 10].map(late), [[Dur::us(20)], [Dur::us(320)]]);
