@@ -1,7 +1,8 @@
 //! What the rig may ask of a device under test, whatever it is reached through.
 //!
 //! Everything can fail: the device refuses ([`ControlError::Refused`]), the control has no way to do it
-//! ([`ControlError::NotOffered`]), or the device is not there any more ([`ControlError::Lost`]). Whoever needs something
+//! ([`ControlError::NotOffered`]), the device is not there any more ([`ControlError::Lost`]), or the way to it is not
+//! ([`ControlError::Away`]). Whoever needs something
 //! of a control asks for its [`Capabilities`], never which control it is.
 
 pub(crate) mod error;

@@ -105,17 +105,16 @@ impl Journal {
     /// something waits for that end. What could not be undone stays written, and is told.
     pub fn close(&self) -> Vec<String> {
         let mut book = self.book();
-        let (mut undone, mut failed) = (Vec::new(), Vec::new());
-        for (&number, change) in book.outstanding.iter().rev() {
-            match change.undo() {
-                Ok(_) => undone.push(number),
-                Err(why) => failed.push(format!("{change}: not restored: {why}")),
-            }
-        }
-        book.strike(&undone);
+        let failed = book.undo(|_| true);
         // It stays closed.
         core::mem::forget(book);
         failed
+    }
+
+    /// Undoes what `which` names of what is outstanding, the last change first: what could not be undone while the way to a device was
+    /// lost. What still cannot stays written, and is told.
+    pub fn put_back(&self, which: impl Fn(&Change) -> bool) -> Vec<String> {
+        self.book().undo(which)
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -124,6 +123,18 @@ impl Journal {
 }
 
 impl Book {
+    fn undo(&mut self, which: impl Fn(&Change) -> bool) -> Vec<String> {
+        let (mut undone, mut failed) = (Vec::new(), Vec::new());
+        for (&number, change) in self.outstanding.iter().rev().filter(|(_, change)| which(change)) {
+            match change.undo() {
+                Ok(_) => undone.push(number),
+                Err(why) => failed.push(format!("{change}: not restored: {why}")),
+            }
+        }
+        self.strike(&undone);
+        failed
+    }
+
     fn strike(&mut self, numbers: &[Number]) {
         let mut text = String::new();
         for number in numbers {

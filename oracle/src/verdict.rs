@@ -23,7 +23,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doubt {
     /// `storm-lapse`, `capture-hole`, `late-send`, `dut-late`, `not-observable`, `not-measured`, `stimulus-not-applied`,
-    /// `too-few-trials`, `pause-not-honoured`.
+    /// `too-few-trials`, `pause-not-honoured`, `not-steered`.
     pub reason: &'static str,
     /// When, how long, how many.
     pub detail: String,

@@ -12,6 +12,19 @@ pub enum ControlError {
     NotOffered(NotOffered),
     /// There is no answer, and there will be none.
     Lost(Lost),
+    /// The way to it is lost, or what was asked never showed there: the device itself goes on, and nothing of it is known.
+    Away(Lost),
+}
+
+impl ControlError {
+    /// The same of a device that is reached over a way which may be lost without it.
+    #[must_use]
+    pub fn away(self) -> ControlError {
+        match self {
+            ControlError::Lost(lost) => ControlError::Away(lost),
+            other => other,
+        }
+    }
 }
 
 /// Why a device did not take settings.
@@ -57,6 +70,7 @@ impl fmt::Display for ControlError {
             ControlError::Refused(refused) => refused.fmt(f),
             ControlError::NotOffered(lack) => lack.fmt(f),
             ControlError::Lost(lost) => lost.fmt(f),
+            ControlError::Away(lost) => f.write_str(&lost.plainly()),
         }
     }
 }

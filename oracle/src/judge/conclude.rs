@@ -18,8 +18,11 @@ pub struct Trials {
     pub complete: bool,
 }
 
+/// The reason where the way to the device was lost, or what was set never showed there.
+pub const NOT_STEERED: &str = "not-steered";
 /// Reasons that are the rig's own and say nothing of the device.
-const OWN: [&str; 7] = [
+const OWN: [&str; 8] = [
+    NOT_STEERED,
     "storm-lapse",
     "capture-hole",
     "late-send",

@@ -127,11 +127,44 @@ fn on(rig: &Rig<'_>, profile: &Profile, Applicability { case, .. }: &Applicabili
             let seed = Seed::of_run(rig.seed).split(&case.id.to_string());
             match all_groups(rig, profile, case, &seed, &mut work) {
                 Ok(()) => work.verdict(case),
-                Err(broken) => Verdict::Broken(broken),
+                Err(Ended::Away(doubt)) => work.left(case, doubt),
+                Err(Ended::Broken(why)) => Verdict::Broken(why),
             }
         }
     };
     conclude(case, profile.name.clone(), work, verdict)
+}
+
+/// Why a case came to no end.
+enum Ended {
+    /// The rig could not steer or read the device any more, of which nothing is known.
+    Away(Doubt),
+    /// The rig or the lab broke, or somebody asked for the end.
+    Broken(String),
+}
+
+impl From<String> for Ended {
+    fn from(why: String) -> Ended {
+        Ended::Broken(why)
+    }
+}
+
+impl Ended {
+    fn of(obstacle: Obstacle, work: &Work) -> Ended {
+        match obstacle {
+            Obstacle::Stopped => Ended::Broken(work.stopped()),
+            Obstacle::Case(fault) => Ended::Broken(fault.to_string()),
+            Obstacle::Broken(why) => Ended::Broken(why),
+            Obstacle::Device(refused) => {
+                Ended::Broken(format!("the device refused its configuration: {refused}"))
+            }
+            Obstacle::Away(lost) => {
+                let number = work.trials.len() + 1;
+                let detail = format!("trial {number}: {}", lost.plainly());
+                Ended::Away(Doubt { reason: conclude::NOT_STEERED, detail })
+            }
+        }
+    }
 }
 
 /// What was done and found so far.
@@ -175,6 +208,15 @@ impl Work {
         conclude::conclude(&case.expect, &trials, &self.answers, &doubts, findings)
     }
 
+    /// The verdict where the device could not be steered any more: what was judged before that stands.
+    fn left(&mut self, case: &Case, doubt: Doubt) -> Verdict {
+        self.short = true;
+        match self.verdict(case) {
+            fail @ Verdict::Fail(_) => fail,
+            _ => Verdict::Inconclusive(doubt),
+        }
+    }
+
     /// That somebody asked for the end.
     fn stopped(&self) -> String {
         format!("stopped after {} of {} trials", self.trials.len(), self.planned)
@@ -196,7 +238,7 @@ fn all_groups(
     case: &Case,
     seed: &Seed,
     work: &mut Work,
-) -> Result<(), String> {
+) -> Result<(), Ended> {
     let mut along = SweepCurves::default();
     for group in groups(case, &profile.declared).map_err(|bad| bad.to_string())? {
         let seed = seed.split(&group.label);
@@ -221,7 +263,7 @@ fn all_groups(
         let judged = measure::judge(&done);
         if cut.get() {
             // What rests on a part of its trials is no judgement.
-            return Err(work.stopped());
+            return Err(work.stopped().into());
         }
         along.add(context, &judged.judgements);
         work.judgements.extend(judged.judgements);
@@ -243,7 +285,7 @@ fn all_trials<'a>(
     session: &mut Session<'a>,
     points: &[Point],
     work: &mut Work,
-) -> Result<(), String> {
+) -> Result<(), Ended> {
     let mut plan = plan::of(&session.context, points, rig.alpha, rig.effort);
     let before = work.planned;
     let mut repeats = Repeats::default();
@@ -251,7 +293,7 @@ fn all_trials<'a>(
     while let Some(ask) = plan.ask() {
         work.planned = before + plan.planned();
         if rig.stop.hurried() {
-            return Err(work.stopped());
+            return Err(work.stopped().into());
         }
         let number = u32::try_from(work.trials.len() + 1).unwrap_or(u32::MAX);
         session.keep_on_disk(rig.to_disk, number);
@@ -259,12 +301,7 @@ fn all_trials<'a>(
         let watch = Stopwatch::start();
         let trial = match one_trial(session, points, &ask, number) {
             Ok(trial) => trial,
-            Err(Obstacle::Stopped) => return Err(work.stopped()),
-            Err(Obstacle::Case(fault)) => return Err(fault.to_string()),
-            Err(Obstacle::Broken(why)) => return Err(why),
-            Err(Obstacle::Device(refused)) => {
-                return Err(format!("the device refused its configuration: {refused}"));
-            }
+            Err(obstacle) => return Err(Ended::of(obstacle, work)),
         };
         let all = session.spooled();
         if work.stimulus.is_empty() {

@@ -7,6 +7,7 @@ use crate::stop::Stop;
 use crate::to_disk::Folder;
 use rig_capture::Observation;
 use rig_capture::pcapng::{Onto, Spooled};
+use rig_dut::control::Lost;
 use rig_dut::{Control as _, Emulated, Refused};
 use rig_generator::{Kept, Program};
 use rig_lab::{Fault, Setting};
@@ -42,6 +43,8 @@ pub enum Obstacle {
     Case(Box<Fault>),
     /// The device did not take its configuration.
     Device(Refused),
+    /// The way to the device was lost: of the device itself nothing is known.
+    Away(Lost),
     /// The rig or the lab broke.
     Broken(String),
     /// Somebody asked for the end.
@@ -122,7 +125,7 @@ impl<'a> Session<'a> {
                 let booted = bench.control.boot(&self.context.group.settings, seed);
                 booted.map_err(|why| refused(&why))?;
                 let answer = bench.control.set(setting);
-                if let Err(Broken::Device(_)) = answer {
+                if let Err(Broken::Device(_) | Broken::Away(_)) = answer {
                     bench.spoil();
                 }
                 answer
@@ -177,8 +180,7 @@ impl<'a> Session<'a> {
                 let want = "a stimulus that the ports can send";
                 Obstacle::Case(Box::new(self.context.case.fault("", found, want)))
             }
-            Broken::Stopped => Obstacle::Stopped,
-            broken => Obstacle::Broken(broken.to_string()),
+            other => in_the_way(other),
         })
     }
 
@@ -199,7 +201,7 @@ impl<'a> Session<'a> {
     pub fn rest(&mut self) -> Result<(), Obstacle> {
         let Some(executor) = &mut self.executor else { return Ok(()) };
         let until = executor.now() + self.rests.used;
-        executor.idle_until(until, self.stop).map_err(|broken| Obstacle::Broken(broken.to_string()))
+        executor.idle_until(until, self.stop).map_err(in_the_way)
     }
 
     /// Trials of one session send much the same: the first one's script tells what they take of the machine.
@@ -213,9 +215,7 @@ impl<'a> Session<'a> {
             } else {
                 executor.now() + self.rests.used
             };
-            executor
-                .idle_until(settled, self.stop)
-                .map_err(|broken| Obstacle::Broken(broken.to_string()))?;
+            executor.idle_until(settled, self.stop).map_err(in_the_way)?;
             self.executor = Some(executor);
         }
         Ok(self.executor.as_mut().expect("just booted"))
@@ -253,6 +253,15 @@ impl<'a> Session<'a> {
 fn not_booted(broken: Broken) -> Obstacle {
     match broken {
         Broken::Refused(refused) => Obstacle::Device(refused),
+        other => in_the_way(other),
+    }
+}
+
+/// Why nothing more can be had of a session.
+fn in_the_way(broken: Broken) -> Obstacle {
+    match broken {
+        Broken::Stopped => Obstacle::Stopped,
+        Broken::Away(lost) => Obstacle::Away(lost),
         broken => Obstacle::Broken(broken.to_string()),
     }
 }

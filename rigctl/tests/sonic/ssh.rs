@@ -97,13 +97,30 @@ impl Lab<'_> {
         serve.args(flags.split(' ')).arg(format!("unix:{}", at("own/redis.sock")));
         serve.stdin(Stdio::null()).stderr(Stdio::null());
         let device = Ends(far.run(|| serve.spawn()).expect("inside").expect("rigctl starts"));
-        let mut daemon = Command::new("unshare");
-        daemon.args(["--mount", "sh", "-c", SSHD]).arg(desk.join("sshd_config"));
-        daemon.stdin(Stdio::null()).stderr(Stdio::null());
-        let sshd = Ends(near.run(|| daemon.spawn()).expect("inside").expect("unshare"));
+        let sshd = daemon(&near, desk);
         let lab = Lab { desk, near, device, sshd, _far: far };
-        assert!(soon(&mut || lab.ask(&["PING"]) == "PONG\n"), "it is up, and its sshd");
+        lab.is_up();
         lab
+    }
+
+    fn is_up(&self) {
+        assert!(soon(&mut || self.ask(&["PING"]) == "PONG\n"), "it is up, and its sshd");
+    }
+
+    /// A run of the case in which its sessions end once the switch is as the case has set it, and with `all` the sshd, too.
+    fn dropped(&self, line: &str, all: bool) -> Output {
+        std::thread::scope(|scope| {
+            let run = scope.spawn(|| self.rigctl(&format!("{line} --only one::one")));
+            let is_set = || self.ask(&["HGET", "PFC_WD\\|Ethernet0", "detection_time"]) == "400\n";
+            assert!(soon(&mut || is_set()), "it is set");
+            let pid = self.sshd.0.id();
+            let daemon = all.then(|| pid.cast_signed());
+            // Who waits for a session comes first, or it would start the next.
+            for pid in daemon.into_iter().chain(started(pid)) {
+                let _gone = kill(Pid::from_raw(pid), Signal::SIGKILL);
+            }
+            run.join().expect("no panic")
+        })
     }
 
     /// What a command line says where the rig is.
@@ -141,6 +158,14 @@ impl Lab<'_> {
     }
 }
 
+/// An sshd where the rig is.
+fn daemon(near: &Namespace, desk: &Path) -> Ends {
+    let mut daemon = Command::new("unshare");
+    daemon.args(["--mount", "sh", "-c", SSHD]).arg(desk.join("sshd_config"));
+    daemon.stdin(Stdio::null()).stderr(Stdio::null());
+    Ends(near.run(|| daemon.spawn()).expect("inside").expect("unshare"))
+}
+
 fn write(desk: &Path, name: &str, text: &str) {
     fs::write(desk.join(name), text).expect("writable");
 }
@@ -171,7 +196,7 @@ fn a_switch_behind_ssh_is_judged_and_a_session_that_is_dropped_accuses_nobody_an
     }
     write(desk, "one.yaml", SUITE);
     fs::create_dir(desk.join("tmp")).expect("a folder");
-    let lab = Lab::start(desk);
+    let mut lab = Lab::start(desk);
     let before = lab.config();
     assert!(before.contains("detection_time"), "{before}");
     let at = format!("ssh:leaf-1:{}", desk.join("own/redis.sock").display());
@@ -207,19 +232,19 @@ fn a_switch_behind_ssh_is_judged_and_a_session_that_is_dropped_accuses_nobody_an
     let row = typed("sonic-db-cli CONFIG_DB HGETALL 'PFC_WD|Ethernet0'");
     assert!(row.starts_with("{'") && row.contains("'detection_time': '200'"), "{row}");
     // In the middle of a session, once the switch is as the case has set it.
-    let output = std::thread::scope(|scope| {
-        let run = scope.spawn(|| lab.rigctl(&format!("{line} --only one::one")));
-        let is_set = || lab.ask(&["HGET", "PFC_WD\\|Ethernet0", "detection_time"]) == "400\n";
-        assert!(soon(&mut || is_set()), "it is set");
-        for pid in started(lab.sshd.0.id()) {
-            let _gone = kill(Pid::from_raw(pid), Signal::SIGKILL);
-        }
-        run.join().expect("no panic")
-    });
-    let results = lab.results();
-    let (word, reason) = verdict(&results, "one::one");
-    assert!(!["pass", "fail"].contains(&word), "{word} {reason}\n{output:?}");
+    let output = lab.dropped(line, false);
+    let lost = ("inconclusive", "not-steered");
+    assert_eq!(verdict(&lab.results(), "one::one"), lost, "{output:?}");
     assert_eq!(lab.config(), before, "{output:?}");
+    // And no way back: what was set stays until there is one.
+    let output = lab.dropped(line, true);
+    assert_eq!(verdict(&lab.results(), "one::one"), lost, "{output:?}");
+    lab.sshd = daemon(&lab.near, desk);
+    lab.is_up();
+    assert_ne!(lab.config(), before, "nobody could take it back: {output:?}");
+    let restored = lab.rigctl("restore");
+    assert!(restored.status.success(), "{restored:?}");
+    assert_eq!(lab.config(), before, "{restored:?}");
     // A host that is not the one that is known is none to steer.
     write(desk, "known", "");
     let other = lab.rigctl(&format!("profile from-dut --redis {at}"));

@@ -15,7 +15,13 @@ struct Part {
     stamp: Option<u64>,
     /// How many newer copies were seen since the first look.
     newer: u32,
-    values: BTreeMap<String, u64>,
+    values: BTreeMap<String, Value>,
+}
+
+/// What was seen of one counter. Each rests by itself: what frames of others move beside it (LLDP) says nothing of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Value {
+    is: u64,
     rests: bool,
 }
 
@@ -24,8 +30,8 @@ struct Part {
 pub(super) struct Copies(BTreeMap<Key, Part>);
 
 impl Copies {
-    /// A part as it stands there, with the stamp of its copy. It rests once so many newer copies were seen, of which the last two are
-    /// the same.
+    /// A part as it stands there, with the stamp of its copy. A counter of it rests once so many newer copies were seen, of which the
+    /// last two are the same.
     pub(super) fn see(
         &mut self,
         (object, group): (&str, &'static str),
@@ -33,8 +39,7 @@ impl Copies {
         (stamp, copies): (Option<u64>, u32),
     ) {
         let part = self.0.entry((object.to_owned(), group));
-        let part =
-            part.or_insert_with(|| Part { stamp, values: values.clone(), ..Part::default() });
+        let part = part.or_insert_with(|| Part { stamp, ..Part::default() });
         let is_newer = stamp > part.stamp;
         if part.stamp.is_none() || stamp < part.stamp {
             // Without a stamp, or begun anew.
@@ -42,9 +47,14 @@ impl Copies {
         } else if is_newer {
             part.newer += 1;
         }
-        let same = part.values == values;
-        part.rests = part.newer >= copies && same && (part.rests || is_newer);
-        (part.stamp, part.values) = (stamp, values);
+        let before = core::mem::take(&mut part.values);
+        let seen = |(name, is): (String, u64)| {
+            let before = before.get(&name).filter(|before| before.is == is);
+            let same = before.is_some_and(|before| before.rests || is_newer);
+            (name, Value { is, rests: same && part.newer >= copies })
+        };
+        part.values = values.into_iter().map(seen).collect();
+        part.stamp = stamp;
     }
 
     /// A part that is no copy, and of which somebody tells whether it rests.
@@ -54,25 +64,27 @@ impl Copies {
         values: BTreeMap<String, u64>,
         rests: bool,
     ) {
+        let values = values.into_iter().map(|(name, is)| (name, Value { is, rests })).collect();
         // The stamp: it is worth waiting for.
-        let part = Part { stamp: Some(0), newer: 0, values, rests };
+        let part = Part { stamp: Some(0), newer: 0, values };
         self.0.insert((object.to_owned(), group), part);
     }
 
     /// The groups of the parts that may come to rest yet.
     pub(super) fn awaited(&self) -> impl Iterator<Item = &'static str> {
-        let parts = self.0.iter().filter(|(_, part)| !part.rests && part.stamp.is_some());
+        let moves = |part: &Part| part.values.values().any(|value| !value.rests);
+        let parts = self.0.iter().filter(move |(_, part)| part.stamp.is_some() && moves(part));
         parts.map(|((_, group), _)| *group)
     }
 
     /// The values of what rests, and the names of what does not.
     pub(super) fn read(self) -> (BTreeMap<String, u64>, BTreeSet<String>) {
         let (mut values, mut moving) = (BTreeMap::new(), BTreeSet::new());
-        for part in self.0.into_values() {
-            if part.rests {
-                values.extend(part.values);
+        for (name, Value { is, rests }) in self.0.into_values().flat_map(|part| part.values) {
+            if rests {
+                values.insert(name, is);
             } else {
-                moving.extend(part.values.into_keys());
+                moving.insert(name);
             }
         }
         (values, moving)
@@ -92,9 +104,23 @@ mod tests {
         for &(stamp, value) in looks {
             let values = BTreeMap::from([("a".to_owned(), value)]);
             all.see(("Ethernet0", GROUP), values, (stamp, copies));
-            rests.push(all.0.values().all(|part| part.rests));
+            rests.push(all.0.values().all(|part| part.values["a"].rests));
         }
         rests
+    }
+
+    #[test]
+    fn a_counter_that_frames_of_others_move_withholds_none_beside_it() {
+        let mut all = Copies::default();
+        for stamp in 1..5 {
+            let values = [("PFC_3_RX_PKTS", 7), ("NON_UCAST_PKTS", stamp)];
+            let values = values.map(|(name, value)| (name.to_owned(), value));
+            all.see(("Ethernet0", GROUP), values.into(), (Some(stamp), 2));
+        }
+        assert_eq!(all.awaited().collect::<Vec<_>>(), [GROUP], "it may come to rest yet");
+        let (values, moving) = all.read();
+        assert_eq!(values, BTreeMap::from([("PFC_3_RX_PKTS".to_owned(), 7)]));
+        assert_eq!(moving, BTreeSet::from(["NON_UCAST_PKTS".to_owned()]));
     }
 
     #[test]

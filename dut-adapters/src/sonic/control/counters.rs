@@ -48,14 +48,14 @@ pub(super) struct Read {
 /// What the watchdogs have done by now, by the objects of their queues.
 pub(super) type Watched<'w> = dyn FnMut() -> Result<BTreeMap<String, Acted>, Lost> + 'w;
 
-/// Every counter of these ports and of their queues and groups that can be read, by its canonical name: the rig's first port is
-/// `Ethernet0`, whatever the switch calls it. What orchagent counts is held against what the watchdogs did.
+/// Each counter of these ports and of their queues and groups that can be read and has one of these names, or any where none is named:
+/// the rig's first port is `Ethernet0`, whatever the switch calls it. What orchagent counts is held against what the watchdogs did.
 ///
 /// # Errors
 /// The switch is lost.
 pub(super) fn read(
     link: &mut Link,
-    ports: &[String],
+    (ports, names): (&[String], &[String]),
     watched: &mut Watched<'_>,
     pause: &mut dyn FnMut(Duration),
 ) -> Result<Read, Lost> {
@@ -67,11 +67,11 @@ pub(super) fn read(
             groups.insert(name, group);
         }
     }
-    let objects = objects(link, ports)?;
+    let (objects, names) = (objects(link, ports)?, names.iter().map(String::as_str).collect());
     let mut copies = Copies::default();
     let mut waited = Duration::ZERO;
     loop {
-        look(link, &objects, &groups, watched, &mut copies)?;
+        look(link, (&objects, &names), &groups, watched, &mut copies)?;
         let slowest = copies.awaited().filter_map(|group| groups.get(group)).map(|of| of.ms).max();
         let Some(slowest) = slowest else { break };
         if waited > Duration::from_millis(slowest * LONGEST) {
@@ -126,10 +126,10 @@ fn objects(link: &mut Link, ports: &[String]) -> Result<Vec<(String, String)>, L
     Ok(all)
 }
 
-/// What stands there now.
+/// What stands there now of what is asked for.
 fn look(
     link: &mut Link,
-    objects: &[(String, String)],
+    (objects, names): (&[(String, String)], &BTreeSet<&str>),
     groups: &BTreeMap<&'static str, Group>,
     watched: &mut Watched<'_>,
     copies: &mut Copies,
@@ -149,8 +149,10 @@ fn look(
         for (field, text) in &row {
             let group = GROUPS.iter().find(|(prefix, _)| field.starts_with(prefix));
             let group = group.filter(|_| !field.contains("WATERMARK"));
-            if let (Some((_, group)), Ok(value)) = (group, text.parse()) {
-                parts.entry(group).or_default().insert(format!("{name} {field}"), value);
+            let own = format!("{name} {field}");
+            let asked = names.is_empty() || names.contains(own.as_str());
+            if let (Some((_, group)), Ok(value), true) = (group, text.parse(), asked) {
+                parts.entry(group).or_default().insert(own, value);
             }
         }
         for (group, values) in parts {

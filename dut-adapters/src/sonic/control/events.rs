@@ -27,6 +27,8 @@ struct Queue {
     /// How many storms and ends of storms orchagent had counted before anything was heard, and how many were heard since.
     counted: Acted,
     heard: Acted,
+    /// Storms behind storms of which no end was heard: each is a new one, or the one before told twice.
+    repeats: u64,
     /// The last that was heard of it.
     last: Option<(DutEventKind, Span)>,
 }
@@ -40,6 +42,17 @@ pub(super) struct Acted {
 
 /// Between which two instants of the rig's clock something happened.
 type Span = (Mono, Mono);
+
+/// By what the instants of events are told.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clock {
+    /// Zero of the session's clock.
+    pub(super) zero: Mono,
+    /// How far polls are apart.
+    pub(super) poll: Dur,
+    /// The action is `alert`, which tells again and again of a storm that goes on.
+    pub(super) alerts: bool,
+}
 
 /// Somebody who listens to these ports.
 #[derive(Debug)]
@@ -68,7 +81,8 @@ impl Ears {
             let rigs = (0..).zip(ports).find(|(_, port)| *port == own);
             if let (Some((port, _)), Ok(class @ 0..8)) = (rigs, class.parse()) {
                 let (counted, heard) = (Acted::default(), Acted::default());
-                queues.insert(oid, Queue { port, class, counted, heard, last: None });
+                let queue = Queue { port, class, counted, heard, repeats: 0, last: None };
+                queues.insert(oid, queue);
             }
         }
         let mut ears = Ears { listener, queues, red: false, waits: Vec::new(), missed: None };
@@ -90,32 +104,38 @@ impl Ears {
         self.red = true;
     }
 
-    /// What they did since this was last asked, on a clock that began at `zero`. Polls are `poll` apart.
+    /// The watchdogs have been started anew: what was stormed is no longer, and nobody publishes that.
     ///
     /// # Errors
     /// The switch is lost.
-    pub(super) fn since(
-        &mut self,
-        link: &mut Link,
-        (zero, poll): (Mono, Dur),
-    ) -> Result<Vec<DutEvent>, Lost> {
+    pub(super) fn restarted(&mut self, before: Clock) -> Result<(), Lost> {
+        self.hear(before)?;
+        self.queues.values_mut().for_each(|queue| queue.last = None);
+        Ok(())
+    }
+
+    /// What they did since this was last asked.
+    ///
+    /// # Errors
+    /// The switch is lost.
+    pub(super) fn since(&mut self, link: &mut Link, clock: Clock) -> Result<Vec<DutEvent>, Lost> {
         // Before what was heard is taken: what is counted later may be heard later.
         let counted = self.counted(link)?;
-        self.hear((zero, poll))?;
+        self.hear(clock)?;
         let red = core::mem::take(&mut self.red);
         for (queue, counted) in self.queues.values_mut().zip(counted) {
             let storms = counted.storms.saturating_sub(queue.counted.storms);
-            if storms > queue.heard.storms && !red {
-                let Queue { port, class, heard, .. } = queue;
+            let published = queue.heard.storms + queue.repeats;
+            if storms > published && !red {
+                let Queue { port, class, .. } = queue;
                 let port = Switch::port_name(*port);
                 self.missed = Some(format!(
-                    "{storms} storms were counted of {port}:{class}, and {} were published (PFC_WD_ACTION): what was missed nobody can date",
-                    heard.storms
+                    "{storms} storms were counted of {port}:{class}, and {published} were published (PFC_WD_ACTION): what was missed nobody can date"
                 ));
             }
             if storms > queue.heard.storms {
                 // From here on it is counted anew: the next trial is not to answer for it.
-                (queue.counted, queue.heard) = (counted, Acted::default());
+                (queue.counted, queue.heard, queue.repeats) = (counted, Acted::default(), 0);
             }
         }
         Ok(core::mem::take(&mut self.waits))
@@ -130,18 +150,18 @@ impl Ears {
     ///
     /// # Errors
     /// The switch is lost.
-    pub(super) fn acted(&mut self, clock: (Mono, Dur)) -> Result<BTreeMap<String, Acted>, Lost> {
+    pub(super) fn acted(&mut self, clock: Clock) -> Result<BTreeMap<String, Acted>, Lost> {
         self.hear(clock)?;
         let of = |(oid, queue): (&String, &Queue)| {
-            let Queue { counted, heard, .. } = queue;
-            let storms = counted.storms + heard.storms;
+            let Queue { counted, heard, repeats, .. } = queue;
+            let storms = counted.storms + heard.storms + repeats;
             (oid.clone(), Acted { storms, restores: counted.restores + heard.restores })
         };
         Ok(self.queues.iter().map(of).collect())
     }
 
     /// Takes what has come.
-    fn hear(&mut self, (zero, poll): (Mono, Dur)) -> Result<(), Lost> {
+    fn hear(&mut self, Clock { zero, poll, alerts }: Clock) -> Result<(), Lost> {
         for message in self.listener.take()? {
             let kind = match message.word.as_str() {
                 "storm" => DutEventKind::Storm,
@@ -156,12 +176,13 @@ impl Ears {
             if same.is_some_and(|(_, (from, to))| from <= span.1 && span.0 <= to) {
                 continue;
             }
-            // A storm that goes on is told again where the action is `alert`, and counted once.
-            if same.is_none() {
-                match kind {
-                    DutEventKind::Storm => queue.heard.storms += 1,
-                    DutEventKind::Restore => queue.heard.restores += 1,
-                }
+            // A storm that goes on is told again where the action is `alert`, and counted once. Any other action ends before the next
+            // begins, also where nobody publishes that: as when the watchdog of a port is started anew.
+            match kind {
+                DutEventKind::Storm if same.is_none() => queue.heard.storms += 1,
+                DutEventKind::Storm if !alerts => queue.repeats += 1,
+                DutEventKind::Restore if same.is_none() => queue.heard.restores += 1,
+                DutEventKind::Storm | DutEventKind::Restore => {}
             }
             let event = event(queue, kind, span, zero);
             self.waits.push(event);

@@ -63,29 +63,53 @@ impl Lease {
         Err(format!("{at} is in use by another rig, which has taken it just now"))
     }
 
-    /// Makes it last longer; takes it anew where it has ended by itself and nobody has it, as after a long wait for the machine.
+    /// Makes it last longer.
+    ///
+    /// # Errors
+    /// It is no longer this process's, also where nobody has it: whoever had it meanwhile has given it back. Or the switch is lost.
+    pub(super) fn renew(&self, link: &mut Link) -> Result<(), Lost> {
+        if self.lasts(link)? {
+            return Ok(());
+        }
+        let why = "it has ended by itself, and another rig may have been there since".to_owned();
+        Err(Lost { tried: TAKES.to_owned(), why })
+    }
+
+    /// The same where nothing rests on the switch yet: then it is taken anew where it has ended by itself and nobody has it, as
+    /// after a long wait for the machine. Whether it was, so that another rig may have been there.
     ///
     /// # Errors
     /// It is somebody else's now, or the switch is lost.
-    pub(super) fn renew(&self, link: &mut Link) -> Result<(), Lost> {
-        let mut ask = redis::pipe();
-        ask.cmd("GET").arg(KEY);
-        let (has,): (Option<String>,) = link.ask(Db::State, TAKES, &ask)?;
+    pub(super) fn begin(&self, link: &mut Link) -> Result<bool, Lost> {
+        if self.lasts(link)? {
+            return Ok(false);
+        }
+        let mut anew = redis::pipe();
+        anew.cmd("SET").arg(KEY).arg(&self.own).arg("NX").arg("PX").arg(LASTS);
+        let [taken]: [Option<String>; 1] = link.ask(Db::State, TAKES, &anew)?;
+        match taken {
+            Some(_) => Ok(true),
+            // Somebody was faster: who.
+            None => self.lasts(link).map(|_| true),
+        }
+    }
+
+    /// Makes it last longer, if it is there.
+    fn lasts(&self, link: &mut Link) -> Result<bool, Lost> {
+        let mut look = redis::pipe();
+        look.cmd("WATCH").arg(KEY).cmd("GET").arg(KEY);
+        let (_watched, has): (String, Option<String>) = link.ask(Db::State, TAKES, &look)?;
         if has.as_deref() == Some(self.own.as_str()) {
             let mut longer = redis::pipe();
-            longer.cmd("PEXPIRE").arg(KEY).arg(LASTS);
-            let [_there]: [i64; 1] = link.ask(Db::State, TAKES, &longer)?;
-            return Ok(());
+            longer.atomic().cmd("PEXPIRE").arg(KEY).arg(LASTS).ignore();
+            // Else it was written to after the look, and nobody else is made to last.
+            return link.ask_whole(TAKES, &longer);
         }
-        if has.is_none() {
-            let mut anew = redis::pipe();
-            anew.cmd("SET").arg(KEY).arg(&self.own).arg("NX").arg("PX").arg(LASTS);
-            let [taken]: [Option<String>; 1] = link.ask(Db::State, TAKES, &anew)?;
-            if taken.is_some() {
-                return Ok(());
-            }
-        }
-        let who = has.as_deref().map_or_else(|| "nobody".to_owned(), who);
+        let mut leave = redis::pipe();
+        leave.cmd("UNWATCH");
+        let () = link.ask(Db::State, TAKES, &leave)?;
+        let Some(has) = has else { return Ok(false) };
+        let who = who(&has);
         let why = format!("it is held by {who} now, and no longer by this process");
         Err(Lost { tried: TAKES.to_owned(), why })
     }

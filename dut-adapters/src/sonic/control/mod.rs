@@ -23,11 +23,11 @@ use super::{live, stated as reader};
 use crate::control::{Ability, Capabilities, Control, ControlError, Lost, Readings, Refused};
 use crate::journal::Change;
 use core::time::Duration;
-use events::Ears;
+use events::{Clock, Ears};
 use lease::Lease;
 use rig_capture::DutEvent;
 use rig_generator::port::Mono;
-use rig_lab::{Declared, Profile, RedisAt, Setting, settings};
+use rig_lab::{Action, Declared, Profile, RedisAt, Setting, settings};
 use rig_units::Dur;
 use std::collections::BTreeMap;
 
@@ -190,15 +190,34 @@ impl SonicControl {
         Ok(())
     }
 
-    /// Zero of the session's clock, and how far polls are apart.
-    fn clock(&self) -> (Mono, Dur) {
-        let switch = self.seen.1.switch();
-        (self.zero, switch.map_or(Dur::ZERO, |switch| switch.pfcwd.poll_interval))
+    /// By what events are told, as the switch is configured.
+    fn clock(&self) -> Clock {
+        let pfcwd = self.seen.1.switch().map(|switch| &switch.pfcwd);
+        Clock {
+            zero: self.zero,
+            poll: pfcwd.map_or(Dur::ZERO, |pfcwd| pfcwd.poll_interval),
+            alerts: pfcwd.is_some_and(|pfcwd| pfcwd.action == Action::Alert),
+        }
     }
 
     fn plan(&self, settings: &[Setting]) -> Result<Vec<Write>, Refused> {
         let (tables, now) = &self.seen;
         stated::plan((tables, &self.ports, &self.base), now, settings)
+    }
+
+    /// From now on another session rests on the switch: it is looked at anew where another rig may have been there meanwhile.
+    fn begin(&mut self) -> Result<(), ControlError> {
+        if !self.written.is_empty() {
+            return Ok(self.lease.renew(&mut self.link)?);
+        }
+        if self.lease.begin(&mut self.link)? {
+            // What was published by now is of whoever was there.
+            self.ears = None;
+            self.look()?;
+            self.is_declared().map_err(|why| Refused { why })?;
+            self.arrive()?;
+        }
+        Ok(())
     }
 
     /// A line that works: a new one in place of one that has broken.
@@ -222,6 +241,85 @@ impl SonicControl {
             self.written.pop();
         }
         if told.is_empty() { Ok(()) } else { Err(Refused { why: told.join("; ") }.into()) }
+    }
+
+    fn stated_now(&mut self) -> Result<Declared, ControlError> {
+        self.begin()?;
+        self.look()?;
+        Ok(self.seen.1.clone())
+    }
+
+    fn write(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
+        // By what was seen when the changes were noted: what is otherwise by now is found out before anything is written.
+        let writes = self.plan(settings)?;
+        self.lease.renew(&mut self.link)?;
+        let (first, clock) = (self.written.len(), self.clock());
+        self.written.extend(writes.iter().cloned());
+        if let Made::None(at, found) = Write::all(&mut self.link, &writes)? {
+            self.written.truncate(first);
+            let Write { key, field, from, .. } = &writes[at];
+            let (found, from) = (write::shown(&found), write::shown(from));
+            let why = format!(
+                "{key}|{field} is {found} and no longer {from}: another hand has changed it, and nothing was written"
+            );
+            return Err(Refused { why }.into());
+        }
+        let came = self.look().and_then(|()| self.arrive());
+        if let Err(error) = came {
+            // What is not in effect is not left behind either. What cannot be undone now stays noted.
+            let _stays = self.undo(first).and_then(|()| self.look());
+            return Err(error);
+        }
+        self.restarted(&writes, clock)?;
+        self.stated(settings)
+    }
+
+    /// Tells whoever listens that orchagent has started the watchdogs anew, where these changes have it do so.
+    fn restarted(&mut self, writes: &[Write], before: Clock) -> Result<(), Lost> {
+        let starts = |write: &Write| {
+            let of_a_port = write.key.starts_with("PFC_WD|") && write.key != "PFC_WD|GLOBAL";
+            of_a_port || write.key.starts_with("PORT_QOS_MAP|")
+        };
+        match &mut self.ears {
+            Some(ears) if writes.iter().any(starts) => ears.restarted(before),
+            _ => Ok(()),
+        }
+    }
+
+    fn read(&mut self, names: &[String]) -> Result<Readings, ControlError> {
+        self.lease.renew(&mut self.link)?;
+        let clock = self.clock();
+        self.listen()?;
+        let ears = &mut self.ears;
+        let mut watched = || match ears {
+            Some(ears) => ears.acted(clock),
+            None => Ok(BTreeMap::new()),
+        };
+        let asked = (self.ports.as_slice(), names);
+        let read = counters::read(&mut self.link, asked, &mut watched, &mut pause)?;
+        let counters::Read { values, moving } = read;
+        Ok(Readings { values, moving, ..Readings::default() })
+    }
+
+    fn hear(&mut self) -> Result<Vec<DutEvent>, ControlError> {
+        self.lease.renew(&mut self.link)?;
+        let clock = self.clock();
+        self.listen()?;
+        let events = match &mut self.ears {
+            Some(ears) => ears.since(&mut self.link, clock)?,
+            None => Vec::new(),
+        };
+        self.redden();
+        Ok(events)
+    }
+
+    fn take_back(&mut self) -> Result<(), ControlError> {
+        self.mend()?;
+        let (clock, written) = (self.clock(), self.written.clone());
+        self.undo(0)?;
+        self.look()?;
+        self.arrive()?;
+        Ok(self.restarted(&written, clock)?)
     }
 }
 
@@ -254,9 +352,7 @@ impl Control for SonicControl {
     }
 
     fn snapshot(&mut self) -> Result<Declared, ControlError> {
-        self.lease.renew(&mut self.link)?;
-        self.look()?;
-        Ok(self.seen.1.clone())
+        self.stated_now().map_err(ControlError::away)
     }
 
     fn changes(&self, settings: &[Setting]) -> Vec<Change> {
@@ -272,57 +368,17 @@ impl Control for SonicControl {
     }
 
     fn set(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
-        // By what was seen when the changes were noted: what is otherwise by now is found out before anything is written.
-        let writes = self.plan(settings)?;
-        self.lease.renew(&mut self.link)?;
-        let first = self.written.len();
-        self.written.extend(writes.iter().cloned());
-        if let Made::None(at, found) = Write::all(&mut self.link, &writes)? {
-            self.written.truncate(first);
-            let Write { key, field, from, .. } = &writes[at];
-            let (found, from) = (write::shown(&found), write::shown(from));
-            let why = format!(
-                "{key}|{field} is {found} and no longer {from}: another hand has changed it, and nothing was written"
-            );
-            return Err(Refused { why }.into());
-        }
-        let came = self.look().and_then(|()| self.arrive());
-        if let Err(error) = came {
-            // What is not in effect is not left behind either. What cannot be undone now stays noted.
-            let _stays = self.undo(first).and_then(|()| self.look());
-            return Err(error);
-        }
-        self.stated(settings)
+        self.write(settings).map_err(ControlError::away)
     }
 
     /// Those that stand still: whoever reads waits for it.
     fn counters(&mut self, names: &[String]) -> Result<Readings, ControlError> {
-        self.lease.renew(&mut self.link)?;
-        let clock = self.clock();
-        self.listen()?;
-        let ears = &mut self.ears;
-        let mut watched = || match ears {
-            Some(ears) => ears.acted(clock),
-            None => Ok(BTreeMap::new()),
-        };
-        let read = counters::read(&mut self.link, &self.ports, &mut watched, &mut pause)?;
-        let counters::Read { mut values, mut moving } = read;
-        values.retain(|name, _| names.is_empty() || names.contains(name));
-        moving.retain(|name| names.is_empty() || names.contains(name));
-        Ok(Readings { values, moving, ..Readings::default() })
+        self.read(names).map_err(ControlError::away)
     }
 
     /// None the first time: what is published is heard from then on.
     fn events(&mut self) -> Result<Vec<DutEvent>, ControlError> {
-        self.lease.renew(&mut self.link)?;
-        let clock = self.clock();
-        self.listen()?;
-        let events = match &mut self.ears {
-            Some(ears) => ears.since(&mut self.link, clock)?,
-            None => Vec::new(),
-        };
-        self.redden();
-        Ok(events)
+        self.hear().map_err(ControlError::away)
     }
 
     fn missed(&mut self) -> Option<String> {
@@ -332,10 +388,7 @@ impl Control for SonicControl {
     /// Byte for byte what it was, whatever `touched` names: a value that was not there is not there again.
     fn restore(&mut self, before: &Declared, touched: &[Setting]) -> Result<(), ControlError> {
         let _by_its_own_book = (before, touched);
-        self.mend()?;
-        self.undo(0)?;
-        self.look()?;
-        self.arrive()
+        self.take_back().map_err(ControlError::away)
     }
 }
 

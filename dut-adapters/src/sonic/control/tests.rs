@@ -3,6 +3,7 @@
 mod broken;
 mod counted;
 mod killed;
+mod leased;
 
 use super::held::{TABLE, is_held};
 use super::{SonicControl, lease};

@@ -34,6 +34,42 @@ fn what_the_big_red_switch_is_counted_as_was_not_missed() {
     assert_eq!((control.events(), control.missed()), (Ok(Vec::new()), None), "told once");
 }
 
+#[test]
+fn a_storm_whose_end_nobody_publishes_hides_none_behind_it() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some((server, _standin, device, _)) = switch(desk.path(), Faults::default()) else {
+        return;
+    };
+    let (at, zero) = (RedisAt::Unix(server.socket().to_owned()), Mono::now());
+    let mut control = SonicControl::open((&at, zero), &devices()[0], 4).expect("a switch");
+    let set = |control: &mut SonicControl, path: &str, value: &str| {
+        let setting = Setting { path: path.to_owned(), value: value.into() };
+        control.set(&[setting]).expect("it takes it");
+    };
+    assert_eq!(control.events(), Ok(Vec::new()));
+    let storms = |counted: bool| {
+        acts(&device, DutEventKind::Storm);
+        if !counted {
+            let name = "Ethernet4:3 PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED";
+            *device.0.lock().expect("no panic").counters.get_mut(name).expect("counted") -= 1;
+        }
+        wait(Dur::ms(60));
+    };
+    // An alert is told again; one whose watchdog is started anew is over, which nobody says.
+    set(&mut control, "pfcwd.action", "alert");
+    storms(true);
+    storms(false);
+    set(&mut control, "pfcwd.detection_time", "400ms");
+    storms(true);
+    set(&mut control, "pfcwd.action", "drop");
+    storms(true);
+    // Any other action ends before the next begins.
+    storms(true);
+    wait(Dur::ms(1_100));
+    assert_eq!(control.events().map(|events| events.len()), Ok(5));
+    assert_eq!(control.missed(), None, "four were counted, and all of them heard");
+}
+
 /// The watchdog acts now; when that is.
 fn acts(device: &Device, what: DutEventKind) -> Mono {
     let at = Mono::now();

@@ -1,7 +1,7 @@
 //! Why a trial did not come about.
 
 use core::fmt;
-use rig_dut::control::{ControlError, Refused};
+use rig_dut::control::{ControlError, Lost, Refused};
 use rig_generator::Impossible;
 use rig_generator::port::PortError;
 
@@ -14,6 +14,8 @@ pub enum Broken {
     Port(PortError),
     /// The device cannot be reached any more, or its control cannot do what is asked.
     Device(String),
+    /// The way to the device was lost: of the device itself nothing is known.
+    Away(Lost),
     /// The device did not do as it was asked.
     Refused(Refused),
     /// Somebody asked for the end.
@@ -29,6 +31,7 @@ impl fmt::Display for Broken {
             }
             Broken::Port(error) => error.fmt(f),
             Broken::Device(error) => f.write_str(error),
+            Broken::Away(lost) => f.write_str(&lost.plainly()),
             Broken::Refused(refused) => refused.fmt(f),
             Broken::Stopped => f.write_str("stopped"),
         }
@@ -47,6 +50,7 @@ impl From<ControlError> for Broken {
     fn from(error: ControlError) -> Broken {
         match error {
             ControlError::Refused(refused) => Broken::Refused(refused),
+            ControlError::Away(lost) => Broken::Away(lost),
             ControlError::NotOffered(_) | ControlError::Lost(_) => {
                 Broken::Device(error.to_string())
             }

@@ -45,6 +45,12 @@ pub(super) fn start(
     clocks: &dyn Clocks,
 ) -> Result<Bench, String> {
     let said = |error: port::PortError| error.to_string();
+    // What the case before could not take back as its way was lost: the device is not as it was found yet.
+    if let Some(at) = &reach.redis
+        && let Some(left) = journal.put_back(|change| change.is_to_redis(at)).into_iter().next()
+    {
+        return Err(left);
+    }
     let mut lanes = Vec::new();
     let mut longest = Vec::new();
     let mut sees_tags = true;
