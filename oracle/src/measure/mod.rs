@@ -33,6 +33,7 @@ mod search;
 mod storm;
 mod tags;
 mod throughput;
+mod told;
 mod void;
 pub(crate) mod watchdog;
 mod watermark_tables;
@@ -61,6 +62,7 @@ static ALL: &[&Known] = &[
     &watchdog::RESTORATION,
     &watchdog::FIRED,
     &action::ACTION,
+    &told::TOLD,
     &loss::LOSS,
     &throughput::THROUGHPUT,
     &latency::LATENCY,
