@@ -32,6 +32,7 @@ mod pfc;
 mod search;
 mod storm;
 mod tags;
+mod through;
 mod throughput;
 mod told;
 mod void;

@@ -4,6 +4,7 @@ use super::super::checks;
 use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Needs, Red, Tells, by_source};
+use super::super::through::Through;
 use super::averages::Averages;
 use super::draws::Rule;
 use super::{Fate, OF_QUEUE, Span, visits};
@@ -15,7 +16,7 @@ use rig_testcases::vocabulary::{Entry, STREAM};
 pub(in super::super) static COUNTERS: Known = Known {
     entry: Entry {
         name: "ecn.counters",
-        about: "the WRED and ECN counters of the queue that a stream is sent to; those of bytes, and of its group, where the device has them",
+        about: "the WRED and ECN counters of the queue that a stream is sent to; those of bytes, of its group, and of all that passed the queue and both ports, where the device has them",
         source: "what the wire shows",
         fields: &[STREAM],
         looks: &OF_QUEUE,
@@ -103,8 +104,14 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
                 Span { lo: dropped, hi: dropped + full },
             ),
         ];
-        // Not every device counts bytes of what it marks and drops, or has groups.
+        let Through { received, sent } = Through::of(trial, declared, spec);
+        let left = visits.iter().filter(|visit| visit.passed.is_some()).count() as u64;
+        let queue = Span { lo: left, hi: left + (sent.hi - sent.lo) };
+        // Not every device counts bytes of what it marks and drops, has groups, or counts all that passes.
         let beside = [
+            (DutCounter::PortReceived.of(port(spec.from), spec.class), received),
+            (DutCounter::PortSent.of(port(spec.to), spec.class), sent),
+            (of_queue(DutCounter::QueueSent), queue),
             (of_queue(DutCounter::QueueMarkedBytes), bytes),
             (of_queue(DutCounter::QueueDroppedEarlyBytes), Span::exactly(dropped_bytes)),
             (of_group, Span { lo: 0, hi: full }),

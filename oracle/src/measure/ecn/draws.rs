@@ -2,8 +2,9 @@
 
 use super::averages::Averages;
 use super::{Class, Doubt, Fate, Script, Switch, Trial, Visit, class, declared_at, visits, wred};
+use crate::spec::wred::spacing::{Gap, Met};
 use rig_capture::Span;
-use rig_lab::Marking;
+use rig_lab::{DrawRule, Marking};
 use rig_units::Bytes;
 use std::collections::BTreeMap;
 
@@ -17,8 +18,13 @@ pub(super) struct Draw {
     pub(super) depth: Span,
     /// The depth at the other point of marking.
     pub(super) other: Span,
-    /// The chance, where the depth is open from the least to the greatest.
+    /// The chance, where the depth is open from the least to the greatest; where the device counts frames since the last one that was taken, given what
+    /// was seen of those.
     pub(super) shares: (f64, f64),
+    /// Its queue, by the rig's port behind it, and the how-manieth of that it is.
+    pub(super) queued: (u16, usize),
+    /// Where on the curve it was; `None`: in which order frames came is not known, or no count is kept.
+    pub(super) met: Option<Met>,
     /// Whether the frame was marked, or dropped where it is to be dropped.
     pub(super) taken: bool,
 }
@@ -78,6 +84,40 @@ impl Rule {
         };
         average.chances(&self.class.curve(&self.declared.wred))
     }
+
+    /// Where on its curve such a frame was.
+    fn met(
+        &self,
+        queue: u8,
+        depth: Span,
+        averages: Option<&Averages>,
+        (rank, visit): (usize, &Visit),
+    ) -> Met {
+        let curve = self.class.curve(&self.declared.wred);
+        match (averages, &visit.passed) {
+            _ if !self.declared.wred.queues.contains(&queue) => Met::NOWHERE,
+            (None, _) => Met::at(&curve, depth.lo, depth.hi),
+            (Some(all), Some(passed)) if self.point == Marking::Dequeue => {
+                Met::of_average(&curve, all.at_departure(passed))
+            }
+            (Some(all), _) => Met::of_average(&curve, all.at_arrival(rank, visit)),
+        }
+    }
+
+    /// What a frame met at the point that counts; `None`: it never came to it.
+    fn seen(&self, visit: &Visit, size: Bytes) -> Option<Span> {
+        match self.point {
+            Marking::Enqueue => Some(self.with_itself(visit.found, size)),
+            Marking::Dequeue => {
+                visit.passed.as_ref().map(|passed| self.with_itself(passed.left, size))
+            }
+        }
+    }
+
+    /// Whether a draw is made after each frame that is taken, and not for each.
+    pub(super) fn counts(&self) -> bool {
+        self.declared.wred.draw == DrawRule::CountSinceMark
+    }
 }
 
 /// Every draw that a trial shows of some streams, in the order in which their frames were sent, whichever port they go to: ports
@@ -107,6 +147,9 @@ fn of_queue(
     let Some((first, rule)) = rules.first() else { return Ok(Vec::new()) };
     let visits = visits(trial, *first, &rule.declared)?;
     let averages = Averages::of(trial, &visits, rule);
+    if rule.counts() {
+        return Ok(counted(trial, declared, streams, &visits, averages.as_ref()));
+    }
     let mut all = Vec::new();
     for (rank, visit) in visits.iter().enumerate() {
         let Some((_, rule)) = rules.iter().find(|(stream, _)| *stream == visit.stream) else {
@@ -118,6 +161,49 @@ fn of_queue(
         all.push((visit.sent, Draw { shares, ..draw }));
     }
     Ok(all)
+}
+
+/// The same of a queue whose frames are counted since the last one that was taken, whichever stream is asked for.
+fn counted(
+    trial: &Trial,
+    declared: &Switch,
+    streams: &[u16],
+    visits: &[Visit],
+    averages: Option<&Averages>,
+) -> Vec<(usize, Draw)> {
+    let mut rules: BTreeMap<u16, Rule> = BTreeMap::new();
+    for visit in visits {
+        rules
+            .entry(visit.stream)
+            .or_insert_with(|| Rule::of(declared, &trial.script, visit.stream));
+    }
+    let spec = |visit: &Visit| &trial.script.streams[usize::from(visit.stream)];
+    let one_port = visits.windows(2).all(|pair| spec(&pair[0]).from == spec(&pair[1]).from);
+    let in_order = one_port || visits.windows(2).all(|pair| pair[0].came.hi < pair[1].came.lo);
+    // Marks that are made when frames leave, and drops when they come, are decided in an order of their own.
+    let at_once = rules
+        .values()
+        .all(|rule| Some(rule.point) == rules.values().next().map(|first| first.point));
+    let known = in_order && at_once;
+    let mut gap = Gap::UNKNOWN;
+    let mut all = Vec::new();
+    for (rank, visit) in visits.iter().enumerate() {
+        let (rule, of) = (&rules[&visit.stream], spec(visit));
+        let Some(depth) = rule.seen(visit, of.size) else { continue };
+        let curve = rule.class.curve(&rule.declared.wred);
+        let met = rule.met(of.class, depth, averages, (rank, visit));
+        if !known {
+            gap = Gap::UNKNOWN;
+        }
+        let draw = draw(trial.number, rule, visit, of.size);
+        let shares = gap.chances(&curve, met);
+        gap = gap.after(&curve, met, draw.map(|draw| draw.taken));
+        if let Some(draw) = draw.filter(|_| streams.contains(&visit.stream)) {
+            let (queued, met) = ((of.to, rank), known.then_some(met));
+            all.push((visit.sent, Draw { shares, queued, met, ..draw }));
+        }
+    }
+    all
 }
 
 /// The draw of one frame; none where it came marked, so that a mark does not show, or where it was lost by something else.
@@ -134,7 +220,7 @@ fn draw(trial: u32, rule: &Rule, visit: &Visit, size: Bytes) -> Option<Draw> {
         Marking::Enqueue => (found, left.unwrap_or(found)),
     };
     let record = visit.passed.as_ref().map_or(visit.sent, |passed| passed.record);
-    Some(Draw { trial, record, depth, other, shares: (0.0, 0.0), taken })
+    Some(Draw { trial, record, depth, other, shares: (0.0, 0.0), queued: (0, 0), met: None, taken })
 }
 
 #[cfg(test)]
