@@ -151,6 +151,20 @@ impl DutCounter {
         }
     }
 
+    /// Whether it holds the most that something was, until it is cleared.
+    pub const fn is_watermark(self) -> bool {
+        matches!(
+            self,
+            DutCounter::QueueMost
+                | DutCounter::GroupMost
+                | DutCounter::GroupMostHeadroom
+                | DutCounter::IngressPoolMost
+                | DutCounter::HeadroomPoolMost
+                | DutCounter::EgressPoolMost
+                | DutCounter::LossyPoolMost
+        )
+    }
+
     /// Its full name: `Ethernet4:3 SAI_QUEUE_STAT_PACKETS`, `Ethernet4 SAI_PORT_STAT_PFC_3_RX_PKTS`. A port and a class that it is not
     /// about say nothing.
     pub fn of(self, port: &str, class: u8) -> String {

@@ -7,6 +7,7 @@
 
 pub mod analyse;
 mod approach;
+pub mod at_rest;
 pub mod codec;
 pub mod connection;
 pub mod counter;
@@ -28,6 +29,7 @@ pub mod record;
 mod sample;
 
 pub use approach::{Approach, Relay};
+pub use at_rest::AtRest;
 pub use counter::DutCounter;
 pub use load::{Load, Loads};
 pub use measurement::{Reading, Span, Unit};

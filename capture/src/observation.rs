@@ -1,6 +1,7 @@
 //! Everything that one trial left behind, with how much of it can be trusted.
 
-use crate::{Approach, Dir, Loads, Record, What};
+use crate::{Approach, AtRest, Dir, Loads, Record, What};
+use core::cmp::Ordering;
 use rig_testcases::{Injected, Setting};
 use rig_units::{Dur, PortSpeed, Time};
 use serde::{Deserialize, Serialize};
@@ -142,10 +143,12 @@ pub type Names = Arc<[String]>;
 /// Counter values by name, before and after the trial and, of some, on the way.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Counters {
-    /// Of all, by name: those that the device has at the trial's start, at its end, or both.
+    /// By name those that the device has at the trial's start, at its end, or both, and that were not left out.
     names: Names,
     /// Of each name the value at the trial's start, and at its end.
     values: Vec<[Option<u64>; 2]>,
+    /// Those that were left out: they are 0.
+    at_rest: Vec<Arc<AtRest>>,
     /// On the way: for a page, not for a verdict.
     pub samples: Samples,
     /// The longest that the device took to do as it was told or to be read, after that was due: what was cleared in the trial, what
@@ -169,18 +172,35 @@ pub struct Samples {
 
 impl Counters {
     /// What was read before and after a trial.
-    pub fn read(mut before: BTreeMap<String, u64>, mut after: BTreeMap<String, u64>) -> Counters {
-        // As a rule no counter comes or goes, and no name is made anew.
-        if before.keys().eq(after.keys()) {
-            let both = before.into_iter().zip(after.into_values());
-            let (names, values): (Vec<_>, _) =
-                both.map(|((name, before), after)| (name, [Some(before), Some(after)])).unzip();
-            return Counters { names: names.into(), values, ..Counters::default() };
+    pub fn read(before: BTreeMap<String, u64>, after: BTreeMap<String, u64>) -> Counters {
+        let (mut names, mut values) = (Vec::new(), Vec::new());
+        let (mut before, mut after) = (before.into_iter().peekable(), after.into_iter().peekable());
+        loop {
+            // As a rule no counter comes or goes.
+            let order = match (before.peek(), after.peek()) {
+                (Some((one, _)), Some((other, _))) => one.cmp(other),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (None, None) => break,
+            };
+            let first = if order.is_le() { before.next() } else { None };
+            let second = if order.is_ge() { after.next() } else { None };
+            values.push([&first, &second].map(|one| one.as_ref().map(|(_, value)| *value)));
+            names.extend(first.or(second).map(|(name, _)| name));
         }
-        let names: BTreeSet<String> = before.keys().chain(after.keys()).cloned().collect();
-        let of = |name: &String| [before.remove(name), after.remove(name)];
-        let values = names.iter().map(of).collect();
-        Counters { names: names.into_iter().collect(), values, ..Counters::default() }
+        Counters { names: names.into(), values, ..Counters::default() }
+    }
+
+    /// The same, and those that are `at_rest` were left out where they are 0.
+    #[must_use]
+    pub fn but_for(mut self, at_rest: Vec<Arc<AtRest>>) -> Counters {
+        let is_there = |name: &str| at_rest.iter().any(|rest| rest.has(name));
+        for (name, values) in self.names.iter().zip(&mut self.values) {
+            if values.contains(&None) && is_there(name) {
+                *values = values.map(|value| value.or(Some(0)));
+            }
+        }
+        Counters { at_rest, ..self }
     }
 
     /// What `name` was at the trial's end; `None` when the device has no such counter.
@@ -206,8 +226,11 @@ impl Counters {
     }
 
     fn of(&self, name: &str) -> [Option<u64>; 2] {
-        let at = self.names.binary_search_by(|one| one.as_str().cmp(name));
-        at.map_or([None; 2], |at| self.values[at])
+        match self.names.binary_search_by(|one| one.as_str().cmp(name)) {
+            Ok(at) => self.values[at],
+            Err(_) if self.at_rest.iter().any(|rest| rest.has(name)) => [Some(0); 2],
+            Err(_) => [None; 2],
+        }
     }
 
     /// Takes the names from `others`, where they are the same: those of a case are in memory once.

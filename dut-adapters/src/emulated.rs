@@ -1,7 +1,7 @@
 //! The model as a device under test, in virtual time: the stand-in for hardware at a desk.
 
 use crate::control::{Ability, Capabilities, Control, ControlError, Order, Readings, Refused};
-use rig_capture::{DutEvent, DutEventKind};
+use rig_capture::{AtRest, DutEvent, DutEventKind};
 use rig_lab::{Declared, Profile, Setting};
 use rig_oracle::model::dut::{self, Rig};
 use rig_oracle::model::host;
@@ -11,6 +11,8 @@ use rig_oracle::model::pfcwd::Event;
 use rig_oracle::model::tap::Tap;
 use rig_testcases::DeviceVerb;
 use rig_units::{Dur, Time};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The emulated device with the rig's ports cabled to it: rig host `i` to the device's port `i`, all of them.
 #[derive(Debug)]
@@ -69,6 +71,11 @@ impl Emulated {
     /// A frame of the outside world whose last bit reaches `port` now.
     pub fn deliver(&mut self, port: u16, packet: Packet, tap: &mut impl Tap) -> Delivered {
         self.dut.deliver(port, packet, tap)
+    }
+
+    /// Every counter but those that are 0 and of a port, and which ones these are.
+    pub fn stirred(&self) -> (BTreeMap<String, u64>, Vec<Arc<AtRest>>) {
+        (self.dut.stirred(), self.dut.at_rest())
     }
 
     /// The rig's ports, to start and stop what they send.

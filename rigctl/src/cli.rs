@@ -1,6 +1,7 @@
 //! The command line, as scripts hold on to it.
 
 mod arguments;
+mod bench;
 mod capture;
 mod compare;
 mod dut;
@@ -13,6 +14,7 @@ mod size;
 mod stream;
 
 pub use arguments::arguments;
+pub use bench::OracleArgs;
 pub use capture::{CaptureFlags, CaptureKind};
 pub use compare::{AllowFlags, CompareArgs};
 pub use dut::{DutCommand, SayArgs, ServeArgs, ServedAs};
@@ -384,8 +386,9 @@ pub enum Carrier {
 /// `bench`
 #[derive(Debug, Clone, Subcommand)]
 pub enum BenchCommand {
-    /// The simulation engine: packet-hops per CPU second, and memory.
-    Oracle(FormatArgs),
+    /// The simulation engine: packet-hops per CPU second, and memory; on request beside any other program.
+    #[command(after_help = bench::ORACLE_HELP)]
+    Oracle(OracleArgs),
     /// Building frames and their ICRC, in CPU time.
     Frames(FormatArgs),
     /// How exactly frames are paced, beside what the machine itself allows, and how well storms are held.

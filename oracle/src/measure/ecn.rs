@@ -121,7 +121,7 @@ fn marks(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
 /// What is not to be told of what early detection does.
 const NOT_OBSERVABLE: &str = "not-observable";
 
-/// The logarithm of a chance that is none: once in five hundred million trials.
+/// The logarithm of a chance that no verdict is built on: once in five hundred million trials.
 const RARE: f64 = -20.0;
 
 /// Where no frame of a stream was marked, or none dropped, whether that need not have been: an average may stay below kmin all through a load.

@@ -41,7 +41,7 @@ pub struct Features {
 }
 
 impl Features {
-    /// Everything on; the watchdog polls a hundred times as often as a real one.
+    /// Everything on; the watchdog polls each millisecond, a hundred times as often as a real one.
     pub fn all() -> Features {
         Features {
             two_classes: true,
@@ -71,10 +71,14 @@ impl Features {
 /// What a run did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figures {
-    /// Frames put on a cable: data, answers and PFC.
+    /// Frames put on a cable, of any kind.
     pub hops: u64,
     /// Those of them that are data.
     pub data_hops: u64,
+    /// Those that answer it.
+    pub answer_hops: u64,
+    /// Congestion notifications. What is left is PFC.
+    pub cnp_hops: u64,
     /// Events handled.
     pub events: u64,
     /// Storms that the watchdog found. There are none.
@@ -119,6 +123,8 @@ pub fn run_on<Q: EventQueue>(scenario: Scenario, features: Features, simulated: 
     Figures {
         hops: work.hops,
         data_hops: work.data_hops,
+        answer_hops: work.answer_hops,
+        cnp_hops: work.cnp_hops,
         events: work.events,
         storms,
         checksum: recorder.checksum,

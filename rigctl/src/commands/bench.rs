@@ -19,12 +19,14 @@ use serde::Serialize;
 /// # Errors
 /// Flags that do not go together.
 pub fn bench(what: &BenchCommand) -> Result<Exit, Bad> {
-    if let BenchCommand::Pacing(args) = what {
-        pacing::fits(args).map_err(Bad::of)?;
+    match what {
+        BenchCommand::Pacing(args) => pacing::fits(args).map_err(Bad::of)?,
+        BenchCommand::Oracle(args) => oracle::fits(args).map_err(Bad::of)?,
+        BenchCommand::Frames(_) | BenchCommand::Tx(_) => {}
     }
     let optimised = !cfg!(debug_assertions);
     let measured = match what {
-        BenchCommand::Oracle(args) => Ok((args.format, shown(&oracle::run()))),
+        BenchCommand::Oracle(args) => oracle::run(args).map(|of| (args.format, shown(&of))),
         BenchCommand::Frames(args) => Ok((args.format, shown(&frames::run()))),
         BenchCommand::Pacing(args) => pacing::run(args).map(|of| (args.format, shown(&of))),
         BenchCommand::Tx(args) => tx::run(args).map(|of| (args.format, shown(&of))),

@@ -109,7 +109,7 @@ impl VirtualLab {
         let program = Program::of(script, &speeds).map_err(Broken::Impossible)?;
         let origin = self.now();
         self.dut.order(Order::ClearWatermarks)?;
-        let before = self.dut.counters(&[])?;
+        let (before, _) = self.dut.stirred();
         let _earlier = self.dut.events()?;
         let spool = self.spool.take().map(|onto| Spool::create(onto, script));
         let recorder = Recorder::new(stop, (origin, self.next_id), script, spool);
@@ -158,7 +158,8 @@ impl VirtualLab {
             let way = (relays.clone(), self.apart);
             trace.approach = Some(Approach::of(trace.speed, way, at, &records));
         }
-        let mut counters = Counters::read(before.values, self.dut.counters(&[])?.values);
+        let (after, at_rest) = self.dut.stirred();
+        let mut counters = Counters::read(before, after).but_for(at_rest);
         counters.samples = sampler.finish();
         Ok(Observation {
             origin,

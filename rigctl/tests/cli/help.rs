@@ -26,6 +26,7 @@ fn every_command_documents_itself_and_the_exit_codes() {
         "guest build",
         "guest perftest",
         "bench",
+        "bench oracle",
         "bench pacing",
         "bench tx",
     ] {

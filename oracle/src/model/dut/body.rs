@@ -5,10 +5,12 @@ use crate::model::network::Network;
 use crate::model::pfcwd::Event;
 use crate::model::topology::End;
 use core::fmt::Debug;
+use rig_capture::AtRest;
 use rig_lab::Declared;
 use rig_testcases::DeviceVerb;
 use rig_units::{PortSpeed, Time};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What a watchdog of the device did, as published on `PFC_WD_ACTION`. Publications without effect are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,6 +64,16 @@ pub(in crate::model) trait Body: Debug + Send + Sync {
 
     /// Adds every counter.
     fn name(&self, network: &Network, into: &mut BTreeMap<String, u64>);
+
+    /// Adds every counter but those that are 0 and [at rest](Self::at_rest).
+    fn stirred(&self, network: &Network, into: &mut BTreeMap<String, u64>) {
+        self.name(network, into);
+    }
+
+    /// What may be left out of that; its ports are told by `prefix` and their names, always the same one.
+    fn at_rest(&self, _network: &Network, _prefix: &str) -> Option<Arc<AtRest>> {
+        None
+    }
 
     /// One of them.
     fn find(&self, network: &Network, name: &str) -> Option<u64>;

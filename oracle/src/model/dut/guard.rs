@@ -4,7 +4,8 @@ use super::handler::{Handler, Order, Packets};
 use crate::model::network::Network;
 use crate::model::pfcwd::{Counters, Paused, Watchdog};
 use crate::model::topology::PortId;
-use rig_lab::PfcwdFaults;
+use rig_lab::{PfcwdFaults, Switch};
+use rig_units::Time;
 use std::collections::BTreeMap;
 
 /// One guarded queue.
@@ -15,6 +16,8 @@ pub(super) struct Guard {
     pub(super) watchdog: Watchdog,
     /// Makes detection see a storm until it fires.
     pub(super) debug_storm: bool,
+    /// The last poll that it was not told of, as it would have read nothing but zeros.
+    asleep: Option<Time>,
     handler: Option<Handler>,
     stats: Stats,
     /// PFC frames that the port itself had sent at the last poll.
@@ -39,10 +42,29 @@ impl Guard {
             class,
             watchdog,
             debug_storm: false,
+            asleep: None,
             handler: None,
             stats: Stats::default(),
             own_pfc: 0,
         }
+    }
+
+    /// Lets it sleep through a poll if that would read nothing but zeros; whether it does. Of a healthy watchdog each such poll but the last
+    /// leaves no trace, and most queues of a switch with many ports are never used.
+    pub(super) fn sleeps(&mut self, network: &Network) -> bool {
+        let sleeps = network.switch(self.at.switch).is_blank(self.at.port, self.class);
+        if sleeps {
+            self.asleep = Some(network.now());
+        } else if let Some(last) = self.asleep.take() {
+            let published = self.watchdog.poll(&Counters::blank(last));
+            debug_assert!(published.is_none(), "zeros are no storm");
+        }
+        sleeps
+    }
+
+    /// Begins anew with this watchdog.
+    pub(super) fn begin(&mut self, watchdog: Watchdog) {
+        (self.watchdog, self.asleep) = (watchdog, None);
     }
 
     /// Reads what a poll reads.
@@ -92,6 +114,12 @@ impl Guard {
         }
     }
 
+    /// What stands behind the port in the names of what the watchdog of a class shows.
+    pub(super) fn behind_port(class: u8) -> impl Iterator<Item = String> {
+        let all = Stats::default().all();
+        all.into_iter().map(move |(name, _)| format!(":{class} {TABLE}{name}"))
+    }
+
     /// What is counted until now.
     pub(super) fn stats(&self, network: &Network) -> Stats {
         let Some(handler) = &self.handler else { return self.stats };
@@ -107,6 +135,17 @@ impl Stats {
     /// Adds all of it under SONiC's names, for the queue `class` of the port called `port`.
     pub(super) fn name(&self, port: &str, class: u8, into: &mut BTreeMap<String, u64>) {
         for (name, value) in self.all() {
+            into.insert(format!("{port}:{class} {TABLE}{name}"), value);
+        }
+    }
+
+    /// The same without what is 0.
+    pub(super) fn stirred(&self, port: u16, class: u8, into: &mut BTreeMap<String, u64>) {
+        if *self == Stats::default() {
+            return;
+        }
+        let port = Switch::port_name(port);
+        for (name, value) in self.all().into_iter().filter(|&(_, value)| value != 0) {
             into.insert(format!("{port}:{class} {TABLE}{name}"), value);
         }
     }

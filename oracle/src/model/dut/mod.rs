@@ -29,6 +29,7 @@ mod guard;
 mod handler;
 mod nics;
 mod polls;
+mod resting;
 mod routed;
 mod switched;
 mod system;
@@ -46,10 +47,12 @@ use super::tap::Tap;
 use super::topology::{Cable, End, Topology};
 use body::CableEnd;
 use device::Device;
+use rig_capture::AtRest;
 use rig_lab::{BadSetting, Declared, Profile, Setting};
 use rig_testcases::DeviceVerb;
 use rig_units::{Length, Time};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use system::{alone, among};
 
 /// The rig's side of the cables.
@@ -270,6 +273,26 @@ impl Dut {
             all.extend(own.into_iter().map(|(name, value)| (format!("{prefix}{name}"), value)));
         }
         all
+    }
+
+    /// Every counter now but those that are 0 and [at rest](Self::at_rest): what a trial moves is little of a device of many ports.
+    pub fn stirred(&self) -> BTreeMap<String, u64> {
+        let mut all = BTreeMap::new();
+        for Device { prefix, body, .. } in &self.devices {
+            let mut own = BTreeMap::new();
+            body.stirred(&self.network, &mut own);
+            if prefix.is_empty() {
+                all.append(&mut own);
+            }
+            all.extend(own.into_iter().map(|(name, value)| (format!("{prefix}{name}"), value)));
+        }
+        all
+    }
+
+    /// Which counters [`stirred`](Self::stirred) leaves out where they are 0.
+    pub fn at_rest(&self) -> Vec<Arc<AtRest>> {
+        let of = |Device { prefix, body, .. }: &Device| body.at_rest(&self.network, prefix);
+        self.devices.iter().filter_map(of).collect()
     }
 
     /// One of them; `None` when there is no such counter.

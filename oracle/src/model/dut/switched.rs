@@ -6,6 +6,7 @@ use super::configure::{self, Refused};
 use super::guard::Guard;
 use super::handler::{self, Effect};
 use super::polls::Polls;
+use super::resting::Resting;
 use super::watermarks::Watermarks;
 use crate::model::chance::{self, Draws};
 use crate::model::network::Network;
@@ -13,10 +14,12 @@ use crate::model::oscillator::Oscillator;
 use crate::model::pfcwd::{Event, Published};
 use crate::model::switch;
 use crate::model::topology::{End, PortId, Topology};
-use rig_lab::{Action, Declared, DeviceFaults, Pfcwd, RuleFamily, Switch};
+use rig_capture::AtRest;
+use rig_lab::{Action, Declared, DeviceFaults, Pfcwd, PfcwdFaults, RuleFamily, Switch};
 use rig_testcases::DeviceVerb;
 use rig_units::{Dur, Time, Within};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A switch of the network, with a watchdog on every guarded queue.
 #[derive(Debug)]
@@ -38,6 +41,7 @@ pub(super) struct Switched {
     pub(super) has_restored: bool,
     /// Whether its watchdogs were stopped and started again.
     pub(super) was_restarted: bool,
+    at_rest: Resting,
 }
 
 impl Switched {
@@ -73,6 +77,7 @@ impl Switched {
             guards: Vec::new(),
             has_restored: false,
             was_restarted: false,
+            at_rest: Resting::default(),
         };
         let mut classes = switched.running.qos.pfcwd_sw_enable.clone();
         classes.sort_unstable();
@@ -92,14 +97,18 @@ impl Switched {
             return;
         }
         let faults = &self.faults.pfcwd;
-        let counters: Vec<_> =
-            self.guards.iter_mut().map(|guard| guard.read(network, faults)).collect();
-        for (index, counters) in counters.iter().enumerate() {
+        let healthy = *faults == PfcwdFaults::NONE;
+        let awake = |guard: &mut Guard| !(healthy && guard.sleeps(network));
+        let guards = self.guards.iter_mut().enumerate();
+        let counters: Vec<_> = guards
+            .filter_map(|(at, guard)| awake(guard).then(|| (at, guard.read(network, faults))))
+            .collect();
+        for (index, counters) in counters {
             if self.overlooks(index) {
                 continue;
             }
             let guard = &mut self.guards[index];
-            let Some(published) = guard.watchdog.poll(counters) else { continue };
+            let Some(published) = guard.watchdog.poll(&counters) else { continue };
             guard.debug_storm = false;
             self.publish((index, published), network, acted);
         }
@@ -107,7 +116,9 @@ impl Switched {
 
     /// When a timer of a watchdog in hardware may run out next.
     fn timers(&self) -> Time {
-        if self.running.pfcwd.big_red_switch || self.polls_are_over() {
+        // Whoever polls is not asked: that is looked at before every event of a device of many queues.
+        let is_timed = self.family == Some(RuleFamily::Hardware);
+        if !is_timed || self.running.pfcwd.big_red_switch || self.polls_are_over() {
             return Time::MAX;
         }
         let asks = self.guards.iter().filter_map(|guard| guard.watchdog.asks());
@@ -142,7 +153,9 @@ impl Switched {
             return;
         }
         let (guard, event, at) = (&self.guards[index], published.event, network.now());
-        acted.push(Acted { at, device: 0, port: guard.at.port, class: guard.class, event });
+        if !(self.faults.pfcwd.storm_untold && event == Event::Storm) {
+            acted.push(Acted { at, device: 0, port: guard.at.port, class: guard.class, event });
+        }
         self.has_restored |= event == Event::Restore;
         self.actions.decide(at, (index, event), self.latency());
         self.act(network);
@@ -172,7 +185,7 @@ impl Switched {
     fn forget(&mut self, network: &Network) {
         let Some(fresh) = self.watchdog() else { return };
         for guard in &mut self.guards {
-            guard.watchdog = fresh.clone();
+            guard.begin(fresh.clone());
             let paused = guard.paused(network, true);
             guard.watchdog.look(&paused, || Dur::ZERO);
         }
@@ -255,6 +268,18 @@ impl Body for Switched {
         for guard in &self.guards {
             guard.stats(network).name(&Switch::port_name(guard.at.port), guard.class, into);
         }
+    }
+
+    fn stirred(&self, network: &Network, into: &mut BTreeMap<String, u64>) {
+        network.switch(self.at).stirred(network.now(), into);
+        self.watermarks.stirred(into);
+        for guard in &self.guards {
+            guard.stats(network).stirred(guard.at.port, guard.class, into);
+        }
+    }
+
+    fn at_rest(&self, network: &Network, prefix: &str) -> Option<Arc<AtRest>> {
+        Some(self.at_rest.get(prefix, network.switch(self.at), self))
     }
 
     fn find(&self, network: &Network, name: &str) -> Option<u64> {

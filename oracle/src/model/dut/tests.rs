@@ -12,6 +12,7 @@ mod macsec;
 mod marking;
 mod nics;
 mod obeying;
+mod resting;
 mod sending;
 mod system;
 mod watermarks;

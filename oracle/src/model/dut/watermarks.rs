@@ -18,8 +18,12 @@ use std::collections::BTreeMap;
 pub(super) struct Watermarks {
     loops: Option<Loops>,
     faults: BufferFaults,
-    /// Each with the name of its table before those of the counters: `USER_WATERMARKS Ethernet0:3 SAI_...`.
-    copies: BTreeMap<WatermarkCopy, BTreeMap<String, u64>>,
+    /// The names of what is read, once it has been: `Ethernet0:3 SAI_...`. A switch has the same ones for life.
+    names: Vec<String>,
+    /// So many of them, the first ones, are of ports.
+    of_ports: usize,
+    /// What each copy shows of those. In front of their names stands that of its table: `USER_WATERMARKS Ethernet0:3 SAI_...`.
+    copies: BTreeMap<WatermarkCopy, Vec<u64>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +46,8 @@ impl Watermarks {
             poll: first(POLL, least(poll)),
             telemetry: first(TELEMETRY, telemetry),
         });
-        Watermarks { loops, faults, copies: BTreeMap::new() }
+        let (names, of_ports) = (Vec::new(), 0);
+        Watermarks { loops, faults, names, of_ports, copies: BTreeMap::new() }
     }
 
     /// When [`wake`](Self::wake) has to be called next.
@@ -71,18 +76,22 @@ impl Watermarks {
     }
 
     fn read(&mut self, switch: u16, network: &mut Network) {
-        let is_watermark = |(name, _): &(&str, u64)| name.ends_with("WATERMARK_BYTES");
-        let read: Vec<(&str, u64)> = network.snapshot(switch).filter(is_watermark).collect();
-        for (table, copy) in WatermarkCopy::NAMES {
+        let chip = network.switch(switch);
+        if self.names.is_empty() {
+            chip.watermarks(|port, class, counter, _| {
+                self.of_ports += usize::from(!port.is_empty());
+                self.names.push(counter.of(port, class));
+            });
+        }
+        for (_, copy) in WatermarkCopy::NAMES {
             let copy = self.copies.entry(copy).or_default();
-            if copy.is_empty() {
-                let named = |(name, _): &(&str, u64)| (format!("{table} {name}"), 0);
-                copy.extend(read.iter().map(named));
-            }
-            // A switch has the same ones for life, and both are in the order of their names.
-            for (most, (_, value)) in copy.values_mut().zip(&read) {
-                *most = (*most).max(*value);
-            }
+            copy.resize(self.names.len(), 0);
+            let mut copy = copy.iter_mut();
+            chip.watermarks(|_, _, _, value| {
+                if let Some(most) = copy.next() {
+                    *most = (*most).max(value);
+                }
+            });
         }
         network.clear_watermarks(switch);
     }
@@ -97,17 +106,45 @@ impl Watermarks {
 
     /// Clears one copy.
     fn clear(&mut self, copy: WatermarkCopy) {
-        self.copies.entry(copy).or_default().values_mut().for_each(|value| *value = 0);
+        self.copies.entry(copy).or_default().fill(0);
     }
 
     /// Adds all of them under the names of their tables.
     pub(super) fn name(&self, into: &mut BTreeMap<String, u64>) {
-        let copies = self.copies.values().flatten();
-        into.append(&mut copies.map(|(name, value)| (name.clone(), *value)).collect());
+        self.each(|table, name, _, value| {
+            into.insert(format!("{table} {name}"), value);
+        });
+    }
+
+    /// Adds those that are not 0, and those of the pools.
+    pub(super) fn stirred(&self, into: &mut BTreeMap<String, u64>) {
+        self.each(|table, name, is_of_port, value| {
+            if value != 0 || !is_of_port {
+                into.insert(format!("{table} {name}"), value);
+            }
+        });
+    }
+
+    /// Whether there are any yet.
+    pub(super) const fn were_read(&self) -> bool {
+        !self.names.is_empty()
+    }
+
+    /// Every one: its table, its name there, whether it is of a port, and what it shows.
+    fn each(&self, mut see: impl FnMut(&str, &str, bool, u64)) {
+        for (table, copy) in WatermarkCopy::NAMES {
+            let values = self.copies.get(&copy).into_iter().flatten();
+            for (at, (name, value)) in self.names.iter().zip(values).enumerate() {
+                see(table, name, at < self.of_ports, *value);
+            }
+        }
     }
 
     /// One of them.
     pub(super) fn find(&self, name: &str) -> Option<u64> {
-        self.copies.values().find_map(|copy| copy.get(name)).copied()
+        let (table, name) = name.split_once(' ')?;
+        let (_, copy) = WatermarkCopy::NAMES.into_iter().find(|(of, _)| *of == table)?;
+        let at = self.names.iter().position(|one| one == name)?;
+        self.copies.get(&copy)?.get(at).copied()
     }
 }

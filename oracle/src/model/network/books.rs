@@ -11,6 +11,10 @@ pub struct Work {
     pub hops: u64,
     /// Those of them that are data, or requests for some.
     pub data_hops: u64,
+    /// Those that answer it: acknowledgements, NAKs and RNR NAKs.
+    pub answer_hops: u64,
+    /// Congestion notifications. What is left is PFC.
+    pub cnp_hops: u64,
     /// Events handled.
     pub events: u64,
 }
@@ -22,6 +26,8 @@ impl<Q> Network<Q> {
         Work {
             hops: self.links().flat_map(Link::put).sum(),
             data_hops: put(Kind::Data) + put(Kind::ReadRequest),
+            answer_hops: put(Kind::Ack) + put(Kind::Nak) + put(Kind::NotReady),
+            cnp_hops: put(Kind::Cnp),
             events: self.wires.events,
         }
     }

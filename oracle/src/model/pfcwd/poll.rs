@@ -28,6 +28,13 @@ pub struct Counters {
     pub debug_storm: bool,
 }
 
+impl Counters {
+    /// What a poll at `at` reads of a queue to which nothing has happened yet, on a device that stamps its readings.
+    pub(in crate::model) fn blank(at: Time) -> Counters {
+        Counters { at, port_counter_timestamp_ns: Some(at.0 / 1_000), ..Counters::default() }
+    }
+}
+
 /// What a watchdog publishes on the channel `PFC_WD_ACTION`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {

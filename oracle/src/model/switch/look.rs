@@ -8,6 +8,7 @@ use crate::model::counters::{
 use crate::model::packet::slot;
 use rig_capture::DutCounter;
 use rig_units::Time;
+use std::collections::BTreeMap;
 
 /// The name of each counter, in their order, and which of those it is that [`Switch::each`] sees.
 pub(super) type Names = Vec<(String, usize)>;
@@ -31,6 +32,15 @@ impl Switch {
             paused: pauses.paused,
             paused_since: pauses.since,
         }
+    }
+
+    /// Whether a poller reads nothing but zeros of a queue: no PFC frame has reached its port, and no frame the queue.
+    pub(crate) fn is_blank(&self, port: u16, queue: u8) -> bool {
+        let index = usize::from(port);
+        let port = &self.ports[index];
+        port.mac.received() == 0
+            && port.counters[slot(queue)].tx_packets == 0
+            && self.buffer.queued(index, queue) == 0
     }
 
     /// Counters of one port and class.
@@ -75,21 +85,84 @@ impl Switch {
         names.iter().map(move |(name, at)| (name.as_str(), values[*at]))
     }
 
-    /// Every counter, with the port and the class that it is about.
-    fn each(&self, now: Time, mut see: impl FnMut(&str, u8, DutCounter, u64)) {
+    /// Adds every counter that is not 0, and those that are of no port.
+    pub(crate) fn stirred(&self, now: Time, into: &mut BTreeMap<String, u64>) {
+        for index in (0..self.names.len()).filter(|&index| !self.is_untouched(index)) {
+            self.each_of(index, now, &mut |port, class, counter, value| {
+                if value != 0 {
+                    into.insert(counter.of(port, class), value);
+                }
+            });
+        }
+        for (counter, value) in pools_shown(self.buffer.pools()) {
+            into.insert(counter.of("", 0), value);
+        }
+    }
+
+    /// Whether nothing has come in at a port so far and nothing was to leave by it: all that it counts is 0. That is
+    /// found out at a tenth of what it takes to look at each counter.
+    fn is_untouched(&self, index: usize) -> bool {
+        let port = &self.ports[index];
+        let classes = || 0..8;
+        self.secys.is_empty()
+            && port.mac.received() == 0
+            && port.egress.is_empty()
+            && port.counters.iter().all(|class| *class == Counters::default())
+            && classes().all(|class| self.buffer.queue_peak(index, class) == 0)
+            && classes().all(|class| self.buffer.queued(index, class) == 0)
+            && classes().all(|class| port.pfc.sent(class) == 0)
+    }
+
+    /// What stands behind every port in the names of its counters, and whether that is a watermark.
+    pub(crate) fn behind_ports(&self) -> Vec<(String, bool)> {
+        let mut behind = Vec::new();
+        self.each_of(0, Time::ZERO, &mut |_, class, counter, _| {
+            behind.push((counter.of("", class), counter.is_watermark()));
+        });
+        behind
+    }
+
+    /// The names of its ports.
+    pub(crate) fn port_names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Every watermark of the chip, with the port and the class that it is about; those of the pools last.
+    pub(crate) fn watermarks(&self, mut see: impl FnMut(&str, u8, DutCounter, u64)) {
         for (index, name) in self.names.iter().enumerate() {
-            let secured = self.secys.get(index).map(|secy| secy.counters().all());
-            let whole = self.port_shown(index).all().into_iter();
-            whole
-                .chain(secured.into_iter().flatten())
-                .for_each(|(counter, value)| see(name, 0, counter, value));
             for class in 0..8 {
-                let all = self.shown(index, class, now).all();
-                all.for_each(|(counter, value)| see(name, class, counter, value));
+                let buffer = &self.buffer;
+                see(name, class, DutCounter::QueueMost, buffer.queue_peak(index, class));
+                see(name, class, DutCounter::GroupMost, buffer.share_peak(index, class));
+                see(name, class, DutCounter::GroupMostHeadroom, buffer.headroom_peak(index, class));
             }
         }
         for (counter, value) in pools_shown(self.buffer.pools()) {
             see("", 0, counter, value);
+        }
+    }
+
+    /// Every counter, with the port and the class that it is about.
+    fn each(&self, now: Time, mut see: impl FnMut(&str, u8, DutCounter, u64)) {
+        for index in 0..self.names.len() {
+            self.each_of(index, now, &mut see);
+        }
+        for (counter, value) in pools_shown(self.buffer.pools()) {
+            see("", 0, counter, value);
+        }
+    }
+
+    /// Every counter of one port.
+    fn each_of(&self, index: usize, now: Time, see: &mut impl FnMut(&str, u8, DutCounter, u64)) {
+        let Some(name) = self.names.get(index) else { return };
+        let secured = self.secys.get(index).map(|secy| secy.counters().all());
+        let whole = self.port_shown(index).all().into_iter();
+        whole
+            .chain(secured.into_iter().flatten())
+            .for_each(|(counter, value)| see(name, 0, counter, value));
+        for class in 0..8 {
+            let all = self.shown(index, class, now).all();
+            all.for_each(|(counter, value)| see(name, class, counter, value));
         }
     }
 
@@ -113,7 +186,11 @@ impl Switch {
     /// What is shown of one port as a whole.
     fn port_shown(&self, index: usize) -> PortShown {
         let port = &self.ports[index];
-        let sum = |of: fn(&Counters) -> u64| port.counters.iter().map(of).sum();
+        let off_by = u64::from(self.buffer.faults().port_counters_off.unwrap_or(0));
+        let sum = |of: fn(&Counters) -> u64| {
+            let sum: u64 = port.counters.iter().map(of).sum();
+            sum + off_by * u64::from(sum > 0)
+        };
         PortShown {
             received: sum(|class| class.rx_packets),
             sent: sum(|class| class.tx_packets),

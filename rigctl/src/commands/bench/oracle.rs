@@ -1,41 +1,53 @@
 //! The simulation engine: frames put on a cable per CPU second with every feature on, and the memory it takes. Built with the
-//! feature `ns3` it also runs the DCQCN of that packet simulator.
+//! feature `ns3` it also runs the DCQCN of that packet simulator. A ratio is told of what ran by turns in the same minute, and of
+//! nothing else: figures of another day and machine stand beside as what they are.
 
-use super::rounds::{FORMAT, Rounds, SHARED, rate, timed};
+mod against;
+mod alone;
+mod program;
+mod text;
+
+use super::rounds::{FORMAT, Rounds};
+use crate::cli::OracleArgs;
+use against::Against;
 use core::fmt;
+use globset::Glob;
+use program::Program;
 use rig_oracle::model::bench::dcqcn::Reaction;
-use rig_oracle::model::bench::{Features, Figures, Scenario, run as simulate};
-use rig_units::Dur;
-use serde::Serialize;
-use std::fs;
+use rig_oracle::model::bench::{Features, Scenario};
+use serde::{Deserialize, Serialize};
 
 /// Frames a CPU second below which the engine is too slow for the catalogue.
 const FLOOR: u64 = 10_000_000;
 /// What is aimed at.
 const GOAL: u64 = 20_000_000;
-const ROUNDS: usize = 5;
-const SHORT: Dur = Dur::ms(50);
-const LONG: Dur = Dur::ms(200);
+/// Memory is looked at once more after so many times the simulated time: it is not to grow with that.
+const LONGER: u64 = 4;
 
-/// What is measured, and what ns-3 does in the same scenario in thousand frames a CPU second: the HPCC variant, then the Alibaba
-/// one, both as published. Where it has no such scenario there is nothing to compare.
-const ROWS: &[(Scenario, Load, Option<[u64; 2]>)] = &[
-    (Scenario::Incast(2), Load::Streams, Some([920, 953])),
-    (Scenario::Incast(8), Load::Streams, Some([930, 933])),
-    (Scenario::Incast(16), Load::Streams, Some([958, 897])),
+/// What is measured, and what ns-3 did in the same scenario in thousand frames a CPU second: the HPCC variant, then the Alibaba
+/// one, both as published. Where it has no such scenario there is nothing to tell.
+const ROWS: &[Row] = &[
+    Row(Scenario::Incast(2), Load::Streams, Some([920, 953])),
+    Row(Scenario::Incast(8), Load::Streams, Some([930, 933])),
+    Row(Scenario::Incast(16), Load::Streams, Some([958, 897])),
     #[cfg(feature = "ns3")]
-    (Scenario::Incast(2), Load::Nics(Reaction::Dcqcn, 1), Some([752, 827])),
+    Row(Scenario::Incast(2), Load::Nics(Reaction::Dcqcn, 1), Some([752, 827])),
     #[cfg(feature = "ns3")]
-    (Scenario::Incast(8), Load::Nics(Reaction::Dcqcn, 1), Some([670, 716])),
+    Row(Scenario::Incast(8), Load::Nics(Reaction::Dcqcn, 1), Some([670, 716])),
     #[cfg(feature = "ns3")]
-    (Scenario::Incast(16), Load::Nics(Reaction::Dcqcn, 1), Some([611, 644])),
+    Row(Scenario::Incast(16), Load::Nics(Reaction::Dcqcn, 1), Some([611, 644])),
     #[cfg(feature = "ns3")]
-    (Scenario::Dumbbell(64), Load::Nics(Reaction::Dcqcn, 1), Some([564, 563])),
-    (Scenario::Incast(2), Load::Nics(Reaction::Product, 1), None),
-    (Scenario::Incast(2), Load::Nics(Reaction::Product, 64), None),
-    (Scenario::Incast(2), Load::Nics(Reaction::Product, 4_096), None),
+    Row(Scenario::Dumbbell(64), Load::Nics(Reaction::Dcqcn, 1), Some([564, 563])),
+    Row(Scenario::Incast(2), Load::Nics(Reaction::Product, 1), None),
+    Row(Scenario::Incast(2), Load::Nics(Reaction::Product, 64), None),
+    Row(Scenario::Incast(2), Load::Nics(Reaction::Product, 4_096), None),
 ];
-const NS3_SOURCE: &str = "ns-3 in its HPCC and Alibaba variants, 50 ms simulated, best of 3 and of 2 runs on a machine of this kind";
+const NS3_SOURCE: &str = "ns-3 in its HPCC and Alibaba variants, 50 ms simulated, best of 3 and of 2 runs, recorded on 2026-11-21 on two \
+shared cores of an Intel Xeon (Sapphire Rapids): of another day, so no ratio is made of it";
+
+/// A scenario.
+#[derive(Debug, Clone, Copy)]
+struct Row(Scenario, Load, Option<[u64; 2]>);
 
 /// What is sent.
 #[derive(Debug, Clone, Copy)]
@@ -53,11 +65,13 @@ impl Load {
             Load::Nics(reaction, pairs) => Features::of_nics(reaction, pairs),
         }
     }
+}
 
+impl Row {
     /// `incast16`, `incast16 dcqcn`, `incast2 nic, 64 queue pairs`.
-    fn name(self, scenario: Scenario) -> String {
-        let scenario = scenario.name();
-        match self {
+    fn name(&self) -> String {
+        let scenario = self.0.name();
+        match self.1 {
             Load::Streams => scenario,
             Load::Nics(reaction, 1) => format!("{scenario} {}", reaction.name()),
             Load::Nics(reaction, pairs) => {
@@ -65,133 +79,124 @@ impl Load {
             }
         }
     }
+
+    /// The same as one word, for flags and lines.
+    fn id(&self) -> String {
+        id(&self.name())
+    }
 }
 
-/// What was measured.
+/// A scenario's name as one word: `incast2-nic-64-queue-pairs`.
+fn id(name: &str) -> String {
+    let words = name.split(|one: char| !one.is_ascii_alphanumeric() && one != '_');
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+}
+
+/// What was measured: this program by itself, or by turns with another.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Measured {
+    Own(Oracle),
+    Pairs(Against),
+}
+
+/// What this program does.
 #[derive(Debug, Serialize)]
 pub(super) struct Oracle {
     format: &'static str,
     bench: &'static str,
-    rounds: usize,
+    rounds: u16,
+    simulated_us: u64,
     floor_hops_per_s: u64,
     goal_hops_per_s: u64,
     ns3_source: &'static str,
-    scenarios: Vec<Measured>,
+    scenarios: Vec<Figures>,
 }
 
-#[derive(Debug, Serialize)]
-struct Measured {
+/// What it does in one scenario.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Figures {
     scenario: String,
-    /// Data, answers and PFC frames put on a cable within 50 ms.
+    /// Frames put on a cable in one round, of any kind.
     hops: u64,
+    /// Those of them that are data, that acknowledge it (or do not), and that tell of congestion; the rest is PFC.
     data_hops: u64,
+    answer_hops: u64,
+    cnp_hops: u64,
     hops_per_cpu_s: Rounds,
     data_hops_per_cpu_s: Rounds,
+    /// As recorded.
     ns3_hops_per_cpu_s: Option<[u64; 2]>,
-    /// Most memory that the process had held after the short runs, in KiB, and after one four times as long.
+    /// The most memory that the process had held after its rounds, in KiB.
     peak_kib: u64,
-    peak_kib_long: u64,
+    /// The same of another process after one round that was [`LONGER`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    peak_kib_long: Option<u64>,
 }
 
-pub(super) fn run() -> Oracle {
-    Oracle {
+/// Whether the flags go together.
+pub(super) fn fits(args: &OracleArgs) -> Result<(), String> {
+    let some = |time: rig_units::Dur| time > rig_units::Dur::ZERO;
+    if !some(args.simulate) {
+        return Err("`--simulate 0ms`: want a time in which something happens, as 50ms".to_owned());
+    }
+    selected(args.scenario.as_deref()).map(drop)
+}
+
+/// The scenarios that `glob` matches; without one all.
+fn selected(glob: Option<&str>) -> Result<Vec<Row>, String> {
+    let Some(text) = glob else { return Ok(ROWS.to_vec()) };
+    let glob = Glob::new(text).map_err(|why| format!("`--scenario {text}`: {}", why.kind()))?;
+    let glob = glob.compile_matcher();
+    let found: Vec<Row> = ROWS.iter().filter(|row| glob.is_match(row.id())).copied().collect();
+    if found.is_empty() {
+        let all: Vec<String> = ROWS.iter().map(Row::id).collect();
+        return Err(format!(
+            "`--scenario {text}`: there is no such scenario\n   = want: one of {}, or a glob of them; those with the DCQCN of ns-3 \
+             are in a build with `--features ns3`",
+            all.join(", ")
+        ));
+    }
+    Ok(found)
+}
+
+/// Measures.
+pub(super) fn run(args: &OracleArgs) -> Result<Measured, String> {
+    let rows = selected(args.scenario.as_deref())?;
+    if let Some(other) = &args.against {
+        return against::run(args, &rows, other).map(Measured::Pairs);
+    }
+    let scenarios: Result<Vec<Figures>, String> = if args.alone {
+        Ok(rows.iter().map(|row| alone::figures(row, args)).collect())
+    } else {
+        rows.iter().map(|row| fresh(row, args)).collect()
+    };
+    Ok(Measured::Own(Oracle {
         format: FORMAT,
         bench: "oracle",
-        rounds: ROUNDS,
+        rounds: args.rounds,
+        simulated_us: args.simulate.0 / 1_000_000,
         floor_hops_per_s: FLOOR,
         goal_hops_per_s: GOAL,
         ns3_source: NS3_SOURCE,
-        scenarios: ROWS.iter().map(|&(scenario, load, ns3)| measure(scenario, load, ns3)).collect(),
-    }
+        scenarios: scenarios?,
+    }))
 }
 
-fn measure(scenario: Scenario, load: Load, ns3: Option<[u64; 2]>) -> Measured {
-    let round = |_| timed(|| simulate(scenario, load.features(), SHORT));
-    let all: Vec<(Figures, Dur)> = (0..ROUNDS).map(round).collect();
-    let peak_kib = peak_kib();
-    let _figures = simulate(scenario, load.features(), LONG);
-    let rates = |count: fn(&Figures) -> u64| {
-        Rounds::of(all.iter().map(|(figures, took)| rate(count(figures), *took)).collect())
-    };
-    let (hops, data_hops) = all.first().map_or((0, 0), |(of, _)| (of.hops, of.data_hops));
-    Measured {
-        scenario: load.name(scenario),
-        hops,
-        data_hops,
-        hops_per_cpu_s: rates(|figures| figures.hops),
-        data_hops_per_cpu_s: rates(|figures| figures.data_hops),
-        ns3_hops_per_cpu_s: ns3.map(|ns3| ns3.map(|thousands| thousands * 1_000)),
-        peak_kib,
-        peak_kib_long: self::peak_kib(),
-    }
+/// The same in a process of its own: nothing that ran before it holds memory there. How much it holds after a longer round is looked at
+/// in another one.
+fn fresh(row: &Row, args: &OracleArgs) -> Result<Figures, String> {
+    let own = Program::own()?;
+    let figures = own.figures(&row.id(), args.rounds, args.simulate)?;
+    let long = own.figures(&row.id(), 1, args.simulate * LONGER)?;
+    Ok(Figures { peak_kib_long: Some(long.peak_kib), ..figures })
 }
 
-/// The most memory that this process has held so far, in KiB (`VmHWM`); 0 where the system does not tell.
-fn peak_kib() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let number = line.and_then(|line| line.split_whitespace().next());
-    number.and_then(|number| number.parse().ok()).unwrap_or(0)
-}
-
-impl fmt::Display for Oracle {
+impl fmt::Display for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{:>12} million packet-hops per CPU second, {SHORT} simulated, {ROUNDS} rounds: median (least to greatest)",
-            "Bench"
-        )?;
-        writeln!(
-            f,
-            "{:>12} two lossless classes, counters, a watchdog's reads every 100us, one tap",
-            "With"
-        )?;
-        for of in &self.scenarios {
-            let Measured { scenario, hops_per_cpu_s: all, data_hops_per_cpu_s: data, .. } = of;
-            let beside = match of.ns3_hops_per_cpu_s {
-                Some(ns3) => {
-                    let [hpcc, ali] = ns3.map(mega);
-                    let times = tenths(all.median / (ns3[0].max(1) / 10));
-                    format!("; ns-3 {hpcc} and {ali}: {times} times the former")
-                }
-                None => String::new(),
-            };
-            let reached = match all.median {
-                of if of >= GOAL => "goal reached",
-                of if of >= FLOOR => "above the floor",
-                _ => "BELOW THE FLOOR",
-            };
-            writeln!(
-                f,
-                "{scenario:>12} {} all, {} data{beside}; {reached}",
-                rounds(all),
-                rounds(data)
-            )?;
+        match self {
+            Measured::Own(own) => own.fmt(f),
+            Measured::Pairs(pairs) => pairs.fmt(f),
         }
-        for Measured { scenario, peak_kib, peak_kib_long, .. } in &self.scenarios {
-            writeln!(
-                f,
-                "{:>12} {scenario}: {peak_kib} KiB at most after {SHORT}, {peak_kib_long} KiB after {LONG}, the process as a whole",
-                "Memory"
-            )?;
-        }
-        let (floor, goal) = (FLOOR / 1_000_000, GOAL / 1_000_000);
-        writeln!(f, "{:>12} floor {floor} million, goal {goal} million, on one core", "Wanted")?;
-        writeln!(f, "{:>12} {NS3_SOURCE}", "Beside")?;
-        writeln!(f, "{:>12} {SHARED}", "Note")
     }
-}
-
-fn rounds(Rounds { median, min, max }: &Rounds) -> String {
-    format!("{} ({} to {})", mega(*median), mega(*min), mega(*max))
-}
-
-/// Millions with two digits behind the point, rounded.
-fn mega(n: u64) -> String {
-    let hundredths = (n + 5_000) / 10_000;
-    format!("{}.{:02}", hundredths / 100, hundredths % 100)
-}
-
-fn tenths(n: u64) -> String {
-    format!("{}.{}", n / 10, n % 10)
 }

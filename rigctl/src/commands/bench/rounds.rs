@@ -2,7 +2,7 @@
 
 use crate::wall;
 use rig_units::Dur;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The format of the JSON of every benchmark.
 pub(super) const FORMAT: &str = "rig-bench/1";
@@ -11,7 +11,7 @@ pub(super) const SHARED: &str = "CPU time of this process alone (getrusage); ano
 compare the least and the greatest";
 
 /// What several rounds gave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Rounds {
     /// The middle one; of an even number the lower of the two.
     pub(super) median: u64,

@@ -27,14 +27,14 @@ fn switch(declared: &Declared) -> &Switch {
     declared.switch().expect("a switch")
 }
 
-fn bench(profile: &Profile) -> Bench {
+pub(super) fn bench(profile: &Profile) -> Bench {
     let declared = &profile.declared;
     let rig = Rig { ports: declared.port_count(), cable_cm: 300, host: host::Config::quiet() };
     let dut = Dut::new(profile, declared, &rig, 1).unwrap();
     Bench { dut, received: Vec::new(), told: Vec::new() }
 }
 
-fn whole() -> Profile {
+pub(super) fn whole() -> Profile {
     system().whole("line".to_owned(), String::new()).unwrap()
 }
 

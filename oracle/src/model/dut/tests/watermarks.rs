@@ -9,7 +9,7 @@ use rig_units::{Dur, Pace};
 const SHARED: &str = "Ethernet0:3 SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES";
 
 /// Ten frames of 1040 B that stay for `held` milliseconds; they are 10400 B, 1248 of them reserved.
-fn filled(seed: u64, held: u64) -> Bench {
+pub(super) fn filled(seed: u64, held: u64) -> Bench {
     filled_on(Case::of(RuleFamily::Broadcom), seed, held)
 }
 
