@@ -207,6 +207,8 @@ mod tests {
             depth: Span::exactly(0),
             other: Span::exactly(0),
             shares: (0.0, most),
+            queued: (0, 0),
+            met: None,
             taken,
         };
         let of = |all: &[(bool, f64)], lost| {
