@@ -34,6 +34,7 @@ mod storm;
 mod tags;
 mod through;
 mod throughput;
+mod told;
 mod void;
 pub(crate) mod watchdog;
 mod watermark_tables;
@@ -62,6 +63,7 @@ static ALL: &[&Known] = &[
     &watchdog::RESTORATION,
     &watchdog::FIRED,
     &action::ACTION,
+    &told::TOLD,
     &loss::LOSS,
     &throughput::THROUGHPUT,
     &latency::LATENCY,
