@@ -121,13 +121,14 @@ fn marks(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
 /// What is not to be told of what early detection does.
 const NOT_OBSERVABLE: &str = "not-observable";
 
+/// The logarithm of a chance that no verdict is built on: once in five hundred million trials.
+const RARE: f64 = -20.0;
+
 /// Where no frame of a stream was marked, or none dropped, whether that need not have been: an average may stay below kmin all through a load.
 ///
 /// # Errors
 /// By what is declared none was likely enough to be, with the chance.
 pub(super) fn untaken(trial: &Trial, declared: &Switch, stream: u16) -> Result<(), Doubt> {
-    // Once in five hundred million trials.
-    const RARE: f64 = -20.0;
     let draws = draws::draws(trial, declared, &[stream])?;
     let none: f64 = draws.iter().map(|draw| (1.0 - draw.shares.0).max(0.0).ln()).sum();
     if none <= RARE {

@@ -2,6 +2,7 @@
 
 use super::averages::Averages;
 use super::{Class, Doubt, Fate, Script, Switch, Trial, Visit, class, declared_at, visits, wred};
+use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::wred::spacing::{Gap, Met};
 use rig_capture::Span;
 use rig_lab::{DrawRule, Marking};
@@ -37,15 +38,26 @@ pub(super) struct Rule {
     pub(super) class: Class,
     pub(super) fate: Fate,
     pub(super) point: Marking,
+    /// With how many frames in the queue the next may find the buffer full, if all came by one group: split over several, each has more room.
+    full: u64,
 }
 
 impl Rule {
     /// The rule for a stream of a script.
     pub(super) fn of(declared: &Switch, script: &Script, stream: u16) -> Rule {
         let declared = declared_at(declared, script, stream);
-        let class = class(&declared, &script.streams[usize::from(stream)]);
+        let spec = &script.streams[usize::from(stream)];
+        let class = class(&declared, spec);
         let (fate, point) = (class.fate(&declared.wred), class.point(&declared.wred));
-        Rule { declared, class, fate, point }
+        let full = BufferLedger::empty(&declared).first_drop(spec).saturating_sub(1);
+        Rule { declared, class, fate, point, full }
+    }
+
+    /// Whether the buffer surely had room for a frame, so that it was lost to early detection if it was lost. What other queues hold
+    /// is not looked at: no case fills two of them and asks this.
+    pub(super) fn has_room(&self, found: Span, size: Bytes) -> bool {
+        let Switch { buffer, wred, .. } = &self.declared;
+        found.hi.div_ceil(wred::step(buffer, wred, size).max(1)) < self.full
     }
 
     /// A depth with the frame in question, where that counts.
@@ -206,13 +218,15 @@ fn counted(
     all
 }
 
-/// The draw of one frame; none where it came marked, so that a mark does not show, or where it was lost by something else.
+/// The draw of one frame; none where it came marked, so that a mark does not show, or where it was lost by something else. Where a frame may
+/// have found the buffer full, none either, whether it was lost or not: to leave out the lost ones alone would bend the curve.
 fn draw(trial: u32, rule: &Rule, visit: &Visit, size: Bytes) -> Option<Draw> {
     let left = visit.passed.as_ref().map(|passed| rule.with_itself(passed.left, size));
     let found = rule.with_itself(visit.found, size);
     let taken = match rule.fate {
         Fate::Mark if visit.came_marked => return None,
         Fate::Mark => visit.passed.as_ref()?.marked,
+        Fate::Drop if !rule.has_room(visit.found, size) => return None,
         Fate::Drop => visit.passed.is_none(),
     };
     let (depth, other) = match rule.point {
@@ -247,7 +261,7 @@ mod tests {
         };
         let class = Class { color: Color::Green, capable };
         let (fate, point) = (class.fate(&declared.wred), class.point(&declared.wred));
-        Rule { declared, class, fate, point }
+        Rule { declared, class, fate, point, full: 2 }
     }
 
     fn visit(came_marked: bool, passed: Option<bool>) -> Visit {
@@ -286,6 +300,20 @@ mod tests {
         let lost = draw(1, &rule, &visit(false, None), FRAME).unwrap();
         assert!(lost.taken && lost.record == 5 && lost.depth == Span { lo: 100, hi: 200 });
         assert!(!draw(1, &rule, &visit(false, Some(false)), FRAME).unwrap().taken);
+    }
+
+    /// Behind so many frames a full buffer may have lost it as well; what passed there says no more of the curve than what was lost.
+    #[test]
+    fn where_the_buffer_may_have_been_full_no_drop_is_drawn_for() {
+        let mut rule = rule(false, Marking::Dequeue);
+        // A cell of 208 B holds what it found: one frame.
+        assert!(rule.has_room(visit(false, None).found, FRAME));
+        rule.full = 1;
+        assert!(
+            [None, Some(false)]
+                .iter()
+                .all(|passed| { draw(1, &rule, &visit(false, passed.clone()), FRAME).is_none() })
+        );
     }
 
     #[test]

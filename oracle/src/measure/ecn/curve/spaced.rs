@@ -42,8 +42,8 @@ fn fewest(begins: bool, shares: &[f64]) -> Vec<f64> {
         return spacing::marks(shares, |_| true);
     }
     // The latest first mark: R is 1, and the count was 0.
-    let counted = (0_u32..).map(f64::from).zip(shares);
-    let Some(first) = counted.into_iter().position(|(count, share)| count * share >= 1.0) else {
+    let mut counted = (0_u32..).map(f64::from).zip(shares);
+    let Some(first) = counted.position(|(count, share)| count * share >= 1.0) else {
         return vec![1.0];
     };
     one_more(spacing::marks(&shares[first..], |_| true))

@@ -77,23 +77,22 @@ fn marks_at_one_depth_are_a_renewal_with_uniform_gaps() {
 proptest! {
     /// A draw for every R of a grid, frame by frame.
     #[test]
-    fn marks_are_as_likely_as_frames_that_are_drawn_for_show(shares in prop::collection::vec(0.0..=1.0_f64, 1..6)) {
-        const GRID: usize = 6;
-        let shares: Vec<f64> = shares.iter().map(|p| (p * GRID as f64).round() / GRID as f64).collect();
+    fn marks_are_as_likely_as_frames_that_are_drawn_for_show(sixths in prop::collection::vec(0_u32..=6, 1..6)) {
+        const GRID: u32 = 6;
+        let shares: Vec<f64> = sixths.iter().map(|sixth| f64::from(*sixth) / f64::from(GRID)).collect();
         // k p is a whole number of sixths: an R in the middle of each sixth is as good as all of them.
         let mut counts = vec![0.0; shares.len() + 1];
-        let rounds = shares.len() as u32;
-        for word in 0..GRID.pow(rounds) {
-            let r = |nth: u32| ((word / GRID.pow(nth)) % GRID) as f64 / GRID as f64 + 0.5 / GRID as f64;
-            let (mut count, mut done) = (0_u32, 0_u32);
-            for &share in &shares[1..] {
+        let words = shares.iter().map(|_| GRID).product::<u32>();
+        for word in 0..words {
+            let (mut count, mut done, mut left) = (0_u32, 0_usize, word);
+            for &sixth in &sixths[1..] {
                 count += 1;
-                if f64::from(count) * share >= r(done) {
-                    count = 0;
+                if count * sixth > left % GRID {
+                    (count, left) = (0, left / GRID);
                     done += 1;
                 }
             }
-            counts[done as usize] += 1.0 / GRID.pow(rounds) as f64;
+            counts[done] += 1.0 / f64::from(words);
         }
         let all = marks(&shares, |_| true);
         for (at, want) in counts.iter().enumerate() {
