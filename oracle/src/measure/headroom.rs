@@ -283,9 +283,11 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
         }
         let (fit, come) = (drop - xoff - 1, Span { lo: come.lo.min(most), hi: come.hi.min(most) });
         let predicted = Span { lo: come.lo.saturating_sub(fit), hi: come.hi.saturating_sub(fit) };
-        // What comes of a device that says XOFF at once: if that fits, a case that wants no loss was laid out for such a one, and of this
-        // one, which declares to take longer, it wants what it does not declare. What does not fit either way is found.
-        let at_once = InFlight { delays: in_flight::delays(Within::ZERO, stops), ..in_flight };
+        // What comes of a device that says XOFF at once over no cable: if that fits, a case that wants no loss was laid out for such a one,
+        // in frames and quanta of the port. A declared delay and a cable are no fewer frames at a faster port, and of a device behind them
+        // it wants what nobody declares. What does not fit either way is found.
+        let cable = Length(0);
+        let at_once = InFlight { delays: in_flight::delays(Within::ZERO, stops), cable, ..in_flight };
         if expect == Wanted::None && predicted.hi > 0 && at_once.frames().hi <= fit {
             let why = format!(
                 "up to {} frames come after the crossing one by what is declared, and {fit} of them fit: that none is lost may not be wanted of it",

@@ -227,12 +227,16 @@ fn silent(trial: &Trial, stream: u16, spec: &StreamSpec, (from, until): (Time, T
     trial.script.tap(spec.to) == Tap::All && !trial.observation.records.iter().any(own)
 }
 
+/// Bytes that the queue of least weight may send in its turn, if a frame is no longer: see the table of what is not stated of
+/// devices in `docs/oracle.md`.
+const TURN: u64 = 1_536;
+
 /// How far a queue may be ahead of its share at an instant, or behind: queues are served in turns.
 struct Round<'a> {
     scheduler: &'a Scheduler,
     /// Size of the largest frame; nothing where one queue has the port for itself, and no shaper owes it a frame.
     frame: u64,
-    /// The least weight of a queue that has something to send.
+    /// The least weight of a queue of the port, whether or not it has something to send: what a turn is follows from it.
     least: u64,
 }
 
@@ -242,8 +246,7 @@ impl<'a> Round<'a> {
         let even = alone && scheduler.pir.is_none();
         let frame = offers.iter().map(|offer| offer.frame.0).max().filter(|_| !even);
         let mut round = Round { scheduler, frame: frame.unwrap_or(0), least: 1 };
-        let weights = offers.iter().filter_map(|offer| round.weight(offer.queue));
-        round.least = weights.min().unwrap_or(1);
+        round.least = (0..8).filter_map(|queue| round.weight(queue)).min().unwrap_or(1);
         round
     }
 
@@ -255,11 +258,17 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// That, as bits a second over `over`. A round serves the queue of least weight a frame, the others as many as their
-    /// weights say (Shreedhar and Varghese 1995), and any queue may have to wait for a frame in flight.
+    /// That in bytes. A round serves the queue of least weight a frame, the others as many as their weights say (Shreedhar and
+    /// Varghese 1995), and any queue may have to wait for a frame in flight. A queue that wants less than its share waits for
+    /// the turns of the others, in which less comes to it than it could send in its own.
+    fn bytes(&self, queue: u8) -> u64 {
+        let turns = self.weight(usize::from(queue)).map_or(0, |weight| weight.div_ceil(self.least));
+        if self.frame == 0 { 0 } else { self.frame.max(TURN) * turns + self.frame }
+    }
+
+    /// That, as bits a second over `over`.
     fn bps(&self, queue: u8, over: Dur) -> u64 {
-        let turn = self.weight(usize::from(queue)).map_or(0, |weight| weight.div_ceil(self.least));
-        let bits = u128::from(self.frame * (turn + 1)) * 8 * 1_000_000_000_000;
+        let bits = u128::from(self.bytes(queue)) * 8 * 1_000_000_000_000;
         u64::try_from(bits / u128::from(over.0.max(1))).unwrap_or(u64::MAX)
     }
 }
@@ -298,5 +307,32 @@ fn of_wire(rate: StreamRate, size: Bytes, speed: PortSpeed) -> u64 {
             u64::try_from(wire).unwrap_or(u64::MAX)
         }
         StreamRate::Load(Rate::Share(share)) => share.of(speed).bps,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_is_of_the_least_weight_of_the_port_whoever_has_something_to_send() {
+        let weights = [1, 200, 14, 3, 15, 14, 7].map(Scheduling::Dwrr);
+        let queues = weights.into_iter().chain([Scheduling::Strict]).collect();
+        let scheduler = Scheduler { queues, pir: None, pbs: None };
+        let offer = |queue| Offer { queue, frame: Bytes(1_024), bps: 1 };
+        let round = |queues: &[usize]| {
+            let offers: Vec<Offer> = queues.iter().copied().map(offer).collect();
+            let round = Round::of(&scheduler, &offers);
+            queues.iter().map(|queue| round.bytes(u8::try_from(*queue).unwrap())).collect()
+        };
+        // Queue 0, of weight 1, has nothing to send: 3 and 7 turns of 1536 B all the same, and a frame in flight.
+        let of: Vec<u64> = round(&[3, 6, 7]);
+        assert_eq!(of, [3 * 1_536 + 1_024, 7 * 1_536 + 1_024, 1_024]);
+        // One queue alone has no turns.
+        let of: Vec<u64> = round(&[6, 6]);
+        assert_eq!(of, [0, 0]);
+        // 8192 B over 100 us: 655.36 Mb/s.
+        let round = Round { scheduler: &scheduler, frame: 4_096, least: 3 };
+        assert_eq!(round.bps(3, Dur::us(100)), 655_360_000);
     }
 }
