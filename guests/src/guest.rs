@@ -1,7 +1,7 @@
 //! A guest that runs: booted, asked for what its programs say, and ended.
 
 use crate::{GuestFault, Image};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
 use rig_frames::MacAddr;
 use rig_generator::netlab::Namespace;
@@ -21,6 +21,12 @@ pub const RIG: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
 pub const GUEST: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
 /// Length of the prefix that both share.
 pub const PREFIX: u8 = 24;
+/// Addresses of the rig and of the guest where flows go over IPv6 (RFC 4193), and the length of their prefix.
+pub const RIG_V6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1);
+/// That of the guest.
+pub const GUEST_V6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 2);
+/// Length of the prefix that both share.
+pub const PREFIX_V6: u8 = 64;
 
 /// What a guest is to the rig.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +85,8 @@ pub struct Guest {
     end: Option<Sender<()>>,
     keeper: Option<JoinHandle<()>>,
     process: u32,
+    /// Index of its GID of IPv6, once it has one.
+    gid_v6: Option<u32>,
 }
 
 /// What a command in a guest came to.
@@ -144,6 +152,7 @@ impl Guest {
             end: Some(end),
             keeper: Some(keeper),
             process,
+            gid_v6: None,
         };
         guest.wake(role)?;
         Ok(guest)
@@ -161,7 +170,7 @@ impl Guest {
             self.namespace.set_up(&tap, true).map_err(lab)?;
         }
         match role {
-            GuestRole::Nic => self.namespace.set_address(TAP, RIG, PREFIX).map_err(lab),
+            GuestRole::Nic => self.namespace.set_address(TAP, IpAddr::V4(RIG), PREFIX).map_err(lab),
             GuestRole::Switch(_) => Ok(()),
         }
     }
@@ -195,6 +204,32 @@ impl Guest {
         let status = status
             .map_err(|error| GuestFault::failed(format!("read how `{command}` ended"), error))?;
         Ok(ShellOutput { status, lines })
+    }
+
+    /// The index of its RoCE NIC's GID of IPv6. The first time both ends get their addresses.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run); no address, or no GID of it within some seconds.
+    pub fn gid_of_v6(&mut self) -> Result<u32, GuestFault> {
+        if let Some(index) = self.gid_v6 {
+            return Ok(index);
+        }
+        let lab = |error| GuestFault::failed("make a network of IPv6 for the guest", error);
+        self.namespace.set_address(TAP, IpAddr::V6(RIG_V6), PREFIX_V6).map_err(lab)?;
+        // The table of GIDs follows the addresses a little later, each in eight groups of four digits.
+        let groups = GUEST_V6.segments().map(|group| format!("{group:04x}")).join(":");
+        let find = format!(
+            "/usr/bin/ip -6 addr add {GUEST_V6}/{PREFIX_V6} dev eth0 nodad && cd /sys/class/infiniband/rxe0/ports/1/gids && \
+             for n in 1 2 3 4 5 6 7 8 9 10; do grep -l {groups} * 2>/dev/null && break; sleep 1; done"
+        );
+        let ran = self.run(&find, BOOTS)?;
+        let index = ran.lines.first().and_then(|line| line.trim().parse().ok());
+        let index = index.filter(|_| ran.status == 0).ok_or_else(|| {
+            let why = format!("exit status {}: {}", ran.status, ran.lines.join("; "));
+            GuestFault::failed("find the guest's GID of IPv6", why)
+        })?;
+        self.gid_v6 = Some(index);
+        Ok(index)
     }
 
     /// Counters of its RoCE NIC by their names in `hw_counters`.

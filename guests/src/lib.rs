@@ -18,5 +18,5 @@ mod wait;
 pub use fault::GuestFault;
 pub use guest::{Guest, GuestRole};
 pub use image::Image;
-pub use session::{Came, PATIENCE, PROGRAMS, Perftest};
+pub use session::{Came, FlowsOver, PATIENCE, PROGRAMS, Perftest};
 pub use wait::{Wait, WaitWatch};

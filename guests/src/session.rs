@@ -1,10 +1,10 @@
 //! One unmodified perftest in a guest, with the rig at its other end.
 
 use crate::GuestFault;
-use crate::guest::{Guest, RIG, ShellOutput, TAP};
-use crate::peer::{Conduct, Exchanged, FrameTap, Midway, OpenWay, QpPair, Station};
+use crate::guest::{Guest, RIG, RIG_V6, ShellOutput, TAP};
+use crate::peer::{Conduct, Exchanged, FrameTap, Midway, OpenWay, QpPair, Station, in_six};
 use crate::perftest::{Destination, Opening, serve};
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv6Addr};
 use core::time::Duration;
 use rig_frames::psn::Psn;
 use rig_frames::roce::Qpn;
@@ -31,6 +31,16 @@ const FIRST_PSN: u32 = 0x0a_5a5a;
 const RKEY: u32 = 0x1_0001;
 const MEMORY: u64 = 0x7f00_0000_0000;
 
+/// What the flows of a session go over. Its two programs find each other over IPv4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FlowsOver {
+    /// RoCEv2 over IPv4.
+    #[default]
+    V4,
+    /// RoCEv2 over IPv6.
+    V6,
+}
+
 /// What is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Perftest {
@@ -40,6 +50,8 @@ pub struct Perftest {
     pub flags: Vec<String>,
     /// How the rig behaves as the other end of each of its connections.
     pub conduct: Conduct,
+    /// By which of its addresses the guest's NIC is used.
+    pub over: FlowsOver,
     /// How long it may take until it is ended.
     pub patience: Duration,
 }
@@ -85,16 +97,21 @@ impl Perftest {
     ) -> Result<Came, GuestFault> {
         let namespace = guest.namespace();
         let before = guest.counters()?;
-        let station = Station::start(&namespace, TAP, RIG, between)?;
+        // The first GID is that of the link-local address.
+        let (own, gid) = match self.over {
+            FlowsOver::V4 => (IpAddr::V4(RIG), 1),
+            FlowsOver::V6 => (IpAddr::V6(RIG_V6), guest.gid_of_v6()?),
+        };
+        let station = Station::start(&namespace, TAP, own, between)?;
         let (bound, listens) = mpsc::channel();
         let (over, ended) = oneshot::channel();
         let (ran, unfinished) = thread::scope(|scope| {
             let server = scope.spawn(|| {
-                let served = namespace.run(|| self.serve(&station, &bound, ended));
+                let served = namespace.run(|| self.serve((&station, own), &bound, ended));
                 served.map_err(|error| error.to_string()).and_then(|served| served)
             });
             let command = format!(
-                "timeout {} {} -d rxe0 -x 1 -F --port {PORT} {} {RIG}",
+                "timeout {} {} -d rxe0 -x {gid} -F --port {PORT} {} {RIG}",
                 self.patience.as_secs().max(1),
                 self.program,
                 self.flags.join(" ")
@@ -126,7 +143,7 @@ impl Perftest {
     /// The rig's side of the exchange, until both are done or the program has ended.
     fn serve(
         &self,
-        station: &Station,
+        (station, address): (&Station, IpAddr),
         bound: &mpsc::Sender<()>,
         ended: oneshot::Receiver<()>,
     ) -> Result<(), String> {
@@ -142,7 +159,7 @@ impl Perftest {
                 let own =
                     Qpn::new(next).ok_or_else(|| io::Error::other("no queue pair is left"))?;
                 next += 1;
-                let ends = ends(own, opening, theirs);
+                let ends = ends((own, address), opening, theirs);
                 station.meet(ends, self.conduct.clone()).map_err(io::Error::other)?;
                 Ok(ours(&ends, theirs))
             })
@@ -159,15 +176,15 @@ impl Perftest {
     }
 }
 
-fn ends(own: Qpn, opening: &Opening, theirs: &Destination) -> QpPair {
-    let [.., a, b, c, d] = theirs.gid;
+fn ends((own, own_ip): (Qpn, IpAddr), opening: &Opening, theirs: &Destination) -> QpPair {
     QpPair {
         own,
         peer: theirs.qpn,
         peer_psn: theirs.psn,
         own_psn: Psn::new(FIRST_PSN),
-        own_ip: RIG,
-        peer_ip: Ipv4Addr::new(a, b, c, d),
+        own_ip,
+        // A GID of IPv4 is its address in one of IPv6 (RFC 4291, 2.5.5.2).
+        peer_ip: Ipv6Addr::from(theirs.gid).to_canonical(),
         mtu: opening.mtu_bytes(),
     }
 }
@@ -181,7 +198,7 @@ fn ours(ends: &QpPair, theirs: &Destination) -> Destination {
         psn: ends.own_psn,
         rkey: RKEY,
         virtual_address: MEMORY,
-        gid: ends.own_ip.to_ipv6_mapped().octets(),
+        gid: in_six(ends.own_ip).octets(),
         srqn: 0,
     }
 }

@@ -4,8 +4,9 @@ use rig_capture::connection::{Connection, Finder, Operation};
 use rig_frames::packet::{self, Packet};
 use rig_generator::netlab::Namespace;
 use rig_generator::port::Mono;
+use rig_guests::guest::{GUEST_V6, RIG_V6};
 use rig_guests::peer::Conduct;
-use rig_guests::{Came, Guest, GuestFault, GuestRole, Image, PATIENCE, Perftest};
+use rig_guests::{Came, FlowsOver, Guest, GuestFault, GuestRole, Image, PATIENCE, Perftest};
 use rig_units::Dur;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -106,7 +107,12 @@ fn a_guest_ends_with_a_rig_that_is_killed() {
 }
 
 /// Runs a program; what came of it, and what the frames show.
-fn run(guest: &mut Guest, program: &str, flags: &str, rules: &[&str]) -> (Came, Vec<Connection>) {
+fn run(
+    guest: &mut Guest,
+    over: FlowsOver,
+    (program, flags): (&str, &str),
+    rules: &[&str],
+) -> (Came, Vec<Connection>) {
     let session = Perftest {
         program: program.to_owned(),
         flags: flags.split_whitespace().map(str::to_owned).collect(),
@@ -114,6 +120,7 @@ fn run(guest: &mut Guest, program: &str, flags: &str, rules: &[&str]) -> (Came, 
             rules: rules.iter().map(|rule| rule.parse().expect("a rule")).collect(),
             ack_every: None,
         },
+        over,
         patience: PATIENCE,
     };
     let finder = Arc::new(Mutex::new(Finder::default()));
@@ -136,7 +143,17 @@ fn completes(
     flags: &str,
     rules: &[&str],
 ) -> (Came, Vec<Connection>) {
-    let (came, connections) = run(guest, program, flags, rules);
+    completes_over(guest, FlowsOver::V4, (program, flags), rules)
+}
+
+/// The same over one of the two.
+fn completes_over(
+    guest: &mut Guest,
+    over: FlowsOver,
+    (program, flags): (&str, &str),
+    rules: &[&str],
+) -> (Came, Vec<Connection>) {
+    let (came, connections) = run(guest, over, (program, flags), rules);
     let told = format!("{program} {flags} {rules:?}: {came:#?} {connections:#?}");
     assert_eq!((came.ran.status, &came.unfinished), (0, &None), "{told}");
     let sum = |of: fn(&Connection) -> u64| connections.iter().map(of).sum::<u64>();
@@ -216,4 +233,13 @@ fn an_unmodified_perftest_completes_against_the_rig_and_recovers_from_what_is_lo
         (20, 0),
         "{came:#?}"
     );
+
+    // Over IPv6, where the ICRC covers other fields: a packet is lost, and comes again.
+    let (came, connections) =
+        completes_over(guest, FlowsOver::V6, ("ib_write_bw", FLAGS), &["drop:21"]);
+    let [one] = &connections[..] else { panic!("{connections:#?}") };
+    assert_eq!((one.requester, one.responder), (GUEST_V6.into(), RIG_V6.into()), "{one:#?}");
+    assert_eq!(one.requests.messages.get(&Operation::Write), Some(&40), "{one:#?}");
+    assert_eq!((one.answers.sequence_naks, one.requests.back_after_nak), (1, 1), "{one:#?}");
+    assert_eq!(came.passed.connections[0].wrong_icrc, 0, "{came:#?}");
 }

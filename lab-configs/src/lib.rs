@@ -74,7 +74,7 @@ pub use settings::{BadSetting, Setting};
 pub use switch::Switch;
 pub use system::{DevicePort, Hop, System, SystemLink};
 pub use watermark::{Watermark, WatermarkCopy};
-pub use wred::{Color, Curve, DepthUnit, EcnMode, Marking, Wred};
+pub use wred::{Color, Curve, DepthUnit, DrawRule, EcnMode, Marking, Wred};
 
 /// Whether `word` can be the name of a case, a device or a stream: lower case, digits and single dashes.
 pub fn is_name(word: &str) -> bool {

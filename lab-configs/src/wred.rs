@@ -47,6 +47,8 @@ pub struct Wred {
     pub counts_itself: bool,
     /// What the depth counts.
     pub unit: DepthUnit,
+    /// How it is drawn for whether a frame is taken, between `kmin` and `kmax`.
+    pub draw: DrawRule,
 }
 
 /// Where the chance begins, where it ends in certainty, and what it grows to in between.
@@ -91,6 +93,18 @@ pub enum Marking {
     Dequeue,
     /// When it is taken in.
     Enqueue,
+}
+
+/// How it is drawn for whether a frame is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DrawRule {
+    /// For each frame by itself, with the chance of its depth.
+    PerFrame,
+    /// Once after each frame that is taken: R, uniform from 0 to 1. The k-th frame after it is taken where k times its chance comes to R (Floyd and
+    /// Jacobson 1993, figure 17; Linux's RED). Gaps are uniform, not geometric, and twice as many frames are taken. A frame below `kmin`, or from `kmax`
+    /// on, ends the count.
+    CountSinceMark,
 }
 
 /// What the depth of a queue counts.
@@ -159,6 +173,10 @@ impl Wred {
         needed("marking", Word, "dequeue").live().tried(&["dequeue", "enqueue"]),
         needed("counts_itself", Switch, "false").live().tried(&["true", "false"]),
         needed("unit", Whole, "bytes").live(),
+        needed("draw", Word, "per-frame")
+            .by_case()
+            .live()
+            .tried(&["per-frame", "count-since-mark"]),
     ];
 
     /// The heaviest smoothing that a profile may declare: SAI's weight is 0 to 15.
@@ -179,6 +197,7 @@ impl Wred {
             marking: Marking::Dequeue,
             counts_itself: false,
             unit: DepthUnit::Bytes,
+            draw: DrawRule::PerFrame,
         }
     }
 

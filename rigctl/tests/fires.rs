@@ -158,6 +158,7 @@ fn section(measure: &Measure) -> String {
         Needs::Events => {
             "the wire, and the device's own events where its watchdog's action leaves no trace there"
         }
+        Needs::Told => "the device's own events, and the wire",
         Needs::Counters => "the device's counters, and the wire",
         Needs::Settings => "that the device can be configured",
     };

@@ -87,7 +87,7 @@ fn the_switch_of_linux_marks_and_drops_by_the_depth_of_each_queue() {
 }
 
 /// What is made wrong at a queue or a port, by which line, in which case it shows, and by which rule. None touches what another case looks at.
-const WRONG: [(&str, &str, &str); 8] = [
+const WRONG: [(&str, &str, &str); 9] = [
     // Thresholds at more than twice the depth. What is nearer is within what the stamps leave open.
     (
         "first-port-class-3",
@@ -98,6 +98,12 @@ const WRONG: [(&str, &str, &str); 8] = [
     (
         "first-port-class-4",
         "tc qdisc change dev eth0 handle 14: red limit 500000 min 100000 max 100000 avpkt 1000 burst 100 bandwidth 10mbit probability 0.5",
+        "loss",
+    ),
+    // A queue that lets one frame in four by at once, past those that it holds for 20 ms.
+    (
+        "first-port-class-2",
+        "tc qdisc replace dev eth0 parent 2:6 handle 22: netem delay 20ms reorder 25% limit 10000",
         "loss",
     ),
     // A queue with an end and no early detection.

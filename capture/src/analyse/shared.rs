@@ -17,6 +17,8 @@ pub struct Carried {
     pub marked: u64,
     /// CNPs, where the rig passes them on to the sender.
     pub cnps: u64,
+    /// Packets of data that came before one of these and never left.
+    pub lost: u64,
     /// From the last bit of a packet that came to its first bit that left, all packets taken together.
     pub waited: Dur,
 }
@@ -49,10 +51,12 @@ pub fn carried(
             (RoceKind::Data { .. }, Dir::Tx) => {
                 let under_way = came.entry(connection).or_default();
                 let place = under_way.iter().position(|&(other, _)| other == psn);
+                let lost = place.unwrap_or_default() as u64;
                 let arrived = place.and_then(|place| under_way.drain(..=place).next_back());
                 let Some(batch) = batch(record.at) else { continue };
                 let carried = &mut all[own][batch];
                 carried.frames += 1;
+                carried.lost += lost;
                 carried.bytes += u64::from(size);
                 carried.marked += u64::from(ecn == Ecn::Ce);
                 let Some(port) = observation.ports.get(usize::from(record.port)) else { continue };
@@ -108,7 +112,7 @@ mod tests {
         let on_wire = Dur((8 + u64::from(SIZE)) * 80);
         let one = Carried { frames: 1, bytes: SIZE.into(), ..Carried::default() };
         let first = Carried { waited: Dur::us(1) - on_wire, ..one };
-        let second = Carried { waited: Dur::us(3) - on_wire, marked: 1, cnps: 1, ..one };
+        let second = Carried { waited: Dur::us(3) - on_wire, marked: 1, cnps: 1, lost: 1, ..one };
         assert_eq!(all, [vec![first, second], vec![Carried::default(); 2]]);
     }
 }

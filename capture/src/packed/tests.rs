@@ -63,6 +63,32 @@ proptest! {
     }
 }
 
+proptest! {
+    /// Rows of what is as foreseen, broken off now and then by another shape, an instant or a number.
+    #[test]
+    fn rows_come_back_as_they_were_wherever_they_are_broken_off(
+        shapes in proptest::collection::vec(any_record(), 1..4),
+        breaks in proptest::collection::vec((0..12_u64, 0..4_usize, 0..3_u64, 0..3_u32), 1..30),
+    ) {
+        let (mut records, mut at, mut number) = (Vec::new(), 0, 0);
+        for (length, by, late, skipped) in breaks {
+            (at, number) = (at + late, number + skipped);
+            for step in 0..length {
+                // Two shapes take turns in every other row.
+                let turn = if by % 2 == 0 { by } else { by + usize::from(step % 2 == 1) };
+                let mut record = shapes[turn % shapes.len()];
+                (at, number) = (at + 1_000, number + 1);
+                record.at = Time(at);
+                if let Some(running) = running(&mut record.what) {
+                    *running = number;
+                }
+                records.push(record);
+            }
+        }
+        prop_assert_eq!(Packed::of(&records).records(), records);
+    }
+}
+
 fn any_values() -> impl Strategy<Value = BTreeMap<String, u64>> {
     proptest::collection::btree_map("[a-d]", any::<u64>(), 0..4)
 }

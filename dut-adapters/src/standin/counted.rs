@@ -59,7 +59,7 @@ pub(super) fn flex(rows: &Rows, all: &mut Pipeline) {
 #[derive(Debug, Default)]
 pub(super) struct Copies {
     due: BTreeMap<&'static str, Mono>,
-    faults: Faults,
+    pub(super) faults: Faults,
 }
 
 impl Copies {

@@ -34,9 +34,9 @@ use rig_generator::port::Mono;
 use rig_lab::{Profile, Setting};
 use rig_units::Dur;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use told::Told;
 
@@ -54,6 +54,8 @@ pub struct Standin {
     ends: Arc<AtomicBool>,
     #[cfg(feature = "fixture")]
     deaf: Arc<AtomicBool>,
+    #[cfg(feature = "fixture")]
+    faults: Arc<Mutex<Faults>>,
     runs: Option<JoinHandle<()>>,
 }
 
@@ -73,6 +75,7 @@ impl Standin {
         let (line, hears) = (connect(socket).map_err(named)?, connect(socket).map_err(named)?);
         let (ends, deaf) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let orchagent = Orchagent::new(told, faults);
+        let now = Arc::new(Mutex::new(faults));
         let parts = Parts {
             line,
             asic,
@@ -82,6 +85,7 @@ impl Standin {
             log,
             ends: Arc::clone(&ends),
             deaf: Arc::clone(&deaf),
+            faults: Arc::clone(&now),
         };
         let (tell, ready) = channel();
         let run = move || {
@@ -97,6 +101,8 @@ impl Standin {
             ends,
             #[cfg(feature = "fixture")]
             deaf,
+            #[cfg(feature = "fixture")]
+            faults: now,
             runs: Some(runs),
         };
         match ready.recv() {
@@ -119,6 +125,13 @@ impl Standin {
         let told = said::settings(&rows);
         fill(socket, &rows)?;
         Standin::beside(socket, asic, told, (faults, log))
+    }
+
+    /// From now on these are its faults.
+    #[cfg(feature = "fixture")]
+    #[cfg_attr(not(test), expect(dead_code, reason = "a test's"))]
+    pub(crate) fn falls(&self, faults: Faults) {
+        *self.faults.lock().unwrap_or_else(PoisonError::into_inner) = faults;
     }
 
     /// Takes nothing any more, or again.
@@ -169,6 +182,8 @@ struct Parts {
     log: Log,
     ends: Arc<AtomicBool>,
     deaf: Arc<AtomicBool>,
+    /// What it does wrong now.
+    faults: Arc<Mutex<Faults>>,
 }
 
 impl Parts {
@@ -182,6 +197,9 @@ impl Parts {
         // When what has changed is taken.
         let mut due: Option<Mono> = None;
         while !self.ends.load(Ordering::SeqCst) {
+            let faults = *self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+            (self.orchagent.faults, self.copies.faults, self.told.faults) =
+                (faults, faults, faults);
             let heard = match hears.get_message() {
                 Ok(_) => true,
                 Err(error) if error.is_timeout() => false,

@@ -34,7 +34,7 @@ pub(super) struct Orchagent {
     watched: BTreeMap<String, Row>,
     /// What it last said it does not take.
     refused: Option<String>,
-    faults: Faults,
+    pub(super) faults: Faults,
 }
 
 impl Orchagent {

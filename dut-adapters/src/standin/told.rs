@@ -10,14 +10,18 @@ use redis::{Connection, RedisResult};
 use rig_capture::DutEventKind;
 use rig_generator::port::Mono;
 
-/// How often redis is asked for its clock.
-const TIMES: usize = 5;
+/// The field of the last poll.
+const STAMP: &str = "PFCWD_POLL_TIMESTAMP_last";
+/// How often redis is asked for its clock, at most.
+const TIMES: usize = 20;
+/// A question that took no longer tells its clock well enough to stamp by: to within half of that.
+const SHORT: u64 = 600_000;
 
 /// What was not published yet.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     waits: Vec<Happened>,
-    faults: Faults,
+    pub(super) faults: Faults,
 }
 
 impl Told {
@@ -37,16 +41,21 @@ impl Told {
         if self.waits.is_empty() {
             return Ok(());
         }
-        let (now, time) = clock(line)?;
+        let clock = clock(line)?;
+        let now = Mono::now();
         let late = self.faults.late_events.0 / 1_000;
         let (ripe, waits) = core::mem::take(&mut self.waits)
             .into_iter()
             .partition(|event: &Happened| event.at_ns.saturating_add(late) <= now.0);
         self.waits = waits;
         for event in ripe {
-            let ago = now.0.saturating_sub(event.at_ns) / 1_000;
             let off = self.faults.clock.0 / 1_000_000;
-            let at = time.saturating_sub(ago).saturating_sub(off);
+            // A machine that is busy elsewhere lets nobody tell: a poll that cannot be dated bears no stamp, rather than a wrong one.
+            let at = clock.map(|(then, time)| {
+                let ago = then.0.saturating_sub(event.at_ns) / 1_000;
+                let ahead = event.at_ns.saturating_sub(then.0) / 1_000;
+                (time + ahead).saturating_sub(ago).saturating_sub(off)
+            });
             self.publish(rows, &event, at, line)?;
         }
         Ok(())
@@ -56,7 +65,7 @@ impl Told {
         &self,
         rows: &Rows,
         event: &Happened,
-        at: u64,
+        at: Option<u64>,
         line: &mut Connection,
     ) -> RedisResult<()> {
         let Some(place) = objects::place(rows, &event.port) else { return Ok(()) };
@@ -68,7 +77,10 @@ impl Told {
         // A script is one step of redis: nobody sees its stamp without what it publishes.
         let mut one = redis::pipe();
         one.atomic();
-        one.cmd("HSET").arg("TIMESTAMP").arg("PFCWD_POLL_TIMESTAMP_last").arg(at).ignore();
+        match at {
+            Some(at) => one.cmd("HSET").arg("TIMESTAMP").arg(STAMP).arg(at).ignore(),
+            None => one.cmd("HDEL").arg("TIMESTAMP").arg(STAMP).ignore(),
+        };
         one.cmd("HSET").arg(format!("COUNTERS:{oid}")).arg("PFC_WD_STATUS").arg(status).ignore();
         let times = if self.faults.silent { 0 } else { 1 + usize::from(self.faults.twice) };
         for _ in 0..times {
@@ -80,16 +92,17 @@ impl Told {
     }
 }
 
-/// The clock that redis tells, in microseconds, and this machine's then: half of the shortest of several questions is all that they may
-/// be apart.
-fn clock(line: &mut Connection) -> RedisResult<(Mono, u64)> {
-    let mut best = (u64::MAX, (Mono(0), 0));
+/// The clock that redis tells, in microseconds, and this machine's then; `None` where no question was short enough to tell how far they
+/// are apart.
+fn clock(line: &mut Connection) -> RedisResult<Option<(Mono, u64)>> {
     for _ in 0..TIMES {
         let before = Mono::now();
         let (seconds, micros): (u64, u64) = redis::cmd("TIME").query(line)?;
         let took = Mono::now().0 - before.0;
         let then = Mono(before.0 + took / 2);
-        best = best.min((took, (then, seconds.saturating_mul(1_000_000) + micros)));
+        if took <= SHORT {
+            return Ok(Some((then, seconds.saturating_mul(1_000_000) + micros)));
+        }
     }
-    Ok(best.1)
+    Ok(None)
 }

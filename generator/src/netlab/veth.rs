@@ -2,9 +2,9 @@
 
 use super::namespace::{LabError, Namespace};
 use crate::netlink::{Route, named, set_up};
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
-use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{InfoData, InfoKind, InfoVeth, LinkAttribute, LinkInfo};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
@@ -77,22 +77,29 @@ impl Namespace {
         self.change(RouteNetlinkMessage::SetLink(link), 0, tried)
     }
 
-    /// Gives an interface an address of IPv4, with so many bits of it naming the network.
+    /// Gives an interface an address, with so many bits of it naming the network. One of IPv6 is used at once: nobody is asked whether it is another's.
     ///
     /// # Errors
     /// There is none of that name, it has the address, or the process may not.
-    pub fn set_address(&self, name: &str, address: Ipv4Addr, prefix: u8) -> Result<(), LabError> {
+    pub fn set_address(&self, name: &str, address: IpAddr, prefix: u8) -> Result<(), LabError> {
         let tried = format!("give {name} the address {address}/{prefix}");
         let answer = self.run(|| {
             let route = Route::open()?;
             let mut message = AddressMessage::default();
-            message.header.family = AddressFamily::Inet;
+            if address.is_ipv6() {
+                // A namespace of these is silent: no interface has IPv6 until it is asked for. What cannot be written the kernel says below.
+                let file = format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6");
+                let _no_address_then = std::fs::write(file, "0");
+                message.header.family = AddressFamily::Inet6;
+                message.header.flags = AddressHeaderFlags::Nodad;
+            } else {
+                message.header.family = AddressFamily::Inet;
+            }
             message.header.prefix_len = prefix;
             message.header.index = route.link_named(name)?.header.index;
-            message.attributes.extend([
-                AddressAttribute::Local(address.into()),
-                AddressAttribute::Address(address.into()),
-            ]);
+            message
+                .attributes
+                .extend([AddressAttribute::Local(address), AddressAttribute::Address(address)]);
             let flags = NLM_F_CREATE | NLM_F_EXCL;
             route.tell(RouteNetlinkMessage::NewAddress(message), flags)
         })?;

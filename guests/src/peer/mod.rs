@@ -8,6 +8,7 @@ mod station;
 mod tests;
 mod way;
 
+pub(crate) use responder::in_six;
 pub use responder::{QpPair, Responder, ResponderCounts};
 pub use rules::{Conduct, PacketRule, RuleKind};
 pub use station::{Exchanged, FrameTap, PeerCounts, Station};

@@ -4,14 +4,14 @@
 //! Left out: end-to-end credits; a receiver that is not ready, but for what it is told to [refuse](Responder::refuse); protection of memory, as there is none: what is read is the
 //! pattern that the rig's payloads are made of. What an atomic finds is counted up from zero for the whole connection.
 
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use rig_frames::ip::{Dscp, Ip};
 use rig_frames::packet::{Path, RoceFrame};
 use rig_frames::psn::Psn;
 use rig_frames::roce::aeth::{self, Msn, Nak, RnrTimer, Syndrome};
 use rig_frames::roce::opcode::Payload;
 use rig_frames::roce::{Ext, Opcode, Qpn, atomic_ack_eth, bth, reth};
-use rig_frames::{MacAddr, ipv4};
+use rig_frames::{MacAddr, ipv4, ipv6};
 use std::collections::BTreeMap;
 
 /// The two ends of a connection, and what they have agreed on.
@@ -26,9 +26,9 @@ pub struct QpPair {
     /// Number of the rig's first packet.
     pub own_psn: Psn,
     /// Address of the rig.
-    pub own_ip: Ipv4Addr,
+    pub own_ip: IpAddr,
     /// Address of the peer.
-    pub peer_ip: Ipv4Addr,
+    pub peer_ip: IpAddr,
     /// Bytes that a packet carries at most.
     pub mtu: u16,
 }
@@ -37,7 +37,13 @@ impl QpPair {
     /// The way to the peer, between these Ethernet addresses.
     pub fn path(&self, own: MacAddr, peer: MacAddr) -> Path {
         let dscp = Dscp::new(0).expect("zero has six bits");
-        Path::v4(own, peer, ipv4::Repr::udp(self.own_ip, self.peer_ip, dscp))
+        let unspecified = Ipv4Addr::UNSPECIFIED;
+        let path = Path::v4(own, peer, ipv4::Repr::udp(unspecified, unspecified, dscp));
+        let ip = match (self.own_ip, self.peer_ip) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) => Ip::V4(ipv4::Repr::udp(src, dst, dscp)),
+            (src, dst) => Ip::V6(ipv6::Repr::udp(in_six(src), in_six(dst), dscp)),
+        };
+        Path { ip, ..path }
     }
 }
 
@@ -226,11 +232,20 @@ impl Responder {
     fn answer(&self, frame: &RoceFrame, opcode: Opcode, psn: Psn, syndrome: Syndrome) -> RoceFrame {
         let mut path = frame.path;
         (path.src, path.dst) = (frame.path.dst, frame.path.src);
-        if let Ip::V4(ip) = &mut path.ip {
-            (ip.src, ip.dst) = (ip.dst, ip.src);
+        match &mut path.ip {
+            Ip::V4(ip) => (ip.src, ip.dst) = (ip.dst, ip.src),
+            Ip::V6(ip) => (ip.src, ip.dst) = (ip.dst, ip.src),
         }
         let bth = bth::Repr::new(opcode, self.ends.peer, psn);
         RoceFrame::new(path, bth, Ext::Aeth(aeth::Repr { syndrome, msn: self.msn }))
+    }
+}
+
+/// An address in IPv6, as a GID has it (RFC 4291, 2.5.5.2).
+pub(crate) const fn in_six(ip: IpAddr) -> Ipv6Addr {
+    match ip {
+        IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+        IpAddr::V6(ip) => ip,
     }
 }
 

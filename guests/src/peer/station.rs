@@ -3,7 +3,7 @@
 use super::way::{Onward, Treatment, Underway};
 use super::{Conduct, Midway, QpPair, Responder, ResponderCounts, RuleKind};
 use crate::GuestFault;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use rig_frames::ip::Ip;
 use rig_frames::packet::{self, Packet, RoceFrame};
 use rig_frames::psn::Psn;
@@ -73,7 +73,7 @@ impl Station {
     pub fn start(
         namespace: &Namespace,
         interface: &str,
-        own: Ipv4Addr,
+        own: IpAddr,
         (record, way): (FrameTap, Box<dyn Midway>),
     ) -> Result<Station, GuestFault> {
         let config = Config { backend: Backend::AfPacket, slots: SLOTS, ..Config::new(interface) };
@@ -319,8 +319,11 @@ impl Line {
 
     /// Whether a frame comes from the peer of this connection.
     fn is_of(&self, frame: &RoceFrame) -> bool {
-        let from = matches!(frame.path.ip, Ip::V4(ip) if ip.src == self.ends.peer_ip);
-        from && frame.bth.dest_qp == self.ends.own
+        let from = match frame.path.ip {
+            Ip::V4(ip) => IpAddr::V4(ip.src),
+            Ip::V6(ip) => IpAddr::V6(ip.src),
+        };
+        from == self.ends.peer_ip && frame.bth.dest_qp == self.ends.own
     }
 }
 

@@ -16,8 +16,8 @@ fn ends() -> QpPair {
         peer: Qpn::new(0x12).expect("24 bits"),
         peer_psn: Psn::new(START),
         own_psn: Psn::new(7),
-        own_ip: Ipv4Addr::new(10, 77, 0, 1),
-        peer_ip: Ipv4Addr::new(10, 77, 0, 2),
+        own_ip: Ipv4Addr::new(10, 77, 0, 1).into(),
+        peer_ip: Ipv4Addr::new(10, 77, 0, 2).into(),
         mtu: 1024,
     }
 }

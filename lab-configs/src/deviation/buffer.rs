@@ -42,6 +42,9 @@ table! {
     /// Counters of dropped frames are off as soon as a frame was dropped.
     // The counters say that more was lost than is missing.
     drop_counter_off ("by how many", 0..=u32::MAX, default 1);
+    /// Counters of the frames that a port received and sent are off as soon as there was one.
+    // The counters of a port say that more passed it than the wire shows.
+    port_counters_off ("by how many", 0..=u32::MAX, default 1);
     /// A lossy queue at its limit sends XOFF for its class to the port that the frame came from.
     // A sender of lossy traffic sees PFC for its class.
     lossy_pauses;

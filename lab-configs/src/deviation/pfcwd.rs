@@ -48,6 +48,9 @@ table! {
     forward_drops;
     /// The alert action drops.
     alert_acts;
+    /// Acts on a storm and tells nobody.
+    // The wire shows an action of which no event tells.
+    storm_untold;
     /// Leaves the same number of polls out each time.
     // Detection and restoration take so many more intervals.
     skips_polls ("how many", 0..=1_000, default 1);

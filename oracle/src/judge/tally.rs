@@ -52,7 +52,7 @@ impl Tally {
     }
 
     /// As many times over as `times` says: what is counted once has the chances `once`, from 0 on.
-    pub(super) fn repeated(once: &[f64], times: u32) -> Tally {
+    pub fn repeated(once: &[f64], times: u32) -> Tally {
         let counts = || (0_u32..).map(f64::from).zip(once);
         let mean: f64 = counts().map(|(count, p)| count * p).sum();
         let square: f64 = counts().map(|(count, p)| count * count * p).sum();
@@ -75,6 +75,15 @@ impl Tally {
         all.mean = f64::from(times) * mean;
         all.variance = f64::from(times) * (square - mean * mean);
         all
+    }
+
+    /// The sum with another count that does not depend on this one.
+    #[must_use]
+    pub fn plus(self, other: &Tally) -> Tally {
+        let (mean, variance) = (self.mean + other.mean, self.variance + other.variance);
+        let (first, lost) = (self.first + other.first, self.lost + other.lost);
+        let sum = Tally { first, ..self }.fold(&other.chances);
+        Tally { mean, variance, lost: sum.lost.max(lost), ..sum }
     }
 
     /// The sum with something else that is counted.

@@ -121,13 +121,14 @@ fn marks(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
 /// What is not to be told of what early detection does.
 const NOT_OBSERVABLE: &str = "not-observable";
 
+/// The logarithm of a chance that no verdict is built on: once in five hundred million trials.
+const RARE: f64 = -20.0;
+
 /// Where no frame of a stream was marked, or none dropped, whether that need not have been: an average may stay below kmin all through a load.
 ///
 /// # Errors
 /// By what is declared none was likely enough to be, with the chance.
 pub(super) fn untaken(trial: &Trial, declared: &Switch, stream: u16) -> Result<(), Doubt> {
-    // Once in five hundred million trials.
-    const RARE: f64 = -20.0;
     let draws = draws::draws(trial, declared, &[stream])?;
     let none: f64 = draws.iter().map(|draw| (1.0 - draw.shares.0).max(0.0).ln()).sum();
     if none <= RARE {
@@ -142,11 +143,22 @@ pub(super) fn untaken(trial: &Trial, declared: &Switch, stream: u16) -> Result<(
     Err(Doubt { reason: NOT_OBSERVABLE, ..trial.doubt(&why) })
 }
 
-/// Whether early detection is declared to drop frames of a stream where they came.
-pub(super) fn may_take(trial: &Trial, declared: &Switch, stream: u16) -> bool {
+/// Whether early detection may have dropped so many frames of a stream as were lost: each of them where it is declared to have a chance of that, and so
+/// many that they are no rarity by those chances. Chernoff's bound holds whatever the order, as each chance is the greatest that it may have been.
+pub(super) fn may_take(trial: &Trial, declared: &Switch, stream: u16, lost: u64) -> bool {
     let drops = draws::Rule::of(declared, &trial.script, stream).fate == Fate::Drop;
-    let draws = || draws::draws(trial, declared, &[stream]);
-    drops && draws().is_ok_and(|draws| draws.iter().any(|draw| draw.shares.1 > 0.0))
+    drops && draws::draws(trial, declared, &[stream]).is_ok_and(|draws| explain(&draws, lost))
+}
+
+fn explain(draws: &[draws::Draw], lost: u64) -> bool {
+    let chance = |draw: &draws::Draw| draw.shares.1;
+    let taken = draws.iter().filter(|draw| draw.taken && chance(draw) > 0.0).count();
+    if u64::try_from(taken).unwrap_or(u64::MAX) < lost {
+        return false;
+    }
+    let expected: f64 = draws.iter().map(chance).sum();
+    let lost = f64::from(u32::try_from(lost).unwrap_or(u32::MAX));
+    lost <= expected || lost - expected + lost * (expected / lost).ln() > RARE
 }
 
 /// What is declared when a stream starts: the case may have changed settings on the way.
@@ -181,4 +193,36 @@ fn visits(trial: &Trial, stream: u16, declared: &Switch) -> Result<Vec<Visit>, D
         }
     }
     Ok(visits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_are_early_detections_where_it_may_drop_each_of_them_and_so_many() {
+        let draw = |(taken, most): (bool, f64)| draws::Draw {
+            trial: 1,
+            record: 0,
+            depth: Span::exactly(0),
+            other: Span::exactly(0),
+            shares: (0.0, most),
+            queued: (0, 0),
+            met: None,
+            taken,
+        };
+        let of = |all: &[(bool, f64)], lost| {
+            explain(&all.iter().copied().map(draw).collect::<Vec<_>>(), lost)
+        };
+        assert!(of(&[(true, 0.5), (false, 0.5)], 1));
+        // One of the two was lost where there is no chance of it, and one of them is no draw at all.
+        assert!(!of(&[(true, 0.5), (true, 0.0)], 2));
+        assert!(!of(&[(true, 0.5), (false, 0.5)], 2));
+        // Ten of a thousand at one in a thousand each are rare: 9 + 10 ln(1 / 10) is -14; twenty are none: -41.
+        let thousand = |lost| {
+            let all: Vec<_> = (0..1_000).map(|n| (n < lost, 0.001)).collect();
+            of(&all, lost)
+        };
+        assert_eq!([1, 10, 20].map(thousand), [true, true, false]);
+    }
 }

@@ -44,9 +44,10 @@ pub(super) fn voids(
         voids.push(Void { reason: "late-reading", detail });
     }
     let silent = context.group.declared.switch().is_some_and(|of| of.pfcwd.action == Action::Alert);
-    let hears = measures.iter().any(|one| (of(one).needs)(one) == Needs::Events);
+    let needs = |what: Needs| measures.iter().any(|one| (of(one).needs)(one) == what);
+    let hears = (needs(Needs::Events) && silent) || needs(Needs::Told);
     // Any other action shows on the wire; but what a counter tells of one that nobody can date may be of another trial.
-    let rests = (hears && silent) || reads_counters(context.case);
+    let rests = hears || reads_counters(context.case);
     let undated = observation.integrity.undated.as_ref().filter(|_| rests);
     voids.extend(undated.map(|why| Void { reason: "late-event", detail: why.clone() }));
     voids

@@ -242,7 +242,7 @@ fn judge(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
         }
         let seen = done.context.seen().switch();
         // A case for switches that mark, and one that is declared to drop early: it may.
-        let may = |declared| ecn::may_take(trial, declared, index);
+        let may = |declared| ecn::may_take(trial, declared, index, span.lo);
         if expect == Wanted::None && odd == 0 && span.lo > 0 && seen.is_some_and(may) {
             let why = format!(
                 "early detection is declared to drop frames of {stream} at the depths that they met, and the case wants none lost"

@@ -21,6 +21,8 @@ pub enum Needs {
     Wire,
     /// What the device says of its watchdog, where its action leaves no trace on the wire.
     Events,
+    /// What the device says of its watchdog, whatever its action.
+    Told,
     /// The device's counters, before and after a trial.
     Counters,
     /// That somebody can configure the device.

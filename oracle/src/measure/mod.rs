@@ -32,7 +32,9 @@ mod pfc;
 mod search;
 mod storm;
 mod tags;
+mod through;
 mod throughput;
+mod told;
 mod void;
 pub(crate) mod watchdog;
 mod watermark_tables;
@@ -61,6 +63,7 @@ static ALL: &[&Known] = &[
     &watchdog::RESTORATION,
     &watchdog::FIRED,
     &action::ACTION,
+    &told::TOLD,
     &loss::LOSS,
     &throughput::THROUGHPUT,
     &latency::LATENCY,

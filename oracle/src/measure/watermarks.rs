@@ -3,6 +3,7 @@
 use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged};
 use super::measurement::{Known, Needs, Red, Tells, by_formula};
+use super::through::Through;
 use crate::Prediction;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::buffer::{self, Others};
@@ -139,6 +140,15 @@ fn checks(declared: &Switch, trial: &Trial, spec: &StreamSpec) -> Vec<Check> {
         grown(DutCounter::PortReceivedOther, &from, 0),
         grown(DutCounter::PortReceivedOther, &to, 0),
     ];
+    let Through { received, sent } = Through::of(trial, declared, spec);
+    for (counter, port, want) in
+        [(DutCounter::PortReceived, &from, received), (DutCounter::PortSent, &to, sent)]
+    {
+        // Not every device counts what passes its ports.
+        if trial.observation.counters.has(&counter.of(port, class)) {
+            all.push(Check { want, ..grown(counter, port, 0) });
+        }
+    }
     if lossless {
         let held = fill.holds(spec, frames);
         let (shared, headroom) = (held.shared, held.headroom);

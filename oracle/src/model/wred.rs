@@ -6,8 +6,8 @@
 //!
 //! A frame that arrives marked is ECN-capable, stays marked, and counts as marked where it would have been marked.
 //!
-//! Draws are made only where chance decides, and each queue of each port has its own. Left out: the count since the last mark,
-//! by which Floyd and Jacobson space marks out; SAI has nothing of the kind.
+//! Draws are made only where chance decides, and each queue of each port has its own: one for each frame, or one for each that is taken, by
+//! which Floyd and Jacobson space marks out ([`since`]).
 
 use super::chance;
 use super::packet::{CLASSES, Packet, bit, slot};
@@ -16,10 +16,12 @@ use rig_units::{Dur, PortSpeed, Ppm, Time};
 mod average;
 mod config;
 mod curve;
+mod since;
 
 pub use average::Average;
 pub use config::Config;
 pub use curve::Curve;
+use since::Since;
 
 /// What becomes of a frame that arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +67,7 @@ struct Queue {
     /// Common to its draws.
     stream: u64,
     draws: u64,
+    since: Since,
     counts: Counts,
 }
 
@@ -252,14 +255,37 @@ impl Wred {
         let faults = &self.config.faults;
         let extra = Ppm(faults.marks_too_often.unwrap_or(0) * 10_000);
         let chance = curve.chance(depth, faults.no_jump_at_kmax, extra);
-        if let Some(certain) = chance.certain() {
-            return certain;
+        let certain = chance.certain();
+        if self.config.counts_since {
+            let outside = depth < curve.kmin.min(curve.kmax) || certain == Some(true);
+            return self.takes_by_count((port, queue), chance, outside);
         }
+        certain.unwrap_or_else(|| chance.hit(self.draw(port, queue)))
+    }
+
+    /// The same where frames are counted since the last one that was taken. What is outside of the two thresholds ends the count.
+    fn takes_by_count(&mut self, at: (usize, u8), chance: curve::Chance, outside: bool) -> bool {
+        let (port, queue) = at;
+        if outside {
+            self.queues[port][slot(queue)].since.end();
+            return chance.certain() == Some(true);
+        }
+        let taken = self.queues[port][slot(queue)].since.takes(chance);
+        if taken != Some(false) {
+            let limit = self.draw(port, queue);
+            self.queues[port][slot(queue)].since.begin(limit);
+        }
+        taken == Some(true)
+    }
+
+    /// The next draw of a queue, uniform over all numbers.
+    fn draw(&mut self, port: usize, queue: u8) -> u64 {
+        let faults = &self.config.faults;
         let at = &mut self.queues[port][slot(queue)];
         let index = faults.draws_correlated.map_or(at.draws, |times| at.draws / u64::from(times));
         at.draws += 1;
         let drawn_at = if faults.draws_shared_by_ports { 0 } else { port };
-        chance.hit(chance::draw(self.queues[drawn_at][slot(queue)].stream, index))
+        chance::draw(self.queues[drawn_at][slot(queue)].stream, index)
     }
 }
 

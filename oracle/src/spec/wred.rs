@@ -17,6 +17,7 @@ mod average;
 mod before_pfc;
 mod burst;
 mod corners;
+pub mod spacing;
 
 pub use average::Average;
 pub use before_pfc::{BEFORE_PFC_SOURCE, before_any_pfc};

@@ -69,6 +69,12 @@ fn takes(context: &Context<'_>, script: &Script, flow: (u16, &FlowSpec)) -> Opti
     let connection = script.connection(index);
     let each = between.inject.iter().filter(|one| one.on == connection);
     let again = each.map(|one| costs(one, own, (messages * packets, all), asked)).sum::<Dur>();
+    // Who is told of a mark may be as slow as its least rate from then on.
+    let (sends, told) = if spec.verb == Verb::Read { (other, own) } else { (own, other) };
+    let marks = between.inject.iter().any(|one| matches!(one.tamper, Injected::Ce));
+    let slowed = marks && sends.rp.enable && told.np.enable;
+    let slowed = slowed.then(|| sends.rp.min_rate.serialise(frame * (packets * messages)));
+    let all = all + slowed.unwrap_or(Dur::ZERO);
     // A request of a READ is a way of its own for each message.
     let requests = if spec.verb == Verb::Read { asked * messages } else { Dur::ZERO };
     Some(context.apart().most(all + misses + again + requests + end))

@@ -53,6 +53,9 @@ pub struct PerftestArgs {
     /// with :COPIES behind it for more than its first copy. May be given several times.
     #[arg(long, value_name = "RULE")]
     pub rule: Vec<rig_guests::peer::PacketRule>,
+    /// Flows go over RoCEv2 of IPv6, by the guest's GID of it; the two programs find each other over IPv4.
+    #[arg(long)]
+    pub ipv6: bool,
     /// Where the capture (perftest.pcapng) and the guest's console go; what is there of an earlier one is overwritten.
     #[arg(long, value_name = "DIR", default_value = "rig-guest")]
     pub out: PathBuf,

@@ -8,7 +8,7 @@ use rig_capture::connection::{Connection, Finder};
 use rig_capture::pcapng::FrameFile;
 use rig_frames::packet::{self, Packet};
 use rig_guests::peer::Conduct;
-use rig_guests::{Came, Guest, GuestFault, Image, PATIENCE, Perftest};
+use rig_guests::{Came, FlowsOver, Guest, GuestFault, Image, PATIENCE, Perftest};
 use rig_reports::Exit;
 use rig_units::{PortSpeed, Time};
 use serde::Serialize;
@@ -107,6 +107,7 @@ fn perftest(args: &PerftestArgs) -> Result<Exit, GuestFault> {
         program: args.program.clone(),
         flags: args.flags.clone(),
         conduct: Conduct { rules: args.rule.clone(), ack_every: None },
+        over: if args.ipv6 { FlowsOver::V6 } else { FlowsOver::V4 },
         patience: PATIENCE,
     };
     let into = Arc::clone(&seen);

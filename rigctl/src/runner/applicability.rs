@@ -198,6 +198,7 @@ fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<
     let silent = profile.declared.switch().is_some_and(alerts);
     let (ability, before) = match (measure::of(measure).needs)(measure) {
         Needs::Counters => (Ability::Counters, ""),
+        Needs::Told => (Ability::Events, ""),
         Needs::Settings if !capabilities(control).offers(Ability::Configure) => {
             (Ability::Configure, "")
         }

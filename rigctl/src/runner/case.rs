@@ -127,7 +127,7 @@ fn on(rig: &Rig<'_>, profile: &Profile, Applicability { case, .. }: &Applicabili
             let seed = Seed::of_run(rig.seed).split(&case.id.to_string());
             match all_groups(rig, profile, case, &seed, &mut work) {
                 Ok(()) => work.verdict(case),
-                Err(Ended::Away(doubt)) => Verdict::Inconclusive(doubt),
+                Err(Ended::Away(doubt)) => work.left(case, doubt),
                 Err(Ended::Broken(why)) => Verdict::Broken(why),
             }
         }
@@ -206,6 +206,15 @@ impl Work {
         let idle = self.idle.iter().cloned();
         let doubts: Vec<Doubt> = idle.chain(self.doubts.iter().cloned()).collect();
         conclude::conclude(&case.expect, &trials, &self.answers, &doubts, findings)
+    }
+
+    /// The verdict where the device could not be steered any more: what was judged before that stands.
+    fn left(&mut self, case: &Case, doubt: Doubt) -> Verdict {
+        self.short = true;
+        match self.verdict(case) {
+            fail @ Verdict::Fail(_) => fail,
+            _ => Verdict::Inconclusive(doubt),
+        }
     }
 
     /// That somebody asked for the end.
@@ -432,4 +441,50 @@ fn not_applicable(answers: &Answers) -> Vec<String> {
         times => format!("{one} ({times} points)"),
     };
     all.into_iter().map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rig_capture::{Reading, Span, Unit};
+    use rig_oracle::measure::Registry;
+    use rig_oracle::verdict::{Finding, Looked};
+    use rig_oracle::{Prediction, Resolution};
+
+    /// A switch that is wrong at the first setting of a sweep is wrong, whatever becomes of the way to it at the second.
+    #[test]
+    fn what_was_found_before_the_device_was_out_of_reach_stands() {
+        let suites = rig_testcases::read::bundled(&Registry).expect("a catalogue without a fault");
+        let mut all = suites.iter().flat_map(|suite| &suite.cases);
+        let case = all.next().expect("a case");
+        let away = || Doubt { reason: conclude::NOT_STEERED, detail: "trial 23".to_owned() };
+        let judged = |findings| Judgement {
+            measure: "loss",
+            subject: "neighbour".to_owned(),
+            point: String::new(),
+            reading: Reading { unit: Unit::Count, span: Span::exactly(800), frames: Vec::new() },
+            prediction: Prediction {
+                unit: Unit::Count,
+                span: Span::exactly(0),
+                formula: "",
+                text: "no frame".to_owned(),
+                source: "the case",
+            },
+            trials: 1,
+            taken: Vec::new(),
+            looked: Looked { count: 1_753, of: "frames" },
+            resolution: Resolution::yes_or_no(),
+            findings,
+        };
+        let text = |text: &str| text.to_owned();
+        let (want, got, frames) = (text("none lost"), text("800 lost"), Vec::new());
+        let finding = Finding { rule: "loss", want, got, trial: 1, frames };
+        let left = |findings| {
+            let mut work = Work { judgements: vec![judged(findings)], ..Work::default() };
+            work.left(case, away())
+        };
+        assert_eq!(left(vec![finding.clone()]), Verdict::Fail(vec![finding]));
+        assert_eq!(left(Vec::new()), Verdict::Inconclusive(away()));
+        assert_eq!(Work::default().left(case, away()), Verdict::Inconclusive(away()));
+    }
 }

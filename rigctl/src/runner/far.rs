@@ -1,6 +1,11 @@
 //! A case over a way that is longer than its timers, or with NICs that are slower: one whose timer runs out before any answer can be
 //! back, or before it has gone back for a NAK, goes back again and again, whatever the case is about. There the timers have greater
-//! codes, all of them by as much, and what the case delays so that a timer is first is late in proportion.
+//! codes, all of them by as much, and what the case delays so that a timer is first is late in proportion; so long as nothing is done to
+//! a flow's frames it sends as much more, as a timer shows nothing in a flow that is done before it.
+//!
+//! A packet that is to come after the one that was sent in its place is as late as that takes. One that comes before fills its hole by itself, and
+//! whoever has not asked by then need not ask for what it has thrown away behind it: where the sender has no timer the flow is over, and no NIC
+//! is wrong (IBTA volume 1, 9.7.5.1: a NAK binds the responder once it is returned; until then the requester's timer is all there is).
 
 use rig_lab::{Lab, Nic, Profile};
 use rig_oracle::measure;
@@ -8,7 +13,7 @@ use rig_oracle::trials::context::Context;
 use rig_oracle::trials::flow_time::round_trip;
 use rig_oracle::trials::points::{Point, groups};
 use rig_oracle::trials::seed::Seed;
-use rig_testcases::{Case, FlowSpec, Injected, Script, Sweep};
+use rig_testcases::{Case, FlowSpec, Injected, Script, Sweep, Target};
 use rig_units::{Bytes, Dur, Within};
 use serde_json::Value;
 
@@ -19,12 +24,54 @@ const MOST: u64 = 31;
 
 /// The case as it is run there; what is otherwise is added to `left_out`.
 pub(super) fn of(lab: &Lab, profile: &Profile, mut case: Case, left_out: &mut Vec<String>) -> Case {
-    let Some(least) = codes(&case).min() else { return case };
-    let answered = answered(lab, profile, &case);
-    let by = answered.map_or(0, |answered| more(least, answered));
-    if by == 0 || codes(&case).any(|code| code + by > MOST) {
+    let least = codes(&case).min();
+    if least.is_none() && late(&case).next().is_none() {
         return case;
     }
+    let Some(answered) = answered(lab, profile, &case) else { return case };
+    let by = least.map_or(0, |least| more(least, answered));
+    if codes(&case).any(|code| code + by > MOST) {
+        return case;
+    }
+    if by > 0 {
+        outlast(&mut case, by);
+        left_out.push(format!(
+            "timers of less than the {answered} that an answer may take here: all are {} times as long",
+            1_u64 << by
+        ));
+    }
+    let soonest = late(&case).min();
+    let times =
+        soonest.map_or(0, |late| (0..MOST).find(|by| late * (1 << by) > answered).unwrap_or(0));
+    if times > 0 {
+        delay(&mut case, times, |frames| frames == Target::Data);
+        left_out.push(format!(
+            "packets that come late by less than the {answered} until those sent in their place: all are {} times as late",
+            1_u64 << times
+        ));
+    }
+    case
+}
+
+/// By how much packets of data are late that are sent again meanwhile.
+fn late(case: &Case) -> impl Iterator<Item = Dur> {
+    case.between.inject.iter().filter_map(|one| match one.tamper {
+        Injected::Delay(late) if one.frames == Target::Data => Some(late),
+        _ => None,
+    })
+}
+
+/// Makes what the case delays late in proportion.
+fn delay(case: &mut Case, by: u64, of: impl Fn(Target) -> bool) {
+    for injection in case.between.inject.iter_mut().filter(|one| of(one.frames)) {
+        if let Injected::Delay(late) = &mut injection.tamper {
+            *late = late.saturating_mul(1 << by);
+        }
+    }
+}
+
+/// Gives all timers greater codes, by as much, and what is to be seen of them the time that it takes.
+fn outlast(case: &mut Case, by: u64) {
     let longer = |value: &mut Value| {
         if let Some(code) = value.as_u64().filter(|code| *code > 0) {
             *value = (code + by).into();
@@ -41,17 +88,11 @@ pub(super) fn of(lab: &Lab, profile: &Profile, mut case: Case, left_out: &mut Ve
             values.iter_mut().for_each(longer);
         }
     }
-    for injection in &mut case.between.inject {
-        if let Injected::Delay(late) = &mut injection.tamper {
-            *late = late.saturating_mul(1 << by);
-        }
+    delay(case, by, |frames| frames != Target::Data);
+    if case.between.inject.is_empty() {
+        let counts = case.flows.values_mut().filter_map(|flow| flow.count.as_mut());
+        counts.for_each(|count| *count = count.saturating_mul(1 << by));
     }
-    let trip = answered.unwrap_or_default();
-    left_out.push(format!(
-        "timers of less than the {trip} that an answer may take here: all are {} times as long",
-        1_u64 << by
-    ));
-    case
 }
 
 /// Whether a setting is how long a sender waits.

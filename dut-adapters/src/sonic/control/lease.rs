@@ -33,11 +33,12 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// Takes it.
+    /// Takes it. `alone`: no other control of this process has the switch, so that a lease of this process is one that could not be
+    /// given back.
     ///
     /// # Errors
     /// Somebody else has it, and who; or the switch is lost.
-    pub(super) fn take(link: &mut Link, at: &RedisAt) -> Result<Lease, String> {
+    pub(super) fn take(link: &mut Link, at: &RedisAt, alone: bool) -> Result<Lease, String> {
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let process = Owner::this().map_err(|error| format!("/proc: {error}"))?;
         let processes = processes().map_err(|error| format!("/proc: {error}"))?;
@@ -55,7 +56,7 @@ impl Lease {
                 return Ok(Lease { own });
             }
             let Some(has) = has else { continue };
-            if !is_left_behind(&has) {
+            if !is_left_behind(&has) && !(alone && has == own) {
                 return Err(held(at, &has, left));
             }
             drop_it(link, &has).map_err(said)?;

@@ -75,12 +75,12 @@ impl SonicControl {
         profile: &Profile,
         ports: u16,
     ) -> Result<SonicControl, String> {
-        let mut control = SonicControl::with(at, profile, ports, ARRIVES)?;
+        let mut control = SonicControl::leased((at, true), profile, ports, ARRIVES)?;
         control.zero = zero;
         Ok(control)
     }
 
-    /// The same, that waits no longer than `patience` for what is to arrive.
+    /// The same, that waits no longer than `patience` for what is to arrive, and is not the only one that this process has of it.
     ///
     /// # Errors
     /// As [`SonicControl::open`].
@@ -90,8 +90,17 @@ impl SonicControl {
         ports: u16,
         patience: Duration,
     ) -> Result<SonicControl, String> {
+        SonicControl::leased((at, false), profile, ports, patience)
+    }
+
+    fn leased(
+        (at, alone): (&RedisAt, bool),
+        profile: &Profile,
+        ports: u16,
+        patience: Duration,
+    ) -> Result<SonicControl, String> {
         let mut link = Link::open(at).map_err(|lost| lost.plainly())?;
-        let lease = Lease::take(&mut link, at)?;
+        let lease = Lease::take(&mut link, at, alone)?;
         let base = Base { name: profile.name.clone(), profile: profile.clone() };
         let found = found(&mut link, at, ports).and_then(|(tables, ports)| {
             let declared = stated::declared(&tables, &ports, &base)?;
@@ -409,8 +418,8 @@ impl SonicControl {
 
 impl Drop for SonicControl {
     fn drop(&mut self) {
-        // What cannot be undone stays in the journal.
-        if !self.written.is_empty() && self.mend().is_ok() {
+        // What cannot be undone stays in the journal, and a lease that cannot be given back goes by itself.
+        if self.mend().is_ok() {
             let _stays = self.undo(0);
         }
         self.lease.give_back(&mut self.link);

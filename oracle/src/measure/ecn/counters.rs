@@ -4,6 +4,7 @@ use super::super::checks;
 use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Needs, Red, Tells, by_source};
+use super::super::through::Through;
 use super::averages::Averages;
 use super::draws::Rule;
 use super::{Fate, OF_QUEUE, Span, visits};
@@ -15,7 +16,7 @@ use rig_testcases::vocabulary::{Entry, STREAM};
 pub(in super::super) static COUNTERS: Known = Known {
     entry: Entry {
         name: "ecn.counters",
-        about: "the WRED and ECN counters of the queue that a stream is sent to; those of bytes, and of its group, where the device has them",
+        about: "the WRED and ECN counters of the queue that a stream is sent to; those of bytes, of its group, and of all that passed the queue and both ports, where the device has them",
         source: "what the wire shows",
         fields: &[STREAM],
         looks: &OF_QUEUE,
@@ -47,7 +48,7 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
         let own = Rule::of(declared, &trial.script, index);
         let averages = Averages::of(trial, &visits, &own);
         let (mut marked, mut bytes) = (Span::exactly(0), Span::exactly(0));
-        let (mut dropped, mut dropped_bytes, mut full) = (0, 0, 0);
+        let (mut dropped, mut dropped_bytes, mut full) = (Span::exactly(0), Span::exactly(0), 0);
         for (rank, visit) in visits.iter().enumerate() {
             let of = &trial.script.streams[usize::from(visit.stream)];
             let rule = Rule::of(declared, &trial.script, visit.stream);
@@ -58,9 +59,14 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
                     full += 1;
                     continue;
                 }
+                // Where the buffer may have been full nobody can say which of the two it was.
                 None => {
-                    dropped += 1;
-                    dropped_bytes += of.size.0;
+                    let surely = rule.has_room(visit.found, of.size);
+                    for (sum, one) in [(&mut dropped, 1), (&mut dropped_bytes, of.size.0)] {
+                        sum.lo += if surely { one } else { 0 };
+                        sum.hi += one;
+                    }
+                    full += u64::from(!surely);
                     continue;
                 }
                 Some(passed) if !visit.came_marked => Some(passed.marked),
@@ -91,22 +97,24 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
         let of_group = DutCounter::GroupDropped.of(port(spec.from), spec.class);
         let mut all = vec![
             checks::grown(counters, &of_queue(DutCounter::QueueMarked), marked),
-            checks::grown(
-                counters,
-                &of_queue(DutCounter::QueueDroppedEarly),
-                Span::exactly(dropped),
-            ),
+            checks::grown(counters, &of_queue(DutCounter::QueueDroppedEarly), dropped),
             // A lossless class loses to a full buffer at its group, not here.
             checks::grown(
                 counters,
                 &of_queue(DutCounter::QueueDropped),
-                Span { lo: dropped, hi: dropped + full },
+                Span { lo: dropped.lo, hi: dropped.lo + full },
             ),
         ];
-        // Not every device counts bytes of what it marks and drops, or has groups.
+        let Through { received, sent } = Through::of(trial, declared, spec);
+        let left = visits.iter().filter(|visit| visit.passed.is_some()).count() as u64;
+        let queue = Span { lo: left, hi: left + (sent.hi - sent.lo) };
+        // Not every device counts bytes of what it marks and drops, has groups, or counts all that passes.
         let beside = [
+            (DutCounter::PortReceived.of(port(spec.from), spec.class), received),
+            (DutCounter::PortSent.of(port(spec.to), spec.class), sent),
+            (of_queue(DutCounter::QueueSent), queue),
             (of_queue(DutCounter::QueueMarkedBytes), bytes),
-            (of_queue(DutCounter::QueueDroppedEarlyBytes), Span::exactly(dropped_bytes)),
+            (of_queue(DutCounter::QueueDroppedEarlyBytes), dropped_bytes),
             (of_group, Span { lo: 0, hi: full }),
         ];
         let beside = beside.into_iter();

@@ -2,6 +2,7 @@
 //! by how much a device is off.
 
 mod corners;
+mod spaced;
 
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
@@ -19,7 +20,7 @@ use crate::trials::context::Context;
 use crate::trials::points::Point;
 use crate::trials::table::Table;
 use crate::verdict::{Curve, CurvePoint, Looked};
-use rig_lab::Marking;
+use rig_lab::{DrawRule, Marking};
 use rig_testcases::vocabulary::{Entry, Given, Kind, required};
 use std::collections::BTreeMap;
 
@@ -91,7 +92,14 @@ fn expected(context: &Context<'_>, streams: &[String]) -> Vec<Expected> {
         format!(
             "none {done_to} up to {kmin}, then with a chance that grows to {pmax} at {kmax}, all from there on"
         ),
-        &format!("F8, F9: each frame drawn for by itself, at the depth when it {point}"),
+        &match wred.draw {
+            DrawRule::PerFrame => {
+                format!("F8, F9: each frame drawn for by itself, at the depth when it {point}")
+            }
+            DrawRule::CountSinceMark => format!(
+                "F8 at the depth when a frame {point}: the k-th since the last one {done_to} where k times its chance comes to what was drawn then"
+            ),
+        },
     )
 }
 
@@ -176,13 +184,22 @@ impl Sample<'_> {
         }
         let wred = &self.rule.declared.wred;
         // A frame of which only the most that it may have met is above kmin shows nothing: none may have been.
-        let climbed = self.draws.iter().any(|draw| draw.shares.0 > 0.0);
+        let climbed = self.draws.iter().any(|draw| {
+            draw.shares.0 > 0.0
+                || draw.met.and_then(|met| met.between()).is_some_and(|(lo, _)| lo > 0.0)
+        });
         if wred.queues.contains(&self.queue) && !climbed {
             let detail = format!(
                 "no frame of {} is certain to have met more than kmin: the curve does not show",
                 self.on
             );
             judged.doubt(self.at, super::Doubt { reason: "not-observable", detail });
+            return;
+        }
+        if self.rule.counts() {
+            self.certain(judged);
+            self.spaced(judged);
+            judged.curve(self.curve(None));
             return;
         }
         let bins = self.bins();
@@ -270,9 +287,12 @@ impl Sample<'_> {
         let sure = self.draws.iter().filter(|draw| draw.shares.1 <= 0.0 || draw.shares.0 >= 1.0);
         let all: Vec<&Draw> = self.draws.iter().filter(wrong).collect();
         let done_to = self.done_to();
+        let after = if self.rule.counts() { ", after as many as since the last one" } else { "" };
         let text = match all.first() {
-            Some(draw) if draw.taken => format!("no frame {done_to} at a depth of {}", depth(draw)),
-            Some(draw) => format!("every frame {done_to} at a depth of {}", depth(draw)),
+            Some(draw) if draw.taken => {
+                format!("no frame {done_to} at a depth of {}{after}", depth(draw))
+            }
+            Some(draw) => format!("every frame {done_to} at a depth of {}{after}", depth(draw)),
             None => format!("none {done_to} up to kmin, all from kmax on: {} frames", sure.count()),
         };
         let count = u64::try_from(all.len()).unwrap_or(u64::MAX);

@@ -2,8 +2,10 @@
 
 use super::averages::Averages;
 use super::{Class, Doubt, Fate, Script, Switch, Trial, Visit, class, declared_at, visits, wred};
+use crate::measure::buffer_ledger::BufferLedger;
+use crate::spec::wred::spacing::{Gap, Met};
 use rig_capture::Span;
-use rig_lab::Marking;
+use rig_lab::{DrawRule, Marking};
 use rig_units::Bytes;
 use std::collections::BTreeMap;
 
@@ -17,8 +19,13 @@ pub(super) struct Draw {
     pub(super) depth: Span,
     /// The depth at the other point of marking.
     pub(super) other: Span,
-    /// The chance, where the depth is open from the least to the greatest.
+    /// The chance, where the depth is open from the least to the greatest; where the device counts frames since the last one that was taken, given what
+    /// was seen of those.
     pub(super) shares: (f64, f64),
+    /// Its queue, by the rig's port behind it, and the how-manieth of that it is.
+    pub(super) queued: (u16, usize),
+    /// Where on the curve it was; `None`: in which order frames came is not known, or no count is kept.
+    pub(super) met: Option<Met>,
     /// Whether the frame was marked, or dropped where it is to be dropped.
     pub(super) taken: bool,
 }
@@ -31,15 +38,26 @@ pub(super) struct Rule {
     pub(super) class: Class,
     pub(super) fate: Fate,
     pub(super) point: Marking,
+    /// With how many frames in the queue the next may find the buffer full, if all came by one group: split over several, each has more room.
+    full: u64,
 }
 
 impl Rule {
     /// The rule for a stream of a script.
     pub(super) fn of(declared: &Switch, script: &Script, stream: u16) -> Rule {
         let declared = declared_at(declared, script, stream);
-        let class = class(&declared, &script.streams[usize::from(stream)]);
+        let spec = &script.streams[usize::from(stream)];
+        let class = class(&declared, spec);
         let (fate, point) = (class.fate(&declared.wred), class.point(&declared.wred));
-        Rule { declared, class, fate, point }
+        let full = BufferLedger::empty(&declared).first_drop(spec).saturating_sub(1);
+        Rule { declared, class, fate, point, full }
+    }
+
+    /// Whether the buffer surely had room for a frame, so that it was lost to early detection if it was lost. What other queues hold
+    /// is not looked at: no case fills two of them and asks this.
+    pub(super) fn has_room(&self, found: Span, size: Bytes) -> bool {
+        let Switch { buffer, wred, .. } = &self.declared;
+        found.hi.div_ceil(wred::step(buffer, wred, size).max(1)) < self.full
     }
 
     /// A depth with the frame in question, where that counts.
@@ -78,6 +96,40 @@ impl Rule {
         };
         average.chances(&self.class.curve(&self.declared.wred))
     }
+
+    /// Where on its curve such a frame was.
+    fn met(
+        &self,
+        queue: u8,
+        depth: Span,
+        averages: Option<&Averages>,
+        (rank, visit): (usize, &Visit),
+    ) -> Met {
+        let curve = self.class.curve(&self.declared.wred);
+        match (averages, &visit.passed) {
+            _ if !self.declared.wred.queues.contains(&queue) => Met::NOWHERE,
+            (None, _) => Met::at(&curve, depth.lo, depth.hi),
+            (Some(all), Some(passed)) if self.point == Marking::Dequeue => {
+                Met::of_average(&curve, all.at_departure(passed))
+            }
+            (Some(all), _) => Met::of_average(&curve, all.at_arrival(rank, visit)),
+        }
+    }
+
+    /// What a frame met at the point that counts; `None`: it never came to it.
+    fn seen(&self, visit: &Visit, size: Bytes) -> Option<Span> {
+        match self.point {
+            Marking::Enqueue => Some(self.with_itself(visit.found, size)),
+            Marking::Dequeue => {
+                visit.passed.as_ref().map(|passed| self.with_itself(passed.left, size))
+            }
+        }
+    }
+
+    /// Whether a draw is made after each frame that is taken, and not for each.
+    pub(super) fn counts(&self) -> bool {
+        self.declared.wred.draw == DrawRule::CountSinceMark
+    }
 }
 
 /// Every draw that a trial shows of some streams, in the order in which their frames were sent, whichever port they go to: ports
@@ -107,6 +159,9 @@ fn of_queue(
     let Some((first, rule)) = rules.first() else { return Ok(Vec::new()) };
     let visits = visits(trial, *first, &rule.declared)?;
     let averages = Averages::of(trial, &visits, rule);
+    if rule.counts() {
+        return Ok(counted(trial, declared, streams, &visits, averages.as_ref()));
+    }
     let mut all = Vec::new();
     for (rank, visit) in visits.iter().enumerate() {
         let Some((_, rule)) = rules.iter().find(|(stream, _)| *stream == visit.stream) else {
@@ -120,13 +175,58 @@ fn of_queue(
     Ok(all)
 }
 
-/// The draw of one frame; none where it came marked, so that a mark does not show, or where it was lost by something else.
+/// The same of a queue whose frames are counted since the last one that was taken, whichever stream is asked for.
+fn counted(
+    trial: &Trial,
+    declared: &Switch,
+    streams: &[u16],
+    visits: &[Visit],
+    averages: Option<&Averages>,
+) -> Vec<(usize, Draw)> {
+    let mut rules: BTreeMap<u16, Rule> = BTreeMap::new();
+    for visit in visits {
+        rules
+            .entry(visit.stream)
+            .or_insert_with(|| Rule::of(declared, &trial.script, visit.stream));
+    }
+    let spec = |visit: &Visit| &trial.script.streams[usize::from(visit.stream)];
+    let one_port = visits.windows(2).all(|pair| spec(&pair[0]).from == spec(&pair[1]).from);
+    let in_order = one_port || visits.windows(2).all(|pair| pair[0].came.hi < pair[1].came.lo);
+    // Marks that are made when frames leave, and drops when they come, are decided in an order of their own.
+    let at_once = rules
+        .values()
+        .all(|rule| Some(rule.point) == rules.values().next().map(|first| first.point));
+    let known = in_order && at_once;
+    let mut gap = Gap::UNKNOWN;
+    let mut all = Vec::new();
+    for (rank, visit) in visits.iter().enumerate() {
+        let (rule, of) = (&rules[&visit.stream], spec(visit));
+        let Some(depth) = rule.seen(visit, of.size) else { continue };
+        let curve = rule.class.curve(&rule.declared.wred);
+        let met = rule.met(of.class, depth, averages, (rank, visit));
+        if !known {
+            gap = Gap::UNKNOWN;
+        }
+        let draw = draw(trial.number, rule, visit, of.size);
+        let shares = gap.chances(&curve, met);
+        gap = gap.after(&curve, met, draw.map(|draw| draw.taken));
+        if let Some(draw) = draw.filter(|_| streams.contains(&visit.stream)) {
+            let (queued, met) = ((of.to, rank), known.then_some(met));
+            all.push((visit.sent, Draw { shares, queued, met, ..draw }));
+        }
+    }
+    all
+}
+
+/// The draw of one frame; none where it came marked, so that a mark does not show, or where it was lost by something else. Where a frame may
+/// have found the buffer full, none either, whether it was lost or not: to leave out the lost ones alone would bend the curve.
 fn draw(trial: u32, rule: &Rule, visit: &Visit, size: Bytes) -> Option<Draw> {
     let left = visit.passed.as_ref().map(|passed| rule.with_itself(passed.left, size));
     let found = rule.with_itself(visit.found, size);
     let taken = match rule.fate {
         Fate::Mark if visit.came_marked => return None,
         Fate::Mark => visit.passed.as_ref()?.marked,
+        Fate::Drop if !rule.has_room(visit.found, size) => return None,
         Fate::Drop => visit.passed.is_none(),
     };
     let (depth, other) = match rule.point {
@@ -134,7 +234,7 @@ fn draw(trial: u32, rule: &Rule, visit: &Visit, size: Bytes) -> Option<Draw> {
         Marking::Enqueue => (found, left.unwrap_or(found)),
     };
     let record = visit.passed.as_ref().map_or(visit.sent, |passed| passed.record);
-    Some(Draw { trial, record, depth, other, shares: (0.0, 0.0), taken })
+    Some(Draw { trial, record, depth, other, shares: (0.0, 0.0), queued: (0, 0), met: None, taken })
 }
 
 #[cfg(test)]
@@ -161,7 +261,7 @@ mod tests {
         };
         let class = Class { color: Color::Green, capable };
         let (fate, point) = (class.fate(&declared.wred), class.point(&declared.wred));
-        Rule { declared, class, fate, point }
+        Rule { declared, class, fate, point, full: 2 }
     }
 
     fn visit(came_marked: bool, passed: Option<bool>) -> Visit {
@@ -200,6 +300,20 @@ mod tests {
         let lost = draw(1, &rule, &visit(false, None), FRAME).unwrap();
         assert!(lost.taken && lost.record == 5 && lost.depth == Span { lo: 100, hi: 200 });
         assert!(!draw(1, &rule, &visit(false, Some(false)), FRAME).unwrap().taken);
+    }
+
+    /// Behind so many frames a full buffer may have lost it as well; what passed there says no more of the curve than what was lost.
+    #[test]
+    fn where_the_buffer_may_have_been_full_no_drop_is_drawn_for() {
+        let mut rule = rule(false, Marking::Dequeue);
+        // A cell of 208 B holds what it found: one frame.
+        assert!(rule.has_room(visit(false, None).found, FRAME));
+        rule.full = 1;
+        assert!(
+            [None, Some(false)]
+                .iter()
+                .all(|passed| { draw(1, &rule, &visit(false, passed.clone()), FRAME).is_none() })
+        );
     }
 
     #[test]

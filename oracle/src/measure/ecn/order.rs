@@ -3,7 +3,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Red, Tells};
-use super::{OF_QUEUE, Prediction, Span, Unit, visits};
+use super::{Doubt, NOT_OBSERVABLE, OF_QUEUE, Prediction, RARE, Span, Trial, Unit, draws, visits};
 use rig_capture::Dir;
 use rig_testcases::Measure;
 use rig_testcases::Switch;
@@ -77,6 +77,7 @@ fn judge(done: &JudgeContext<'_>, stream: &str, first: First, judged: &mut Judge
         let time = |record: Option<usize>| record.map(|record| records[record].at);
         let marks_first =
             is_first(time(mark), time(xoff), slack).map_err(|why| trial.doubt(why))?;
+        by_chance(trial, declared, index, (first, marks_first), xoff)?;
         let (came, wish, text) = match first {
             First::Ecn => (marks_first, "a mark", "a mark before the first XOFF"),
             First::Pfc => (!marks_first, "an XOFF", "an XOFF before the first mark"),
@@ -99,6 +100,46 @@ fn judge(done: &JudgeContext<'_>, stream: &str, first: First, judged: &mut Judge
         let looked = looked(records.len(), "first marks and XOFFs");
         Ok(TrialReading { span: Span::exactly(u64::from(came)), want, got, records, looked })
     });
+}
+
+/// Where it came the other way round than wanted, whether it had to come as wanted: marks are drawn, and by a curve that is low where XOFF comes none need
+/// have come before it, or one may have.
+///
+/// # Errors
+/// By what is declared it may have come as it did, with the chance.
+fn by_chance(
+    trial: &Trial,
+    declared: &Switch,
+    stream: u16,
+    (first, marks_first): (First, bool),
+    xoff: Option<usize>,
+) -> Result<(), Doubt> {
+    let spec = &trial.script.streams[usize::from(stream)];
+    let to_queue = (0_u16..).zip(&trial.script.streams);
+    let to_queue = to_queue.filter(|(_, of)| (of.to, of.class) == (spec.to, spec.class));
+    let streams: Vec<u16> = to_queue.map(|(index, _)| index).collect();
+    let early = |record: usize| xoff.is_none_or(|xoff| record < xoff);
+    // The logarithm of the chance that none was marked before XOFF, at the most and at the least.
+    let unmarked = || -> Result<(f64, f64), Doubt> {
+        let draws = draws::draws(trial, declared, &streams)?;
+        let before = draws.iter().filter(|draw| early(draw.record));
+        let none = |share: f64| (1.0 - share).max(0.0).ln();
+        Ok(before.fold((0.0, 0.0), |(most, least), draw| {
+            (most + none(draw.shares.0), least + none(draw.shares.1))
+        }))
+    };
+    let (what, chance) = match first {
+        First::Ecn if !marks_first => ("no frame is marked", unmarked()?.0.exp()),
+        First::Pfc if marks_first => ("a frame is marked", -unmarked()?.1.exp_m1()),
+        First::Ecn | First::Pfc => return Ok(()),
+    };
+    if chance <= RARE.exp() {
+        return Ok(());
+    }
+    let why = format!(
+        "by what is declared {what} before the first XOFF with a chance of up to {chance:.1e}"
+    );
+    Err(Doubt { reason: NOT_OBSERVABLE, ..trial.doubt(&why) })
 }
 
 /// Whether `a` came before `b`, where timestamps may be off by `slack` together.

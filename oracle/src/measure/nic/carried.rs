@@ -3,6 +3,7 @@
 
 mod longest;
 mod mended;
+mod predicted;
 mod unready;
 
 use self::longest::Longest;
@@ -37,22 +38,37 @@ pub(in super::super) static GOODPUT: Known = Known {
             optional("from", Kind::Duration, "from when on; absent: from the trial's start"),
             optional("at_least", Kind::Rate, "the least that the case wants"),
             optional("at_most", Kind::Rate, "the greatest that the case wants"),
+            optional(
+                "expect",
+                Kind::Word(&["predicted"]),
+                "what the CNPs that came leave it, its port, the way and both NICs, by what is declared: no less and no more; absent: what the case says",
+            ),
             OR,
         ],
         check: |given| {
-            let wanted = given.says("at_least") || given.says("at_most");
+            let says = |keys: &[&str]| keys.iter().any(|key| given.says(key));
+            let (itself, predicted) = (says(&["at_least", "at_most"]), given.says("expect"));
+            let wanted = itself != predicted && !(predicted && says(&["or"]));
             if !wanted {
-                let want = "`at_least: 40Gbps-L2`, `at_most:` or both";
-                given.at.fault("nothing is wanted of it", want);
+                let found = match itself || predicted {
+                    true => "it is predicted, and the case wants something itself",
+                    false => "nothing is wanted of it",
+                };
+                let want = "`at_least: 40Gbps-L2`, `at_most:` or both, or `expect: predicted`";
+                given.at.fault(found, want);
             }
             wanted
         },
         looks: &[Looks::EVERY_FRAME],
+        sense: predicted::between_two,
         ..Entry::USUAL
     },
     tells: Tells::Width("the timestamps of both ends, over the time between them"),
     red: Red::Mutated("rate-over-a-long-way", "nic.rp.timer=x2"),
-    expected: |measure, _, _| in_words(wanted(measure)),
+    expected: |measure, _, _| match measure.arguments.word("expect") {
+        Some(_) => by_source(predicted::TEXT.to_owned(), predicted::SOURCE),
+        None => in_words(wanted(measure)),
+    },
     judge: |measure, done, judged| goodput(done, measure, judged),
     from_start: FromStart::Everything,
     crosses: |_, _| BEHIND,
@@ -265,8 +281,12 @@ fn goodput(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
     let from = measure.arguments.dur("from").unwrap_or_default();
     done.each("rate.goodput", flow, judged, |trial| {
         let carried = Carried::of(done, trial, flow)?;
+        let start = Time::ZERO + from;
         let want = match longest(done, trial, measure) {
-            Some(longest) => longest.of_rate(wanted(measure), &carried, Time::ZERO + from),
+            _ if measure.arguments.word("expect").is_some() => {
+                predicted::of(done, trial, flow, (&carried, start))?
+            }
+            Some(longest) => longest.of_rate(wanted(measure), &carried, start),
             None => wanted(measure),
         };
         let line = trial.observation.ports[usize::from(carried.spec.nic)].speed;

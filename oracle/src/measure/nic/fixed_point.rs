@@ -126,6 +126,7 @@ fn rests(
     let of = |window: &Window| {
         let few = || trial.doubt(&format!("too little was carried by {}", window.flows.join(", ")));
         let runs = runs(done, point, window)?.ok_or_else(few)?;
+        runs.overflowed(done, point, window)?;
         let batch = (window.until - window.from).0 / batches_of(&runs);
         let millions = |cnps: u64| float(cnps) / (float(batch) / 1e6);
         let marked = mean(&runs, alpha, |all| Some(float(all.marked) / nonzero(all.frames)?));
@@ -166,6 +167,7 @@ fn sum<'a>(all: impl Iterator<Item = &'a Carried>) -> Carried {
         bytes: sum.bytes + one.bytes,
         marked: sum.marked + one.marked,
         cnps: sum.cnps + one.cnps,
+        lost: sum.lost + one.lost,
         waited: sum.waited + one.waited,
     })
 }

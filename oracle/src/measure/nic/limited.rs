@@ -3,13 +3,14 @@
 use super::super::judge_context::JudgeContext;
 use super::Seen;
 use crate::judge::answers::NOT_MEASURED;
-use crate::judge::nic::rp::{self, Followed};
-use crate::spec::nic::gaps::Off;
+use crate::judge::nic::rp::{self, Followed, Kind};
+use crate::spec::nic::gaps::{Off, gaps};
 use crate::spec::nic::real::Real;
 use crate::spec::nic::{forms, pipeline};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::Span;
+use rig_frames::psn::Psn;
 use rig_lab::{Limiting, Receive, Rp, Scope};
 use rig_testcases::RoceKind;
 use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
@@ -44,6 +45,9 @@ pub(super) struct Limited {
     pub(super) cnps: Vec<Told>,
     /// Records, departures and sizes of the packets.
     pub(super) frames: Vec<(usize, Time, Bytes)>,
+    /// The packets, by index, with which it went back: before one of those it waited for what its latencies and timers take, and that is no
+    /// lateness of the limiter's.
+    went_back: Vec<usize>,
 }
 
 impl Seen<'_> {
@@ -81,8 +85,9 @@ impl Limited {
         let cnps = told.filter(|(one, _)| own(one.connection));
         let cnps = cnps.map(|(one, passes)| Told { record: one.record, at: one.at, passes });
         let data = seen.left.iter().filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
-        let frames = data.filter(|one| own(one.roce.connection));
-        let frames = frames.map(|one| (one.record, one.at, Bytes(one.roce.size.into())));
+        let data: Vec<_> = data.filter(|one| own(one.roce.connection)).collect();
+        let went_back = went_back(data.iter().map(|one| (one.roce.connection, one.roce.psn)));
+        let frames = data.iter().map(|one| (one.record, one.at, Bytes(one.roce.size.into())));
         let frames: Vec<_> = frames.collect();
         let line = trial.observation.ports[usize::from(spec.nic)].speed;
         // What else the NIC sends may be in the way of a packet: what is under way, and a frame of each other connection; two where
@@ -111,16 +116,48 @@ impl Limited {
             allowance: seen.apart.most(turns + under_way),
             cnps: cnps.collect(),
             frames,
+            went_back,
         })
     }
 
+    /// What is off, each gap by itself. One in which it went back may be as long as that takes.
     pub(super) fn follow(&self) -> Followed {
         let cnps: Vec<Time> = self.cnps.iter().map(|cnp| cnp.passes).collect();
         let frames: Vec<(Time, Bytes)> =
             self.frames.iter().map(|&(_, at, bytes)| (at, bytes)).collect();
         let allowance = Some(self.allowance);
         let seen = rp::Seen { cnps: &cnps, frames: &frames, off: self.off, allowance };
-        rp::follow(&self.rp, self.line, &seen)
+        let mut followed = rp::follow(&self.rp, self.line, &seen);
+        followed.faults.retain(|fault| {
+            let mut back = self.went_back.iter();
+            let waited = back.any(|&index| fault.from < index && index <= fault.frame);
+            fault.kind != Kind::TooLate || !waited
+        });
+        followed
+    }
+
+    /// What the rule leaves from the beginning of each frame to that of the next one of its limiter, at the least and at the most, where there is
+    /// something to send and nothing else is in the way; by the device's clock. Of a burst its last frame bears what the rest of it does not
+    /// take. `None`: stamps leave too many orders open to say.
+    pub(super) fn holds(&self) -> Option<Vec<[Dur; 2]>> {
+        let cnps: Vec<Time> = self.cnps.iter().map(|cnp| cnp.passes).collect();
+        let frames: Vec<(Time, Bytes)> =
+            self.frames.iter().map(|&(_, at, bytes)| (at, bytes)).collect();
+        let asked = gaps(&self.rp, self.line, &cnps, &frames, (self.off, Some(self.allowance)));
+        let mut used = Dur::ZERO;
+        let each = asked.iter().zip(&frames).map(|(gap, &(_, bytes))| {
+            if gap.is_lost() {
+                return None;
+            }
+            let slot = self.line.slot(bytes);
+            used += slot;
+            let holds = [gap.lo, gap.hi].map(|asked| slot + asked.saturating_sub(used));
+            if gap.bytes > Bytes(0) {
+                used = Dur::ZERO;
+            }
+            Some(holds)
+        });
+        each.collect()
     }
 
     /// Whether something is sent once the first CNP takes effect, if there is one.
@@ -192,5 +229,29 @@ impl Limited {
             .filter(|(_, pair)| pair[1].1 > self.free(pair[0].1, pair[0].2) && pair[0].1 > cnp.at);
         let first = idle.next().map(|(index, _)| index).filter(|index| *index > 0);
         first.map(|index| (cnp, index)).ok_or_else(|| trial.doubt("no packet was held back"))
+    }
+}
+
+/// Which packets, by index, are not ahead of the one before them of their connection.
+fn went_back(sent: impl Iterator<Item = (u16, u32)>) -> Vec<usize> {
+    let mut last: BTreeMap<u16, Psn> = BTreeMap::new();
+    let back = sent.enumerate().filter_map(|(index, (connection, psn))| {
+        let psn = Psn::new(psn);
+        let before = last.insert(connection, psn)?;
+        psn.ahead_of(before).is_none_or(|ahead| ahead == 0).then_some(index)
+    });
+    back.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_goes_back_sends_a_packet_that_is_not_ahead_of_the_last_of_its_connection() {
+        // Two connections take turns; 4 goes back to 8, 5 sends its first anew, and its next is ahead again beyond the greatest number.
+        let most = (1 << 24) - 1;
+        let sent = [(4, 7), (5, most), (4, 8), (5, most), (4, 9), (4, 8), (5, 0), (4, 9)];
+        assert_eq!(went_back(sent.into_iter()), [3, 5]);
     }
 }

@@ -3,6 +3,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
 use super::super::measurement::{Known, Red, Tells, in_words};
+use super::limited::Limited;
 use super::{BEHIND, over_the_way};
 use crate::judge::batches::Mean;
 use crate::judge::nic::shares::{self, Equal};
@@ -97,6 +98,37 @@ pub(super) fn runs(
 }
 
 impl Runs {
+    /// Whether packets decide: where the rig's queue was full and all slowed down as declared, who goes back for what was lost has less,
+    /// and a queue that is full grows with nobody. Where somebody did not slow down it is that which fills it, and is judged.
+    ///
+    /// # Errors
+    /// Packets were lost between NICs that did what they are declared to do.
+    pub(super) fn overflowed(
+        &self,
+        done: &JudgeContext<'_>,
+        point: usize,
+        window: &Window,
+    ) -> Result<(), Doubt> {
+        let batches = self.carried.iter().flatten().flatten();
+        let lost: u64 = batches.map(|batch| batch.lost).sum();
+        if lost == 0 {
+            return Ok(());
+        }
+        for trial in done.valid(point) {
+            for flow in &window.flows {
+                if !Limited::of(done, &trial, flow)?.follow().faults.is_empty() {
+                    return Ok(());
+                }
+            }
+        }
+        let why = format!(
+            "the rig's queue was full and lost {lost} packets of {}, which all slowed down as declared: shares and queues are those of the loss",
+            window.flows.join(", ")
+        );
+        let detail = format!("{} {why}", done.place(&done.points[point]));
+        Err(Doubt { reason: "not-observable", detail: detail.trim().to_owned() })
+    }
+
     /// What each batch of each trial came to, for `measure` at `place`.
     pub(super) fn table(&self, measure: &'static str, window: &Window, place: &str) -> Table {
         const COLUMNS: &[&str] = &[
@@ -140,6 +172,11 @@ fn judge(done: &JudgeContext<'_>, window: &Window, within: Ppm, judged: &mut Jud
         };
         let place = done.place(point);
         judged.table(runs.table("rate.shares", window, &place));
+        if let Err(doubt) = runs.overflowed(done, index, window) {
+            starved(done, (index, &place), (window, within), &runs, judged);
+            judged.doubt(At::Point(index), doubt);
+            continue;
+        }
         let bytes = |batch: &Carried| Bytes(batch.bytes);
         let of_run = |run: &Vec<Carried>| run.iter().map(bytes).collect();
         let of_flow = |flow: &Vec<Vec<Carried>>| flow.iter().map(of_run).collect();

@@ -153,7 +153,9 @@ impl Switched {
             return;
         }
         let (guard, event, at) = (&self.guards[index], published.event, network.now());
-        acted.push(Acted { at, device: 0, port: guard.at.port, class: guard.class, event });
+        if !(self.faults.pfcwd.storm_untold && event == Event::Storm) {
+            acted.push(Acted { at, device: 0, port: guard.at.port, class: guard.class, event });
+        }
         self.has_restored |= event == Event::Restore;
         self.actions.decide(at, (index, event), self.latency());
         self.act(network);

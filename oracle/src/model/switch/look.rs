@@ -186,7 +186,11 @@ impl Switch {
     /// What is shown of one port as a whole.
     fn port_shown(&self, index: usize) -> PortShown {
         let port = &self.ports[index];
-        let sum = |of: fn(&Counters) -> u64| port.counters.iter().map(of).sum();
+        let off_by = u64::from(self.buffer.faults().port_counters_off.unwrap_or(0));
+        let sum = |of: fn(&Counters) -> u64| {
+            let sum: u64 = port.counters.iter().map(of).sum();
+            sum + off_by * u64::from(sum > 0)
+        };
         PortShown {
             received: sum(|class| class.rx_packets),
             sent: sum(|class| class.tx_packets),

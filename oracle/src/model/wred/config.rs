@@ -2,7 +2,7 @@
 
 use super::{Curve, Depth};
 use crate::model::packet::{Packet, bit};
-use rig_lab::{Color, DepthUnit, EcnMode, Marking, WredFaults};
+use rig_lab::{Color, DepthUnit, DrawRule, EcnMode, Marking, WredFaults};
 use rig_units::{Bytes, Ppm};
 
 /// Early detection, the same on every port.
@@ -24,6 +24,8 @@ pub struct Config {
     pub counts_itself: bool,
     /// What each frame counts, whatever its size; without it frames count what they take.
     pub packet: Option<u64>,
+    /// Whether a draw is made once after each frame that is taken, and not for each frame.
+    pub counts_since: bool,
     /// Colour of every DSCP, as an index.
     pub color: [u8; 64],
     /// Where its draws come from.
@@ -45,6 +47,7 @@ impl Config {
             at_enqueue: false,
             counts_itself: false,
             packet: None,
+            counts_since: false,
             color: [0; 64],
             seed: 0,
             faults: WredFaults::NONE,
@@ -82,6 +85,7 @@ impl Config {
                 DepthUnit::Bytes => None,
                 DepthUnit::Packets(Bytes(size)) => Some(size),
             },
+            counts_since: wred.draw == DrawRule::CountSinceMark,
             color,
             seed: 0,
             faults: WredFaults::NONE,
@@ -100,10 +104,11 @@ impl Config {
         }
     }
 
-    /// Whether the depth of the queue in bytes, the frame counted, is never less than the one that decides.
+    /// Whether the depth of the queue in bytes, the frame counted, is never less than the one that decides, and what is less deep changes nothing.
     pub(super) const fn is_plain(&self) -> bool {
         self.weight == 0
             && self.packet.is_none()
+            && !self.counts_since
             && !self.faults.depth_of_port
             && !self.faults.depth_of_class
             && !self.faults.clears_ce

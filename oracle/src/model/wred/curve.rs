@@ -53,6 +53,12 @@ impl Chance {
         }
     }
 
+    /// Whether so many times this chance come to `limit` of 2^32 parts of one.
+    pub const fn reaches(self, times: u32, limit: u64) -> bool {
+        // 58 bits, and twice 32.
+        self.num > 0 && (self.num * times as u128) << 32 >= self.den * limit as u128
+    }
+
     /// Whether a draw, uniform over all numbers, is a hit: so for one in `den / num`, to one in 2^64.
     pub const fn hit(self, draw: u64) -> bool {
         // A million times a depth of 2^38 B takes 58 bits.

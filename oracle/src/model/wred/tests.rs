@@ -241,3 +241,37 @@ proptest! {
         prop_assert!(marks(depth + 1) || !marks(depth));
     }
 }
+
+#[test]
+fn marks_by_a_count_are_twice_as_many_and_no_gap_is_longer_than_one_over_the_chance() {
+    // A tenth at 2000 B: gaps of 1 to 10, of which the mean is 5.5.
+    let counting = Config { counts_since: true, ..config(curve(0, 20_000, 100)) };
+    let mut wred = wred(&counting);
+    let mut gaps = [0_u32; 11];
+    let mut since = 0;
+    for _ in 0..55_000 {
+        since += 1;
+        if marked(&mut wred, 1, 2_000) == 1 {
+            gaps[since] += 1;
+            since = 0;
+        }
+    }
+    // Some 10 000 marks, 1000 of each gap: 30 is a standard deviation.
+    assert_eq!(gaps[0], 0);
+    assert!(gaps[1..].iter().all(|&gap| gap.abs_diff(1_000) < 180), "{gaps:?}");
+}
+
+#[test]
+fn what_is_outside_of_the_thresholds_ends_the_count() {
+    let counting = Config { counts_since: true, ..config(curve(10_000, 20_000, 100)) };
+    let fates = |depths: &[u64]| {
+        let mut wred = wred(&counting);
+        depths.iter().map(|&bytes| marked(&mut wred, 1, bytes)).collect::<Vec<u32>>()
+    };
+    // At nearly 1 each frame is taken but the first, which begins the count.
+    assert_eq!(fates(&[19_999, 19_999, 19_999]), [0, 1, 1]);
+    assert_eq!(fates(&[19_999, 19_999, 9_999, 19_999, 19_999]), [0, 1, 0, 0, 1]);
+    assert_eq!(fates(&[20_000, 20_000, 19_999, 19_999]), [1, 1, 0, 1]);
+    // At kmin it goes on.
+    assert_eq!(fates(&[19_999, 19_999, 10_000, 19_999]), [0, 1, 0, 1]);
+}

@@ -14,7 +14,7 @@ use rig_capture::{Counters, DutWaits, Integrity, Lateness, Observation, PortTrac
 use rig_dut::{Control as _, PerftestControl};
 use rig_generator::clock::{Clock as _, Wall};
 use rig_guests::peer::Conduct;
-use rig_guests::{Came, Guest, GuestFault, Perftest};
+use rig_guests::{Came, FlowsOver, Guest, GuestFault, Perftest};
 use rig_lab::{Declared, Setting};
 use rig_testcases::{Action, FlowSpec, Script, Verb};
 use rig_units::{Dur, Time};
@@ -153,6 +153,7 @@ impl GuestLab {
             program: program.to_owned(),
             flags: flags.split(' ').map(str::to_owned).collect(),
             conduct: Conduct { rules: Vec::new(), ack_every: self.control.ack_every() },
+            over: FlowsOver::V4,
             patience: Duration::from_nanos(length.0 / 1_000),
         }
     }

@@ -4,7 +4,6 @@ use super::super::ledger::Ledger;
 use super::injector::Injector;
 use rig_capture::decode::roce_kind;
 use rig_capture::{Dir, Record, What};
-use rig_frames::ip::Ip;
 use rig_frames::packet::{self, Packet, RoceFrame};
 use rig_frames::psn::Psn;
 use rig_guests::peer::{Midway, Onward, QpPair, Treatment};
@@ -59,7 +58,6 @@ impl Tape {
 
     /// What a frame of the connection was; `None`: it is of none, or says nothing.
     fn roce(&self, frame: &RoceFrame) -> Option<Roce> {
-        let Ip::V4(ip) = frame.path.ip else { return None };
         let ends = self.ends?;
         let own = [ends.own, ends.peer].contains(&frame.bth.dest_qp);
         own.then_some(())?;
@@ -68,8 +66,8 @@ impl Tape {
             kind: roce_kind(frame, None)?,
             psn: self.first.wrapping_add(self.number(frame.bth.psn)?) & 0xff_ffff,
             size: u16::try_from(frame.size().0).ok()?,
-            ecn: ip.ecn,
-            dscp: ip.dscp.get(),
+            ecn: frame.path.ip.ecn(),
+            dscp: frame.path.ip.dscp().get(),
             corrupt: false,
             address: 0,
         })

@@ -145,3 +145,33 @@ fn no_more_is_wanted_than_what_is_declared_leaves_and_no_less() {
         assert!(matches!(slow, Word::Fail(_)), "{wants}: {slow:?}");
     }
 }
+
+#[test]
+fn what_is_predicted_of_a_goodput_holds_what_a_healthy_nic_gets_through_and_little_else() {
+    let of = |mutant: Option<&str>| {
+        let text = "    dut: {nic: {generation: gen2}, peer: {generation: gen2}}
+    between: {delay: 500ns, inject: [{on: sender, frames: data, during: 20us, every: 100us, do: ce}]}
+    flows: {sender: {nic: p1, to: p2, class: 3, verb: write, message: 16KiB, mtu: 1024B}}
+    steps: [{at: 0us, start: sender, for: 400us}]
+    length: 500us
+    trials: 1
+    measure: [{rate.goodput: {flow: sender, expect: predicted}}]
+";
+        Ran::with("gen2-to-gen2", text, |profile| {
+            if let Some(mutant) = mutant {
+                profile.mutate(&mutant.parse().expect("a departure")).expect("it has that");
+            }
+        })
+    };
+    let ran = of(None);
+    let ran = ran.as_seen();
+    let (got, want) = ran.spans("rate.goodput");
+    assert!(want.lo < got.lo && got.hi < want.hi, "{got:?} {want:?}");
+    // What acknowledgements may wait for leaves a hundredth of so short a flow open.
+    assert!(want.hi - want.lo < want.lo / 50, "{want:?}");
+    for departs in ["nic.rp.timer=x2", "nic.rp.enable=false", "deviation=line_rate_halved"] {
+        let wrong = of(Some(departs));
+        let word = wrong.as_seen().word("rate.goodput");
+        assert!(matches!(word, Word::Fail(_)), "{departs}: {word:?}");
+    }
+}

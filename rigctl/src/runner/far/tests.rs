@@ -56,6 +56,53 @@ fn timers_outlast_the_way_and_what_is_to_come_after_them_does_still() {
     assert_eq!(late, Dur::us(70 * 16));
     // Each of a sweep stays another.
     assert_eq!(codes(&over(10, "last-packet-lost").0).collect::<Vec<_>>(), [6, 7, 9]);
+    // A flow to which nothing is done goes on for as many times its timer; what is done to one is counted from its first packet.
+    let count = |km, name| over(km, name).0.flows["sender"].count;
+    assert_eq!(["nothing-lost", "lost-nak"].map(|name| count(10, name)), [Some(384), Some(12)]);
+    // What is to come behind the one that was sent in its place is late by more than that takes.
+    let late = |km| super::late(&over(km, "late-frame").0).collect::<Vec<_>>();
+    assert_eq!([0, 10].map(late), [[Dur::us(20)], [Dur::us(320)]]);
+}
+
+/// The bundled NICs with something else declared of each.
+fn declared(text: &str) -> Lab {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("writable");
+        path
+    };
+    for generation in ["gen1", "gen2"] {
+        let name = format!("own-{generation}");
+        let text = format!(
+            "name: {name}\nabout: a\nextends: {generation}\nasic: asic\ndeclared: {text}\n"
+        );
+        write(&format!("{name}.yaml"), &text);
+    }
+    let pairs =
+        "duts: [{pair: [own-gen2.yaml, own-gen1.yaml]}, {pair: [own-gen2.yaml, own-gen2.yaml]}]";
+    let lab = write("lab.yaml", &format!("about: a\ntransport: virtual\ncable: 3m\n{pairs}\n"));
+    rig_lab::read::lab(Some(&lab)).unwrap_or_else(|faults| panic!("{faults:?}"))
+}
+
+#[test]
+fn nics_of_another_speed_or_slow_to_ask_are_healthy_and_wrong_ones_of_theirs_show() {
+    let ports = |gbps| declared(&format!("{{ports: [{{count: 1, speed: {gbps}Gbps}}]}}"));
+    let asks = || declared("{nic: {rc: {nak_latency: 500us}}}");
+    let passes = |lab: &Lab, suite, name| {
+        let of = verdicts(lab, suite, &[name]);
+        assert!(matches!(of[..], [(_, Verdict::Pass)]), "{of:?}");
+    };
+    passes(&ports(40), "interop", "gen2-to-gen1");
+    passes(&ports(10), "recovery", "lost-cnp");
+    passes(&asks(), "recovery", "late-frame");
+    let red = |lab, mutant, suite, name| {
+        let of = wrong(lab, mutant, suite, &[name]);
+        assert!(matches!(of[..], [(_, Verdict::Fail(_))]), "{mutant}: {of:?}");
+    };
+    red(ports(10), "deviation=tries_not_reset", "recovery", "progress-between-timeouts");
+    red(ports(10), "peer.np.interval=x2", "recovery", "lost-cnp");
+    red(asks(), "deviation=duplicate_acked_as_itself", "recovery", "late-frame");
 }
 
 #[test]
@@ -74,6 +121,9 @@ fn healthy_nics_recover_over_long_cables_and_wrong_ones_show() {
     };
     red("deviation=nak_holds_all", "loss-of-another-flow-over-a-long-way");
     red("deviation=line_rate_halved", "nothing-lost");
+    red("deviation=timeout_not_restarted", "nothing-lost");
+    red("deviation=tries_not_reset", "progress-between-timeouts");
+    red("deviation=duplicate_acked_as_itself", "late-frame");
     // Twice as far nothing of two flows overlaps any more, and nobody is accused.
     let names = ["nothing-lost", "for-good", "the-other-way", "late-nak", "ready", "spoilt-read"];
     let farther = verdicts(&nics(20), "recovery", &names);

@@ -1,12 +1,14 @@
 //! How long a flow may take at the most, by what is declared of its NICs and of the way between: what a case wants in an ordinary lab is more
 //! than slower ports, longer cables or later answers leave.
 //!
-//! All that left the sender's port takes its time there, one frame after the other. Each time that the sender goes back it waits for as long as a
+//! All that left the sender's port takes its time there, one frame after the other, and what a CNP slows down as long as the rule holds it back by the
+//! CNPs that came. Each time that the sender goes back it waits for as long as a
 //! receiver may take to ask, a NIC to go back, and both ways between the two; where nobody asked, for its timer. That a NIC goes back once too
 //! often, or sends what nobody asked for, is not to be seen here: `rc.sender` and `rc.receiver` judge each.
 
 use super::super::super::judge_context::JudgeContext;
 use super::super::Seen;
+use super::super::limited::Limited;
 use super::{Carried, Doubt, NOT_MEASURED, Prediction, Span, Unit};
 use crate::spec::nic::rc::timeout;
 use crate::trials::trial::Trial;
@@ -15,6 +17,7 @@ use rig_frames::psn::Psn;
 use rig_lab::{Rp, Scope};
 use rig_testcases::{RoceKind, Verb};
 use rig_units::{Bytes, Dur, Time, Within};
+use std::collections::BTreeSet;
 
 /// What a flow may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +26,8 @@ pub(super) struct Longest {
     pub(super) takes: Dur,
     /// From the first acknowledgement to the last: the way is the same for both.
     apart: Dur,
+    /// How much longer one acknowledgement may take than another.
+    pub(super) uneven: Dur,
 }
 
 impl Longest {
@@ -40,10 +45,15 @@ impl Longest {
         let sizes = data.left.iter().map(|one| one.roce.size);
         let longest = sizes.clone().max()?;
         let slots: Dur = sizes.map(|size| port.speed.slot(Bytes(size.into()))).sum();
-        // One that is told to slow down may be as slow as its least rate.
-        let of_flow = data.left.iter().filter(|one| one.roce.connection == connection);
-        let bytes: Bytes = of_flow.map(|one| Bytes(one.roce.size.into())).sum();
-        let slowed = slowed(data, connection).then(|| data.nic.rp.min_rate.serialise(bytes));
+        let slowed = slowed(data, connection).then(|| {
+            let of_limiter = (spec.verb != Verb::Read).then(|| more_than_slots(done, trial, flow));
+            of_limiter.flatten().unwrap_or_else(|| {
+                // One that is told to slow down may be as slow as its least rate.
+                let of_flow = data.left.iter().filter(|one| one.roce.connection == connection);
+                let bytes: Bytes = of_flow.map(|one| Bytes(one.roce.size.into())).sum();
+                data.nic.rp.min_rate.serialise(bytes)
+            })
+        });
         let slots = slots + slowed.unwrap_or(Dur::ZERO);
         let ends = [spec.nic, spec.to].map(|port| &trial.observation.ports[usize::from(port)]);
         let way = ends.iter().fold(between.delay, |all, end| {
@@ -52,9 +62,7 @@ impl Longest {
         });
         let trip = way * 2 + data.busy + trial.observation.bound() * 4;
         let [asks, answers] = [&own, &other].map(|seen| seen.nic.rc);
-        let misses = |seen: &Seen<'_>| {
-            seen.nic.receive.miss * u64::try_from(seen.reached.len()).unwrap_or(u64::MAX)
-        };
+        let misses = misses(&own) + misses(&other);
         let waits = timeout(&asks).map_or(Dur::ZERO, Within::most);
         let held = answers.ack_held.map_or(Dur::ZERO, Within::most);
         // A timer runs from the last acknowledgement that came.
@@ -77,7 +85,7 @@ impl Longest {
             asked * backs + waits * backs.saturating_sub(told)
         };
         let end = trip + answers.ack_latency.most() + held;
-        let all = slots + backs + misses(&own) + misses(&other);
+        let all = slots + backs + misses;
         // One acknowledgement may be on its way for longer than another, and wait for a frame that is leaving.
         let spread = |end: &&rig_capture::PortTrace| {
             end.approach.as_ref().map_or(Dur::ZERO, rig_capture::Approach::spread)
@@ -88,7 +96,8 @@ impl Longest {
         let later = answers.ack_latency.most().saturating_sub(first);
         let uneven = uneven + later + held + trial.observation.bound() * 4;
         let [takes, apart] = [all + end, all + uneven].map(|all| own.apart.most(all));
-        Some(Longest { takes, apart: apart.min(takes) })
+        let uneven = own.apart.most(uneven + misses);
+        Some(Longest { takes, apart: apart.min(takes), uneven })
     }
 
     /// Whether a trial that ended before the flow did tells that it takes longer.
@@ -106,11 +115,16 @@ impl Longest {
         Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
     }
 
+    /// The bytes that got through between the first step from `from` on and the last one, and the least that this is a second.
+    pub(super) fn least(self, carried: &Carried<'_>, from: Time) -> Option<(u64, u64)> {
+        let (bytes, _) = carried.through(from)?;
+        let least = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(self.apart.0.max(1));
+        Some((bytes, u64::try_from(least).unwrap_or(u64::MAX)))
+    }
+
     /// What is wanted of a rate where no more than this is left of what the case wants.
     pub(super) fn of_rate(self, want: Prediction, carried: &Carried<'_>, from: Time) -> Prediction {
-        let Some((bytes, _)) = carried.through(from) else { return want };
-        let least = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(self.apart.0.max(1));
-        let least = u64::try_from(least).unwrap_or(u64::MAX);
+        let Some((bytes, least)) = self.least(carried, from) else { return want };
         if least >= want.span.lo {
             return want;
         }
@@ -122,6 +136,22 @@ impl Longest {
         );
         Prediction { span: Span { lo: least, ..want.span }, text, ..want }
     }
+}
+
+/// How long misses of its cache of connections may hold what reached a NIC: the first packet of each, where there is room for all of them.
+fn misses(seen: &Seen<'_>) -> Dur {
+    let connections: BTreeSet<u16> = seen.reached.iter().map(|one| one.connection).collect();
+    let places = usize::try_from(seen.nic.receive.cache).unwrap_or(usize::MAX);
+    let misses = if connections.len() <= places { connections.len() } else { seen.reached.len() };
+    seen.nic.receive.miss * u64::try_from(misses).unwrap_or(u64::MAX)
+}
+
+/// How much longer than at the speed of its port the frames of a flow's limiter may take by the CNPs that came; `None` where they leave that open.
+fn more_than_slots(done: &JudgeContext<'_>, trial: &Trial, flow: &str) -> Option<Dur> {
+    let limited = Limited::of(done, trial, flow).ok()?;
+    let most: Dur = limited.holds()?.into_iter().map(|[_, most]| most).sum();
+    let slots = limited.frames.iter().map(|(.., bytes)| limited.line.slot(*bytes)).sum();
+    Some(most.saturating_sub(slots))
 }
 
 /// Whether its sender may have been told to slow down.

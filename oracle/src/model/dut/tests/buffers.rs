@@ -318,3 +318,16 @@ fn drop_counter_off_says_more_than_is_missing() {
     assert_eq!((lost(2, off), lost(5, off)), (0, 4));
     assert_eq!(lost(5, Some("drop_counter_off:7")), 10);
 }
+
+#[test]
+fn port_counters_off_say_that_more_passed_than_did() {
+    let counted = |deviation| {
+        let mut bench = sent(small(deviation), 20);
+        bench.pass(50);
+        let of = |name| bench.counter(&format!("{name}_UCAST_PKTS"));
+        [of("Ethernet0 SAI_PORT_STAT_IF_IN"), of("Ethernet4 SAI_PORT_STAT_IF_IN")]
+    };
+    assert_eq!(counted(None), [20, 0]);
+    assert_eq!(counted(Some("port_counters_off")), [21, 0], "none of what received nothing");
+    assert_eq!(counted(Some("port_counters_off:7")), [27, 0]);
+}

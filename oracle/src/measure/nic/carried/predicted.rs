@@ -1,0 +1,102 @@
+//! What a flow between two NICs gets through by what is declared of both and of the way, and by the CNPs that came to its sender: no less than it gets
+//! through where all takes the longest, and no more than the rule lets out of its port.
+//!
+//! That the right CNPs came, and that every packet leaves when it may, other measures judge (`cnp.answers`, `rate.follows`). Here the whole is judged: a
+//! sender that leaves off, goes back without a reason, or is not held back at all gets through less, or more.
+
+use super::super::super::judge_context::JudgeContext;
+use super::super::Seen;
+use super::super::limited::Limited;
+use super::longest::Longest;
+use super::{Carried, Doubt, NOT_MEASURED, Prediction, Span, Unit};
+use crate::trials::trial::Trial;
+use rig_capture::What;
+use rig_frames::psn::Psn;
+use rig_lab::Fault;
+use rig_testcases::{Case, Measure, Verb};
+use rig_units::{Dur, Time};
+
+/// Where it comes from, for reports.
+pub(super) const SOURCE: &str =
+    "DCQCN: Zhu et al., SIGCOMM'15, section 3; docs/nic.md, reaction point";
+
+/// What is wanted, before there is a trial.
+pub(super) const TEXT: &str = "as much as the CNPs that came leave it, and its port, the way and both NICs: no less and no more";
+
+/// Only of what one NIC sends another it is told.
+pub(super) fn between_two(measure: &Measure, case: &Case) -> Vec<Fault> {
+    let name = measure.named("flow");
+    let of = case.flows.get(name).filter(|_| measure.arguments.word("expect").is_some());
+    let fault = of.filter(|of| of.nic == of.to || of.verb == Verb::Read).map(|of| {
+        let what = if of.nic == of.to { "goes to the rig" } else { "is a READ" };
+        let found = format!("`{name}` {what}, of which no rate is predicted");
+        case.fault("measure", found, "`at_least:`, `at_most:` or both")
+    });
+    fault.into_iter().collect()
+}
+
+/// What is predicted of a flow from `from` on.
+pub(super) fn of(
+    done: &JudgeContext<'_>,
+    trial: &Trial,
+    flow: &str,
+    (carried, from): (&Carried<'_>, Time),
+) -> Result<Prediction, Doubt> {
+    let open = |why: &str| Doubt { reason: NOT_MEASURED, ..trial.doubt(why) };
+    let none = || trial.doubt(&format!("of {flow} too little got through to tell a rate"));
+    let longest = Longest::of(done, trial, flow).ok_or_else(none)?;
+    let (bytes, least) = longest.least(carried, from).ok_or_else(none)?;
+    let shortest = shortest(done, trial, flow, (carried, from)).ok_or_else(|| {
+        open(&format!("stamps leave too many orders open of what holds {flow} back"))
+    })?;
+    let took = shortest.saturating_sub(longest.uneven);
+    let most = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(took.0.max(1));
+    let most = u64::try_from(most).unwrap_or(u64::MAX);
+    let cnps = Limited::of(done, trial, flow)?.cnps.len();
+    Ok(Prediction {
+        unit: Unit::Bps,
+        span: Span { lo: least, hi: most },
+        formula: "payload acknowledged over the time that its packets take, each held back by s 8 / C, C by the CNPs so far",
+        text: format!(
+            "{} to {}: what {cnps} CNPs leave of {bytes} B, and its port, the way and both NICs",
+            Unit::Bps.show(least),
+            Unit::Bps.show(most)
+        ),
+        source: SOURCE,
+    })
+}
+
+/// How long the rule takes at the least from the departure of the packet that the first step shows to that of the last one's; `None` where stamps leave
+/// that open.
+fn shortest(
+    done: &JudgeContext<'_>,
+    trial: &Trial,
+    flow: &str,
+    (carried, from): (&Carried<'_>, Time),
+) -> Option<Dur> {
+    let (_, packets) = carried.through(from)?;
+    let steps = &carried.progress.steps;
+    let shown = steps.get(steps.partition_point(|step| step.at < from))?.at;
+    let (index, spec) = trial.flow(flow).ok()?;
+    let connection = trial.script.connection(index);
+    let limited = Limited::of(done, trial, flow).ok()?;
+    let holds = limited.holds()?;
+    let number = |packets: u64| {
+        let ahead = u32::try_from(packets.saturating_sub(1) & 0xff_ffff).unwrap_or(0);
+        Psn::new(spec.psn).advance(ahead)
+    };
+    let [first, last] = packets.map(number);
+    let is =
+        |record: usize, psn: Psn| match trial.observation.records.get(record).map(|one| one.what) {
+            Some(What::Roce(roce)) => roce.connection == connection && Psn::new(roce.psn) == psn,
+            _ => false,
+        };
+    let frames = || limited.frames.iter().enumerate();
+    // Of one that was sent again the last that was away by then, and the first of the other: nothing is shorter.
+    let begins =
+        frames().filter(|(_, (record, at, _))| *at < shown && is(*record, first)).last()?.0;
+    let ends = frames().find(|(_, (record, ..))| is(*record, last))?.0;
+    let between = holds.get(begins..ends).unwrap_or_default();
+    let apart = Seen::of(done, trial, spec.nic).apart;
+    Some(apart.least(between.iter().map(|[least, _]| *least).sum()))
+}
