@@ -2,7 +2,7 @@
 //! the device declares is what the case needs, and as far as the wire alone shows what is measured.
 
 pub use super::unfit::{Missing, Unfit};
-use super::{as_found, far, fits, in_bridge, in_guest, misfit};
+use super::{as_found, classes, far, fits, in_bridge, in_guest, misfit};
 use rig_dut::control::{Ability, Order};
 use rig_dut::{can_set, capabilities, lacking};
 use rig_lab::{Action, ControlName, Kind, Lab, Profile, Switch, Transport, settings};
@@ -28,6 +28,7 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, Un
     let bound = lab.transport.bound();
     let mut left_out = Vec::new();
     let case = &*fits::of(profile, case, &mut left_out)?;
+    let case = &*classes::of(profile, case, &mut left_out)?;
     if let Some(precision) = case.precision.filter(|precision| *precision < bound) {
         return Err(Missing::Stamps.so(format!(
             "it needs timestamps within {precision}, and this lab's are within {bound}"

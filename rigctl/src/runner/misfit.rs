@@ -23,7 +23,7 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
 }
 
 /// What the device is configured to once the case has set its own; `None` where that does not fit.
-fn configured(profile: &Profile, case: &Case) -> Option<Declared> {
+pub(super) fn configured(profile: &Profile, case: &Case) -> Option<Declared> {
     let set = |declared: Declared, setting| declared.with(setting).ok();
     case.settings.iter().try_fold(profile.declared.clone(), set)
 }

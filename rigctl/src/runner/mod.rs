@@ -9,6 +9,7 @@ mod bounds;
 pub mod budget;
 pub mod case;
 pub mod choose;
+mod classes;
 pub mod estimate;
 pub mod evidence;
 mod far;

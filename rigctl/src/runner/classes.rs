@@ -1,0 +1,164 @@
+//! What a case asks of the device's classes: a DSCP for each that it sends, and of those that it has paused that they are lossless and
+//! guarded. A switch without a class of the kind does nothing wrong.
+
+use super::misfit::configured;
+use super::unfit::{Missing, Unfit};
+use rig_lab::{Color, Declared, Profile, Switch};
+use rig_testcases::case::{CaseAction, Stream};
+use rig_testcases::{Case, Measure, Sweep, Wanted};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// Measures that say what PFC does to the streams that they name, or what the device says of them by PFC.
+const BY_PFC: [&str; 8] = [
+    "buffer.xoff",
+    "buffer.xon",
+    "headroom.loss",
+    "macsec.pfc",
+    "pfc.duty",
+    "pfc.latency",
+    "pfc.pause",
+    "pfc.response",
+];
+
+/// The case as far as the device has the classes for it; what it does without is added to `left_out`.
+///
+/// # Errors
+/// Why nothing of it is left.
+pub(super) fn of<'a>(
+    profile: &Profile,
+    case: &'a Case,
+    left_out: &mut Vec<String>,
+) -> Result<Cow<'a, Case>, Unfit> {
+    // What a case changes on the way it is about.
+    let Some(declared) = configured(profile, case).filter(|_| !changes(case)) else {
+        return Ok(Cow::Borrowed(case));
+    };
+    if let Some(why) = unmapped(&declared, case) {
+        return Err(Missing::Lab.so(why));
+    }
+    let Some(switch) = declared.switch() else { return Ok(Cow::Borrowed(case)) };
+    let classes = Classes { switch, case };
+    let lacking: Vec<(&Measure, String)> = case
+        .measure
+        .iter()
+        .filter_map(|one| Some((one, classes.lacking(one)?)))
+        .map(|(one, why)| (one, format!("{}: {why}", one.name())))
+        .collect();
+    if lacking.is_empty() {
+        return Ok(Cow::Borrowed(case));
+    }
+    // What else the case measures beside a search it measures of the numbers that are found.
+    let searched = lacking.iter().find(|(one, _)| !one.searches().is_empty());
+    if let Some((_, why)) = searched {
+        return Err(Missing::Lab.so(why.clone()));
+    }
+    if lacking.len() == case.measure.len() {
+        let whys: BTreeSet<String> = lacking.into_iter().map(|(_, why)| why).collect();
+        let whys = whys.into_iter().collect::<Vec<_>>().join("; ");
+        return Err(Missing::Lab.so(format!("nothing of it can be measured: {whys}")));
+    }
+    let mut rest = case.clone();
+    rest.measure.retain(|one| classes.lacking(one).is_none());
+    left_out.extend(lacking.into_iter().map(|(_, why)| why));
+    Ok(Cow::Owned(rest))
+}
+
+/// Whether the case sets another map or other classes on the way.
+fn changes(case: &Case) -> bool {
+    let swept = case.sweep.iter().filter_map(|sweep| match sweep {
+        Sweep::Setting { path, .. } => Some(path),
+        _ => None,
+    });
+    let on_the_way = case.steps.iter().filter_map(|step| match &step.what {
+        CaseAction::Configure(setting) => Some(&setting.path),
+        _ => None,
+    });
+    swept.chain(on_the_way).any(|path| path.starts_with("qos."))
+}
+
+/// A class, with its colour, that no DSCP is mapped to.
+fn unmapped(declared: &Declared, case: &Case) -> Option<String> {
+    let streams = case.streams.values().map(|stream| (stream.class, stream.color));
+    let flows = case.flows.values().map(|flow| (flow.class, Color::Green));
+    let none = |(class, color): &(u8, Color)| declared.qos().dscp_of(*class, *color).is_none();
+    let (class, color) = streams.chain(flows).find(none)?;
+    Some(match color {
+        Color::Green => format!("it maps no DSCP to class {class} (qos.dscp_to_tc)"),
+        color => {
+            let color = color.name();
+            format!("it maps no DSCP to class {class} and {color} (qos.dscp_to_tc, dscp_to_color)")
+        }
+    })
+}
+
+/// The classes of a switch, and a case for it.
+struct Classes<'a> {
+    switch: &'a Switch,
+    case: &'a Case,
+}
+
+impl Classes<'_> {
+    /// Why what `one` measures says nothing of the device.
+    fn lacking(&self, one: &Measure) -> Option<String> {
+        let qos = &self.switch.qos;
+        let name = one.name();
+        let streams = one.streams();
+        let named = || streams.iter().filter_map(|stream| self.case.streams.get(*stream));
+        // A watchdog is measured on other streams, too: those that meet the storm are its own.
+        if let Some(storm) = self.case.storms.get(one.named("storm"))
+            && name.starts_with("pfcwd.")
+        {
+            let meets =
+                |stream: &&Stream| stream.to == storm.from && storm.classes.contains(&stream.class);
+            let unguarded = |stream: &&Stream| !qos.pfcwd_sw_enable.contains(&stream.class);
+            let class = named().filter(meets).find(unguarded)?.class;
+            return Some(format!("no watchdog guards class {class} (qos.pfcwd_sw_enable)"));
+        }
+        if BY_PFC.contains(&name)
+            && let Some(stream) = named().find(|stream| !qos.lossless(stream.class))
+        {
+            return Some(format!("class {} is not lossless (qos.pfc_enable)", stream.class));
+        }
+        let dropped = self.switch.pfcwd.big_red_switch && one.wanted("expect") == Wanted::All;
+        if name == "loss"
+            && dropped
+            && let Some(stream) =
+                named().find(|stream| !qos.pfcwd_sw_enable.contains(&stream.class))
+        {
+            let class = stream.class;
+            return Some(format!("no watchdog guards class {class} (qos.pfcwd_sw_enable)"));
+        }
+        // What one stream finds in the buffer rests on all that are there.
+        if name.starts_with("buffer.")
+            && let Some((stream, storm)) = self.unheld()
+        {
+            let class = stream.class;
+            return Some(format!(
+                "class {class} is not lossless (qos.pfc_enable), and `{storm}` is to hold frames of it"
+            ));
+        }
+        None
+    }
+
+    /// A stream that the case starts and a storm that pauses its class, which does not obey.
+    fn unheld(&self) -> Option<(&Stream, &str)> {
+        let started = self.case.steps.iter().filter_map(|step| match &step.what {
+            CaseAction::Start { names, .. } => Some(names),
+            _ => None,
+        });
+        let started: BTreeSet<&str> = started.flatten().map(String::as_str).collect();
+        let streams = self.case.streams.iter().filter(|(name, _)| started.contains(name.as_str()));
+        let lossy = streams.filter(|(_, stream)| !self.switch.qos.lossless(stream.class));
+        lossy.map(|(_, stream)| stream).find_map(|stream| {
+            let holds = self.case.storms.iter().find(|(name, storm)| {
+                let own = storm.from == stream.to && storm.classes.contains(&stream.class);
+                own && started.contains(name.as_str())
+            });
+            Some((stream, holds?.0.as_str()))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
