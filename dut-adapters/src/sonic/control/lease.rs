@@ -56,7 +56,8 @@ impl Lease {
                 return Ok(Lease { own });
             }
             let Some(has) = has else { continue };
-            if !is_left_behind(&has) && !(alone && has == own) {
+            let is_free = is_left_behind(&has) || (alone && has == own);
+            if !is_free {
                 return Err(held(at, &has, left));
             }
             drop_it(link, &has).map_err(said)?;

@@ -284,7 +284,7 @@ fn goodput(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
         let start = Time::ZERO + from;
         let want = match longest(done, trial, measure) {
             _ if measure.arguments.word("expect").is_some() => {
-                predicted::of(done, trial, flow, (&carried, start))?
+                predicted_of(done, trial, flow, (&carried, start))?
             }
             Some(longest) => longest.of_rate(wanted(measure), &carried, start),
             None => wanted(measure),
@@ -311,6 +311,23 @@ fn goodput(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
         let looked = Looked { count: carried.progress.sent, of: "packets" };
         Ok(TrialReading { span, want, got: None, records, looked })
     });
+}
+
+/// What is predicted of a goodput from `from` on.
+fn predicted_of(
+    done: &JudgeContext<'_>,
+    trial: &Trial,
+    flow: &str,
+    (carried, from): (&Carried<'_>, Time),
+) -> Result<Prediction, Doubt> {
+    let none = || trial.doubt(&format!("of {flow} too little got through to tell a rate"));
+    let longest = Longest::of(done, trial, flow).ok_or_else(none)?;
+    let (bytes, least) = longest.least(carried, from).ok_or_else(none)?;
+    let (_, packets) = carried.through(from).ok_or_else(none)?;
+    let mut steps = carried.progress.steps.iter();
+    let shown = steps.find(|step| step.at >= from).ok_or_else(none)?.at;
+    let through = predicted::Through { bytes, packets, shown, least, uneven: longest.uneven };
+    predicted::of(done, trial, flow, &through)
 }
 
 /// Payload a second that gets through, between the first step from `from` on and the last one, with the records of both. Where messages

@@ -116,13 +116,15 @@ impl Runs {
         }
         for trial in done.valid(point) {
             for flow in &window.flows {
-                if !Limited::of(done, &trial, flow)?.follow().faults.is_empty() {
+                let limited = Limited::of(done, &trial, flow)?;
+                // Whom nobody told did not slow down: then the receiver is to be judged.
+                if limited.cnps.is_empty() || !limited.follow().faults.is_empty() {
                     return Ok(());
                 }
             }
         }
         let why = format!(
-            "the rig's queue was full and lost {lost} packets of {}, which all slowed down as declared: shares and queues are those of the loss",
+            "the rig's queue was full and lost {lost} packets of {}, which all were told to slow down and did as declared: shares and queues are those of the loss",
             window.flows.join(", ")
         );
         let detail = format!("{} {why}", done.place(&done.points[point]));

@@ -80,9 +80,10 @@ impl Longest {
         } else {
             let told = told(&own, connection);
             // Who was told to may be about to.
-            let backs = goes_back(&own, connection).max(told);
+            let (backs, unasked) = goes_back(&own, connection);
+            let backs = backs.max(told);
             let asked = trip + told_by(answers.nak_latency) + asks.resend_latency.most();
-            asked * backs + waits * backs.saturating_sub(told)
+            asked * backs + waits * unasked
         };
         let end = trip + answers.ack_latency.most() + held;
         let all = slots + backs + misses;
@@ -162,19 +163,34 @@ fn slowed(seen: &Seen<'_>, connection: u16) -> bool {
     enable && seen.reached.iter().any(told)
 }
 
-/// How often the data of a connection begins anew at a number that had left before.
-fn goes_back(seen: &Seen<'_>, connection: u16) -> u64 {
+/// How often the data of a connection begins anew at a number that had left before, and how often so with no NAK since the time before: a
+/// NAK that comes when a timer has acted already asks for nothing that was not done.
+fn goes_back(seen: &Seen<'_>, connection: u16) -> (u64, u64) {
     let own = seen.left.iter().filter(|one| one.roce.connection == connection);
     let data = own.filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
-    let numbers: Vec<Psn> = data.map(|one| Psn::new(one.roce.psn)).collect();
-    let back =
-        numbers.windows(2).filter(|two| two[1].ahead_of(two[0]).is_none_or(|ahead| ahead == 0));
-    u64::try_from(back.count()).unwrap_or(u64::MAX)
+    let sent: Vec<(usize, Psn)> = data.map(|one| (one.record, Psn::new(one.roce.psn))).collect();
+    let back = sent
+        .windows(2)
+        .filter(|two| two[1].1.ahead_of(two[0].1).is_none_or(|ahead| ahead == 0))
+        .map(|two| two[1].0);
+    let naks: Vec<usize> = asking(seen, connection).collect();
+    let (mut backs, mut unasked, mut before) = (0, 0, 0);
+    for record in back {
+        backs += 1;
+        unasked += u64::from(!naks.iter().any(|nak| (before..record).contains(nak)));
+        before = record;
+    }
+    (backs, unasked)
 }
 
-/// How many NAKs and RNR NAKs told its sender to.
-fn told(seen: &Seen<'_>, connection: u16) -> u64 {
-    let own = seen.reached.iter().filter(|one| one.connection == connection);
+/// The NAKs and RNR NAKs that told its sender to, by their records.
+fn asking(seen: &Seen<'_>, connection: u16) -> impl Iterator<Item = usize> {
+    let own = seen.reached.iter().filter(move |one| one.connection == connection);
     let told = own.filter(|one| matches!(one.kind, RoceKind::Nak | RoceKind::NotReady(_)));
-    u64::try_from(told.count()).unwrap_or(u64::MAX)
+    told.map(|one| one.record)
+}
+
+/// How many they are.
+fn told(seen: &Seen<'_>, connection: u16) -> u64 {
+    u64::try_from(asking(seen, connection).count()).unwrap_or(u64::MAX)
 }

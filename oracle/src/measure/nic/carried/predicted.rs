@@ -7,10 +7,11 @@
 use super::super::super::judge_context::JudgeContext;
 use super::super::Seen;
 use super::super::limited::Limited;
-use super::longest::Longest;
-use super::{Carried, Doubt, NOT_MEASURED, Prediction, Span, Unit};
+use crate::Prediction;
+use crate::judge::answers::NOT_MEASURED;
 use crate::trials::trial::Trial;
-use rig_capture::What;
+use crate::verdict::Doubt;
+use rig_capture::{Span, Unit, What};
 use rig_frames::psn::Psn;
 use rig_lab::Fault;
 use rig_testcases::{Case, Measure, Verb};
@@ -35,21 +36,33 @@ pub(super) fn between_two(measure: &Measure, case: &Case) -> Vec<Fault> {
     fault.into_iter().collect()
 }
 
-/// What is predicted of a flow from `from` on.
+/// What got through of a flow between two steps.
+pub(super) struct Through {
+    /// Payload, in bytes.
+    pub(super) bytes: u64,
+    /// How many packets had got through at each of the two.
+    pub(super) packets: [u64; 2],
+    /// When the first of them came.
+    pub(super) shown: Time,
+    /// The least that this may be, in bits a second.
+    pub(super) least: u64,
+    /// How much longer one acknowledgement may take than another.
+    pub(super) uneven: Dur,
+}
+
+/// What is predicted of a flow of which so much got through.
 pub(super) fn of(
     done: &JudgeContext<'_>,
     trial: &Trial,
     flow: &str,
-    (carried, from): (&Carried<'_>, Time),
+    through: &Through,
 ) -> Result<Prediction, Doubt> {
-    let open = |why: &str| Doubt { reason: NOT_MEASURED, ..trial.doubt(why) };
-    let none = || trial.doubt(&format!("of {flow} too little got through to tell a rate"));
-    let longest = Longest::of(done, trial, flow).ok_or_else(none)?;
-    let (bytes, least) = longest.least(carried, from).ok_or_else(none)?;
-    let shortest = shortest(done, trial, flow, (carried, from)).ok_or_else(|| {
-        open(&format!("stamps leave too many orders open of what holds {flow} back"))
+    let &Through { bytes, least, uneven, .. } = through;
+    let shortest = shortest(done, trial, flow, through).ok_or_else(|| {
+        let why = format!("stamps leave too many orders open of what holds {flow} back");
+        Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }
     })?;
-    let took = shortest.saturating_sub(longest.uneven);
+    let took = shortest.saturating_sub(uneven);
     let most = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(took.0.max(1));
     let most = u64::try_from(most).unwrap_or(u64::MAX);
     let cnps = Limited::of(done, trial, flow)?.cnps.len();
@@ -72,11 +85,8 @@ fn shortest(
     done: &JudgeContext<'_>,
     trial: &Trial,
     flow: &str,
-    (carried, from): (&Carried<'_>, Time),
+    &Through { packets, shown, .. }: &Through,
 ) -> Option<Dur> {
-    let (_, packets) = carried.through(from)?;
-    let steps = &carried.progress.steps;
-    let shown = steps.get(steps.partition_point(|step| step.at < from))?.at;
     let (index, spec) = trial.flow(flow).ok()?;
     let connection = trial.script.connection(index);
     let limited = Limited::of(done, trial, flow).ok()?;
