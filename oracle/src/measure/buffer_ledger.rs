@@ -1,7 +1,7 @@
 //! What the buffer of the device holds after the streams of a script, by the closed forms of the oracle.
 
 use crate::spec::buffer::voq::{self, Ahead};
-use crate::spec::buffer::{self, Held, Others, Spread};
+use crate::spec::buffer::{self, GroupSpread, Held, Others};
 use rig_lab::{Accounting, Switch};
 use rig_testcases::{Script, StreamSpec};
 
@@ -76,7 +76,7 @@ impl<'a> BufferLedger<'a> {
         if specs.iter().all(|spec| self.limited(spec) == self.limited(first)) {
             return voq::together(buffer, first.size, count, &others);
         }
-        let spread = Spread::over(specs.iter().map(|spec| spec.from));
+        let spread = GroupSpread::over(specs.iter().map(|spec| spec.from));
         buffer::together(buffer, first.size, spread, &others)
     }
 

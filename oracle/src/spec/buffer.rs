@@ -21,7 +21,7 @@ mod xon;
 
 pub use invert::{headroom_from, pool_from};
 pub use lossy::{lossy_first_drop, overrun};
-pub use together::{Spread, queue_at_xoff, together};
+pub use together::{GroupSpread, queue_at_xoff, together};
 use voq::Ahead;
 pub use xon::xon_after;
 

@@ -157,9 +157,9 @@ fn a_port_shares_its_part_among_its_groups() {
     // ap = 4, aq = 8: 32 / 41 of 4100.
     assert_eq!(first_xoff(&ported(4_100, 2, 3), Bytes(1), &ALONE), 3_201);
     // Two groups of one port together: 2 (900 - 2 S) - 2 S >= S gives S <= 257.1; of two ports, 1800 >= 6 S.
-    const ONE_PORT: Spread = Spread { groups: 2, fewest: 2, most: 2 };
+    const ONE_PORT: GroupSpread = GroupSpread { groups: 2, fewest: 2, most: 2 };
     assert_eq!(together(&buffer, Bytes(1), ONE_PORT, &ALONE), (257, 258));
-    assert_eq!(together(&buffer, Bytes(1), Spread::apart(2), &ALONE), (300, 301));
+    assert_eq!(together(&buffer, Bytes(1), GroupSpread::apart(2), &ALONE), (300, 301));
 }
 
 #[test]
@@ -171,20 +171,20 @@ fn two_groups_at_each_of_three_ports_share_what_their_port_has() {
         cell: Bytes(1_152),
         ..Buffer::plain(1_000_000, 0)
     };
-    let six = Spread { groups: 6, fewest: 2, most: 2 };
+    let six = GroupSpread { groups: 6, fewest: 2, most: 2 };
     // 113 x 1152 - 19456 = 110 720 B are, 114 x 1152 - 19456 = 111 872 B are not. Of turn 114 the first may be: with five at
     // 110 720 B left 334 528, less 222 592 of the port is 111 936 B.
     assert_eq!(together(&buffer, Bytes(1_024), six, &ALONE), (113, 114));
     // Each at a port of its own: an eighth, 125 000 B. 126 x 1152 - 19456 = 125 696 B; of turn 125 all are at 124 544 B.
-    assert_eq!(together(&buffer, Bytes(1_024), Spread::apart(6), &ALONE), (125, 126));
+    assert_eq!(together(&buffer, Bytes(1_024), GroupSpread::apart(6), &ALONE), (125, 126));
     // All at one port: S within B - 12 S, a thirteenth, 76 923 B: 83 x 1152 - 19456 = 76 160 B are, 84 are not.
-    let one = Spread { groups: 6, fewest: 6, most: 6 };
+    let one = GroupSpread { groups: 6, fewest: 6, most: 6 };
     assert_eq!(together(&buffer, Bytes(1_024), one, &ALONE), (83, 84));
     // Two at one port and one at another, 900 B, a byte a frame: S within 900 - 3 S - 2 S is a sixth, 150 B; the lone one's would
     // be a fifth. Whoever comes first, with 150 each 450 are left, less 300 is 150.
     let plain = Buffer { port_dynamic_th: Some(0), ..Buffer::plain(900, 0) };
-    let uneven = Spread::over([1, 1, 3].into_iter());
-    assert_eq!(uneven, Spread { groups: 3, fewest: 1, most: 2 });
+    let uneven = GroupSpread::over([1, 1, 3].into_iter());
+    assert_eq!(uneven, GroupSpread { groups: 3, fewest: 1, most: 2 });
     assert_eq!(together(&plain, Bytes(1), uneven, &ALONE), (150, 151));
 }
 
@@ -242,13 +242,25 @@ fn fifty_hogs_on_a_tomahawk_5_cross_where_its_vendor_saw_them_cross() {
 #[test]
 fn groups_that_fill_together_get_alpha_of_what_all_of_them_leave() {
     // 900 / (1 + 2): at 300 each 300 are left; the next frame of either crosses.
-    assert_eq!(together(&Buffer::plain(900, 0), Bytes(1), Spread::apart(2), &ALONE), (300, 301));
+    assert_eq!(
+        together(&Buffer::plain(900, 0), Bytes(1), GroupSpread::apart(2), &ALONE),
+        (300, 301)
+    );
     // 1000 / (1 + 3): at 250 each 250 are left.
-    assert_eq!(together(&Buffer::plain(1_000, 0), Bytes(1), Spread::apart(3), &ALONE), (250, 251));
+    assert_eq!(
+        together(&Buffer::plain(1_000, 0), Bytes(1), GroupSpread::apart(3), &ALONE),
+        (250, 251)
+    );
     // With 3 more the first two of the next turn are still within, 251 of 252 and 251 left; the third is not.
-    assert_eq!(together(&Buffer::plain(1_003, 0), Bytes(1), Spread::apart(3), &ALONE), (251, 251));
+    assert_eq!(
+        together(&Buffer::plain(1_003, 0), Bytes(1), GroupSpread::apart(3), &ALONE),
+        (251, 251)
+    );
     // One group is a lone hog.
-    assert_eq!(together(&Buffer::plain(900, 0), Bytes(1), Spread::apart(1), &ALONE), (451, 451));
+    assert_eq!(
+        together(&Buffer::plain(900, 0), Bytes(1), GroupSpread::apart(1), &ALONE),
+        (451, 451)
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Groups that fill up together, and how they are spread over ports, which matters where ports have a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spread {
+pub struct GroupSpread {
     /// All of them.
     pub groups: u64,
     /// Of those the fewest that one port has.
@@ -16,18 +16,18 @@ pub struct Spread {
     pub most: u64,
 }
 
-impl Spread {
+impl GroupSpread {
     /// Each at a port of its own.
-    pub const fn apart(groups: u64) -> Spread {
-        Spread { groups, fewest: 1, most: 1 }
+    pub const fn apart(groups: u64) -> GroupSpread {
+        GroupSpread { groups, fewest: 1, most: 1 }
     }
 
     /// One for each of `ports`, which name the port that it is at.
-    pub fn over<T: Ord>(ports: impl Iterator<Item = T>) -> Spread {
+    pub fn over<T: Ord>(ports: impl Iterator<Item = T>) -> GroupSpread {
         let mut count: BTreeMap<T, u64> = BTreeMap::new();
         ports.for_each(|port| *count.entry(port).or_default() += 1);
         let of = |count: Option<&u64>| count.copied().unwrap_or(1);
-        Spread {
+        GroupSpread {
             groups: count.values().sum(),
             fewest: of(count.values().min()),
             most: of(count.values().max()),
@@ -44,7 +44,7 @@ impl Spread {
 /// A group that has had its turn is never the first, although its limit falls with each frame of the others: the
 /// one whose frame that is has the same share, and crosses with it. In whatever order they come, the last frame of a turn
 /// finds all others of its port ahead of it; so where all ports have as many groups the turn is known.
-pub fn together(buffer: &Buffer, frame: Bytes, spread: Spread, others: &Others) -> (u64, u64) {
+pub fn together(buffer: &Buffer, frame: Bytes, spread: GroupSpread, others: &Others) -> (u64, u64) {
     let groups = spread.groups.max(1);
     let most = spread.most.clamp(1, groups);
     let fewest = spread.fewest.clamp(1, most);
@@ -83,6 +83,6 @@ pub fn together(buffer: &Buffer, frame: Bytes, spread: Spread, others: &Others) 
 /// the device send XOFF. With accounting by virtual output queues it is the queue's own limit, however many fill it.
 pub fn queue_at_xoff(buffer: &Buffer, frame: Bytes, groups: u64) -> u64 {
     let groups = if buffer.accounting == Accounting::Voq { 1 } else { groups.max(1) };
-    let (_, most) = together(buffer, frame, Spread::apart(groups), &Others::default());
+    let (_, most) = together(buffer, frame, GroupSpread::apart(groups), &Others::default());
     occupied(buffer, frame).saturating_mul(groups).saturating_mul(most.saturating_sub(1))
 }

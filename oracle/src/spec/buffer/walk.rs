@@ -221,7 +221,7 @@ proptest! {
         }
         let had = all.iter().map(|(_, had)| *had);
         let seen = (had.clone().min().unwrap(), had.max().unwrap());
-        let spread = Spread::over(ports.iter());
+        let spread = GroupSpread::over(ports.iter());
         let (lo, hi) = together(&buffer, Bytes(frame), spread, &others);
         // Of ports that have as many groups each the turn is certain.
         if spread.fewest == spread.most {
@@ -317,7 +317,7 @@ proptest! {
         prop_assert!(held.reserved <= reserved && held.headroom <= xoff);
         let after = others.and(held, true);
         prop_assert!(first_xoff(&buffer, frame, &after) <= n_xoff);
-        let one = Spread { groups, fewest: groups, most: groups };
+        let one = GroupSpread { groups, fewest: groups, most: groups };
         let (fewest, most) = together(&buffer, frame, one, &others);
         prop_assert!(fewest <= most && most <= n_xoff);
         xon_after(&buffer, frame, &others, n);

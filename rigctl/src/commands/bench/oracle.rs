@@ -5,17 +5,17 @@
 mod against;
 mod alone;
 mod program;
+mod rows;
 mod text;
 
-use super::rounds::{FORMAT, Rounds};
+use super::rounds::FORMAT;
 use crate::cli::OracleArgs;
 use against::Against;
 use core::fmt;
 use globset::Glob;
 use program::Program;
-use rig_oracle::model::bench::dcqcn::Reaction;
-use rig_oracle::model::bench::{Features, Scenario};
-use serde::{Deserialize, Serialize};
+use rows::{Figures, ROWS, Row};
+use serde::Serialize;
 
 /// Frames a CPU second below which the engine is too slow for the catalogue.
 const FLOOR: u64 = 10_000_000;
@@ -24,73 +24,8 @@ const GOAL: u64 = 20_000_000;
 /// Memory is looked at once more after so many times the simulated time: it is not to grow with that.
 const LONGER: u64 = 4;
 
-/// What is measured, and what ns-3 did in the same scenario in thousand frames a CPU second: the HPCC variant, then the Alibaba
-/// one, both as published. Where it has no such scenario there is nothing to tell.
-const ROWS: &[Row] = &[
-    Row(Scenario::Incast(2), Load::Streams, Some([920, 953])),
-    Row(Scenario::Incast(8), Load::Streams, Some([930, 933])),
-    Row(Scenario::Incast(16), Load::Streams, Some([958, 897])),
-    #[cfg(feature = "ns3")]
-    Row(Scenario::Incast(2), Load::Nics(Reaction::Dcqcn, 1), Some([752, 827])),
-    #[cfg(feature = "ns3")]
-    Row(Scenario::Incast(8), Load::Nics(Reaction::Dcqcn, 1), Some([670, 716])),
-    #[cfg(feature = "ns3")]
-    Row(Scenario::Incast(16), Load::Nics(Reaction::Dcqcn, 1), Some([611, 644])),
-    #[cfg(feature = "ns3")]
-    Row(Scenario::Dumbbell(64), Load::Nics(Reaction::Dcqcn, 1), Some([564, 563])),
-    Row(Scenario::Incast(2), Load::Nics(Reaction::Product, 1), None),
-    Row(Scenario::Incast(2), Load::Nics(Reaction::Product, 64), None),
-    Row(Scenario::Incast(2), Load::Nics(Reaction::Product, 4_096), None),
-];
 const NS3_SOURCE: &str = "ns-3 in its HPCC and Alibaba variants, 50 ms simulated, best of 3 and of 2 runs, recorded on 2026-11-21 on two \
 shared cores of an Intel Xeon (Sapphire Rapids): of another day, so no ratio is made of it";
-
-/// A scenario.
-#[derive(Debug, Clone, Copy)]
-struct Row(Scenario, Load, Option<[u64; 2]>);
-
-/// What is sent.
-#[derive(Debug, Clone, Copy)]
-enum Load {
-    /// Streams at line rate, PFC only.
-    Streams,
-    /// What NICs send that react to marks, each with so many queue pairs.
-    Nics(Reaction, u16),
-}
-
-impl Load {
-    fn features(self) -> Features {
-        match self {
-            Load::Streams => Features::all(),
-            Load::Nics(reaction, pairs) => Features::of_nics(reaction, pairs),
-        }
-    }
-}
-
-impl Row {
-    /// `incast16`, `incast16 dcqcn`, `incast2 nic, 64 queue pairs`.
-    fn name(&self) -> String {
-        let scenario = self.0.name();
-        match self.1 {
-            Load::Streams => scenario,
-            Load::Nics(reaction, 1) => format!("{scenario} {}", reaction.name()),
-            Load::Nics(reaction, pairs) => {
-                format!("{scenario} {}, {pairs} queue pairs", reaction.name())
-            }
-        }
-    }
-
-    /// The same as one word, for flags and lines.
-    fn id(&self) -> String {
-        id(&self.name())
-    }
-}
-
-/// A scenario's name as one word: `incast2-nic-64-queue-pairs`.
-fn id(name: &str) -> String {
-    let words = name.split(|one: char| !one.is_ascii_alphanumeric() && one != '_');
-    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
-}
 
 /// What was measured: this program by itself, or by turns with another.
 #[derive(Debug, Serialize)]
@@ -111,27 +46,6 @@ pub(super) struct Oracle {
     goal_hops_per_s: u64,
     ns3_source: &'static str,
     scenarios: Vec<Figures>,
-}
-
-/// What it does in one scenario.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Figures {
-    scenario: String,
-    /// Frames put on a cable in one round, of any kind.
-    hops: u64,
-    /// Those of them that are data, that acknowledge it (or do not), and that tell of congestion; the rest is PFC.
-    data_hops: u64,
-    answer_hops: u64,
-    cnp_hops: u64,
-    hops_per_cpu_s: Rounds,
-    data_hops_per_cpu_s: Rounds,
-    /// As recorded.
-    ns3_hops_per_cpu_s: Option<[u64; 2]>,
-    /// The most memory that the process had held after its rounds, in KiB.
-    peak_kib: u64,
-    /// The same of another process after one round that was [`LONGER`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    peak_kib_long: Option<u64>,
 }
 
 /// Whether the flags go together.

@@ -1,8 +1,8 @@
 //! This program and another by turns: what each does, and the ratio within each pair.
 
 use super::super::rounds::{FORMAT, Rounds};
-use super::Row;
 use super::program::{All, Program, Told};
+use super::rows::Row;
 use crate::cli::OracleArgs;
 use serde::Serialize;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! One scenario, measured in this process.
 
 use super::super::rounds::{Rounds, rate, timed};
-use super::{Figures, Row};
+use super::rows::{Figures, Row};
 use crate::cli::OracleArgs;
 use rig_oracle::model::bench::{self, run as simulate};
 use rig_units::Dur;

@@ -1,7 +1,7 @@
 //! A program that measures scenarios and says what came out: this one once more, an older one, or anybody's.
 
 use super::super::rounds::{FORMAT, Rounds, rate};
-use super::{Figures, ROWS, Row, id};
+use super::rows::{Figures, ROWS, Row, id};
 use rig_units::Dur;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub(super) struct Told {
 pub(super) type All = BTreeMap<String, Told>;
 
 impl Program {
-    /// This one.
+    /// This very program, to run a scenario in a process of its own.
     pub(super) fn own() -> Result<Program, String> {
         let path = std::env::current_exe().map_err(|why| format!("cannot find itself: {why}"))?;
         Ok(Program(path))

@@ -2,7 +2,8 @@
 
 use super::super::rounds::{Rounds, SHARED};
 use super::against::{Against, Pairs};
-use super::{FLOOR, Figures, GOAL, LONGER, NS3_SOURCE, Oracle};
+use super::rows::Figures;
+use super::{FLOOR, GOAL, LONGER, NS3_SOURCE, Oracle};
 use core::fmt;
 use rig_units::Dur;
 
