@@ -312,7 +312,7 @@ mod tests {
         assert!(
             [None, Some(false)]
                 .iter()
-                .all(|passed| { draw(1, &rule, &visit(false, passed.clone()), FRAME).is_none() })
+                .all(|passed| { draw(1, &rule, &visit(false, *passed), FRAME).is_none() })
         );
     }
 

@@ -103,8 +103,7 @@ fn shortest(
         };
     let frames = || limited.frames.iter().enumerate();
     // Of one that was sent again the last that was away by then, and the first of the other: nothing is shorter.
-    let begins =
-        frames().rfind(|(_, (record, at, _))| *at < shown && is(*record, first))?.0;
+    let begins = frames().rfind(|(_, (record, at, _))| *at < shown && is(*record, first))?.0;
     let ends = frames().find(|(_, (record, ..))| is(*record, last))?.0;
     let between = holds.get(begins..ends).unwrap_or_default();
     let apart = Seen::of(done, trial, spec.nic).apart;
