@@ -7,7 +7,7 @@
 //! A frame that arrives marked is ECN-capable, stays marked, and counts as marked where it would have been marked.
 //!
 //! Draws are made only where chance decides, and each queue of each port has its own: one for each frame, or one for each that is taken, by
-//! which Floyd and Jacobson space marks out ([`since`]).
+//! which Floyd and Jacobson space marks out (`since`).
 
 use super::chance;
 use super::packet::{CLASSES, Packet, bit, slot};
