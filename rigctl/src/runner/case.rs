@@ -35,7 +35,7 @@ use rig_oracle::trials::table::{self, Table};
 use rig_oracle::trials::trial::Trial;
 use rig_oracle::verdict::{Curve, Doubt, Judgement, NotApplicable, Verdict};
 use rig_reports::{CaseReport, Trials, Void};
-use rig_testcases::{Case, Script};
+use rig_testcases::{Case, Expect, Script};
 use rig_units::Dur;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -208,11 +208,10 @@ impl Work {
         conclude::conclude(&case.expect, &trials, &self.answers, &doubts, findings)
     }
 
-    /// The verdict where the device could not be steered any more: what was judged before that stands.
-    fn left(&mut self, case: &Case, doubt: Doubt) -> Verdict {
-        self.short = true;
+    /// The verdict where the device could not be steered any more: what was found before that stands.
+    fn left(&self, case: &Case, doubt: Doubt) -> Verdict {
         match self.verdict(case) {
-            fail @ Verdict::Fail(_) => fail,
+            fail @ Verdict::Fail(_) if case.expect == Expect::Pass => fail,
             _ => Verdict::Inconclusive(doubt),
         }
     }
@@ -480,7 +479,7 @@ mod tests {
         let (want, got, frames) = (text("none lost"), text("800 lost"), Vec::new());
         let finding = Finding { rule: "loss", want, got, trial: 1, frames };
         let left = |findings| {
-            let mut work = Work { judgements: vec![judged(findings)], ..Work::default() };
+            let work = Work { judgements: vec![judged(findings)], ..Work::default() };
             work.left(case, away())
         };
         assert_eq!(left(vec![finding.clone()]), Verdict::Fail(vec![finding]));

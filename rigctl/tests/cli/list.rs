@@ -27,7 +27,11 @@ fn a_lab_that_nobody_can_ask_is_told_what_runs_what_runs_in_part_and_what_is_mis
         let mut rows = left.stdout.lines();
         rows.find(|row| row.starts_with(id)).unwrap_or_else(|| panic!("{id} in:\n{}", left.stdout))
     };
-    assert!(row("pfcwd::action-drop-broadcom ").ends_with("  broadcom"), "{}", left.stdout);
+    assert!(
+        row("pfcwd::both-lossless-classes-broadcom ").ends_with("  broadcom"),
+        "{}",
+        left.stdout
+    );
     let in_part = row("pfcwd::storm-counters-broadcom ");
     assert!(
         in_part.ends_with("  broadcom, without counters: the control `none` reads no counters"),

@@ -182,6 +182,6 @@ fn a_setting_is_not_changed_on_the_way_where_its_value_does_not_matter() {
 #[test]
 fn a_device_that_is_what_a_case_sets_runs_it_as_it_is_written() {
     let all = catalogue();
-    let case = named(&all, "pfcwd", "action-drop-broadcom");
-    assert_eq!(found("pfcwd", "action-drop", &[]), Ok((case.clone(), Vec::new())));
+    let case = named(&all, "pfcwd", "both-lossless-classes-broadcom");
+    assert_eq!(found("pfcwd", "both-lossless-classes", &[]), Ok((case.clone(), Vec::new())));
 }
