@@ -1,13 +1,13 @@
 //! A case over a way that is longer than its timers, or with NICs that are slower: one whose timer runs out before any answer can be
 //! back, or before it has gone back for a NAK, goes back again and again, whatever the case is about. There the timers have greater
 //! codes, all of them by as much, and what the case delays so that a timer is first is late in proportion; so long as nothing is done to
-//! a flow's frames it sends as much more, as a timer shows nothing in a flow that is done before it.
+//! a flow's frames it sends as much more in virtual time, as a timer shows nothing in a flow that is done before it.
 //!
 //! A packet that is to come after the one that was sent in its place is as late as that takes. One that comes before fills its hole by itself, and
 //! whoever has not asked by then need not ask for what it has thrown away behind it: where the sender has no timer the flow is over, and no NIC
 //! is wrong (IBTA volume 1, 9.7.5.1: a NAK binds the responder once it is returned; until then the requester's timer is all there is).
 
-use rig_lab::{Lab, Nic, Profile};
+use rig_lab::{Lab, Nic, Profile, Transport};
 use rig_oracle::measure;
 use rig_oracle::trials::context::Context;
 use rig_oracle::trials::flow_time::round_trip;
@@ -35,6 +35,11 @@ pub(super) fn of(lab: &Lab, profile: &Profile, mut case: Case, left_out: &mut Ve
     }
     if by > 0 {
         outlast(&mut case, by);
+        // In real time a flow of a guest would last for minutes.
+        if lab.transport == Transport::Virtual && case.between.inject.is_empty() {
+            let counts = case.flows.values_mut().filter_map(|flow| flow.count.as_mut());
+            counts.for_each(|count| *count = count.saturating_mul(1 << by));
+        }
         left_out.push(format!(
             "timers of less than the {answered} that an answer may take here: all are {} times as long",
             1_u64 << by
@@ -89,10 +94,6 @@ fn outlast(case: &mut Case, by: u64) {
         }
     }
     delay(case, by, |frames| frames != Target::Data);
-    if case.between.inject.is_empty() {
-        let counts = case.flows.values_mut().filter_map(|flow| flow.count.as_mut());
-        counts.for_each(|count| *count = count.saturating_mul(1 << by));
-    }
 }
 
 /// Whether a setting is how long a sender waits.
