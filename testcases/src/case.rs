@@ -289,6 +289,21 @@ pub enum Sweep {
     },
 }
 
+impl Case {
+    /// The settings that it sweeps or changes on the way, by their paths.
+    pub fn changed(&self) -> impl Iterator<Item = &String> {
+        let swept = self.sweep.iter().filter_map(|sweep| match sweep {
+            Sweep::Setting { path, .. } => Some(path),
+            _ => None,
+        });
+        let on_the_way = self.steps.iter().filter_map(|step| match &step.what {
+            CaseAction::Configure(setting) => Some(&setting.path),
+            _ => None,
+        });
+        swept.chain(on_the_way)
+    }
+}
+
 impl Sweep {
     /// Whether it names a variable that the case's amounts may use.
     pub const fn is_variable(&self) -> bool {

@@ -50,6 +50,9 @@ pub struct Entry {
     pub senders: Senders,
     /// Whether it is about the gaps of its storm, which may then have some.
     pub about_gaps: bool,
+    /// Whether it says what PFC does to the streams that it names, or what the device says of them by PFC: of a class that is not lossless
+    /// there is nothing to say.
+    pub by_pfc: bool,
     /// Whether it makes sense beside a search, of which every trial is another one.
     pub beside_a_search: bool,
     /// What speaks against it in a case.
@@ -69,6 +72,7 @@ impl Entry {
         looks: &[],
         senders: Senders::Any,
         about_gaps: false,
+        by_pfc: false,
         beside_a_search: false,
         sense: |_, _| Vec::new(),
         fits: |_, _, _, _| Ok(()),

@@ -27,6 +27,7 @@ pub(super) static XOFF_LATENCY: Known = Known {
         source: "F4",
         fields: &[STREAM],
         looks: &[Looks::FOLLOWS],
+        by_pfc: true,
         ..Entry::USUAL
     },
     tells: Tells::Width("the timestamps of both frames"),
@@ -69,6 +70,7 @@ pub(super) static HEADROOM_LOSS: Known = Known {
             ),
         ],
         looks: &[Looks::FOLLOWS],
+        by_pfc: true,
         ..Entry::USUAL
     },
     tells: Tells::Each("frame"),

@@ -66,6 +66,7 @@ pub(super) static PFC: Known = Known {
             Looks::of(named, StreamEnds::Out, Tap::All, "looks at every frame to `{}`'s receiver"),
         ],
         senders: Senders::Obey(named),
+        by_pfc: true,
         ..Entry::USUAL
     },
     tells: Tells::Each("frame that met the storm"),

@@ -30,6 +30,7 @@ pub(super) static RESPONSE: Known = Known {
         source: "the declared response",
         fields: &[STREAM],
         looks: &[EVERY_FRAME_OUT],
+        by_pfc: true,
         ..Entry::USUAL
     },
     tells: Tells::Width("the timestamps of both frames; a frame of the load"),
@@ -55,6 +56,7 @@ pub(super) static PAUSE: Known = Known {
         source: "F1, F2",
         fields: &[STREAM],
         looks: &[EVERY_FRAME_OUT],
+        by_pfc: true,
         ..Entry::USUAL
     },
     tells: Tells::Width("the timestamps of both frames"),
@@ -76,6 +78,7 @@ pub(super) static DUTY: Known = Known {
         fields: &[STORM, STREAM, FROM, UNTIL],
         looks: &[Looks::of(named, StreamEnds::Out, Tap::All, "counts the frames of `{}`")],
         about_gaps: true,
+        by_pfc: true,
         ..Entry::USUAL
     },
     tells: Tells::Width("a frame at either end of the time"),

@@ -134,15 +134,7 @@ fn unset(control: ControlName, profile: &Profile, case: &Case) -> Option<String>
     let lacks = |path: &String| settings::configurable(path) && !can_set(control, path);
     let declared = &profile.declared;
     let once = case.settings.iter().filter(|one| declared.satisfies(one) != Ok(true));
-    let swept = case.sweep.iter().filter_map(|sweep| match sweep {
-        Sweep::Setting { path, .. } => Some(path),
-        _ => None,
-    });
-    let on_the_way = case.steps.iter().filter_map(|step| match &step.what {
-        CaseAction::Configure(setting) => Some(&setting.path),
-        _ => None,
-    });
-    let all = once.map(|one| &one.path).chain(swept).chain(on_the_way);
+    let all = once.map(|one| &one.path).chain(case.changed());
     all.filter(|path| lacks(path)).min().cloned()
 }
 

@@ -5,21 +5,9 @@ use super::misfit::configured;
 use super::unfit::{Missing, Unfit};
 use rig_lab::{Color, Declared, Profile, Switch};
 use rig_testcases::case::{CaseAction, Stream};
-use rig_testcases::{Case, Measure, Sweep, Wanted};
+use rig_testcases::{Case, Measure, Wanted};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-
-/// Measures that say what PFC does to the streams that they name, or what the device says of them by PFC.
-const BY_PFC: [&str; 8] = [
-    "buffer.xoff",
-    "buffer.xon",
-    "headroom.loss",
-    "macsec.pfc",
-    "pfc.duty",
-    "pfc.latency",
-    "pfc.pause",
-    "pfc.response",
-];
 
 /// The case as far as the device has the classes for it; what it does without is added to `left_out`.
 ///
@@ -66,15 +54,7 @@ pub(super) fn of<'a>(
 
 /// Whether the case sets another map or other classes on the way.
 fn changes(case: &Case) -> bool {
-    let swept = case.sweep.iter().filter_map(|sweep| match sweep {
-        Sweep::Setting { path, .. } => Some(path),
-        _ => None,
-    });
-    let on_the_way = case.steps.iter().filter_map(|step| match &step.what {
-        CaseAction::Configure(setting) => Some(&setting.path),
-        _ => None,
-    });
-    swept.chain(on_the_way).any(|path| path.starts_with("qos."))
+    case.changed().any(|path| path.starts_with("qos."))
 }
 
 /// A class, with its colour, that no DSCP is mapped to.
@@ -115,7 +95,7 @@ impl Classes<'_> {
             let class = named().filter(meets).find(unguarded)?.class;
             return Some(format!("no watchdog guards class {class} (qos.pfcwd_sw_enable)"));
         }
-        if BY_PFC.contains(&name)
+        if one.entry.by_pfc
             && let Some(stream) = named().find(|stream| !qos.lossless(stream.class))
         {
             return Some(format!("class {} is not lossless (qos.pfc_enable)", stream.class));

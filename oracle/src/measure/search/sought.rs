@@ -16,6 +16,7 @@ pub(in super::super) static XOFF: Known = Known {
         name: "buffer.xoff",
         about: "the number of frames held that makes the device send XOFF",
         source: "F4, F5",
+        by_pfc: true,
         ..GROWN
     },
     red: Red::Mutated("thresholds-in-turn-broadcom", "buffer.dynamic_th=+1"),
@@ -57,6 +58,7 @@ pub(in super::super) static XON: Known = Known {
         ],
         check: one_group_two_ports,
         looks: &SEARCHED,
+        by_pfc: true,
         ..Entry::USUAL
     },
     red: Red::Mutated("xon-point-broadcom", "buffer.xon_offset=x2"),
