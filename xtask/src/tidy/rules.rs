@@ -102,7 +102,8 @@ const BANS: &[Ban] = &[
 /// Where names of SAI's counters may stand: what gives them, and adapters. A test holds texts against them.
 const NAMING: [&str; 3] = ["capture/src/counter.rs", "dut-adapters/src/", "xtask/"];
 /// What such names begin with.
-const SAI: [&str; 5] = ["SAI_PORT_", "SAI_QUEUE_", "SAI_INGRESS_", "SAI_BUFFER_", "SAI_MACSEC_"];
+const SAI: [&str; 6] =
+    ["SAI_PORT_", "SAI_QUEUE_", "SAI_INGRESS_", "SAI_BUFFER_", "SAI_MACSEC_", "SAI_OBJECT_"];
 
 /// Names of SAI's counters in code of the product.
 pub(crate) fn vendors(sources: &[Source]) -> Vec<Breach> {

@@ -281,6 +281,7 @@ fn names_of_sais_counters_stand_in_one_file_in_adapters_and_in_tests() {
     let named = "let name = \"SAI_QUEUE_STAT_PACKETS\";";
     for path in ["oracle/src/model/counters.rs", "oracle/src/measure/pfc.rs"] {
         fires(path, named, "use `DutCounter`");
+        fires(path, "let of = \"SAI_OBJECT_TYPE_WRED\";", "use `DutCounter`");
         let test = format!("//! One job.\n#[cfg(test)]\nmod tests {{\n    {named}\n}}\n");
         assert_eq!(planted(path, &test), []);
         assert_eq!(planted(path, "//! One job.\n// As `SAI_QUEUE_STAT_PACKETS` says.\n"), []);
