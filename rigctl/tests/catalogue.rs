@@ -177,7 +177,9 @@ fn every_case_passes_or_does_not_apply_on_the_devices_of_the_other_labs() {
     };
     let others: Vec<Lab> = labs().into_iter().filter(|lab| !known(lab)).collect();
     assert!(others.len() >= 2, "{} labs", others.len());
-    for lab in &others {
+    for (turn, lab) in others.iter().enumerate() {
+        // Every other case, and of the next lab those between: all of them on every lab is what the nights are for (`nightly seeds`).
+        let cases: Vec<&Case> = cases.iter().copied().skip(turn % 2).step_by(2).collect();
         let rig = rig(lab, 1, &stop, &cases);
         let reports = side_by_side(cases.len(), |index| case::run(&rig, cases[index]).report);
         for report in reports {

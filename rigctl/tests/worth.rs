@@ -50,7 +50,7 @@ fn side_by_side<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<
 fn every_case_is_turned_red_by_a_wrong_device_alone() {
     let (suites, lab) = catalogue();
     let cases = suites.iter().flat_map(|suite| suite.cases.iter().map(move |case| (suite, case)));
-    let cases: Vec<(&Suite, &Case)> = cases.step_by(part(3)).collect();
+    let cases: Vec<(&Suite, &Case)> = cases.step_by(part(4)).collect();
     let stop = Stop::default();
     let alone: Vec<&Case> = cases.iter().map(|(_, case)| *case).collect();
     let rig = rig(&lab, &stop, &alone);
@@ -152,7 +152,7 @@ fn each_suite_notices_alone_what_it_covers() {
         })
         .collect();
     assert!(claims.len() >= 300, "{} mutants", claims.len());
-    let claims: Vec<(&Suite, mutants::Mutant)> = claims.into_iter().step_by(part(5)).collect();
+    let claims: Vec<(&Suite, mutants::Mutant)> = claims.into_iter().step_by(part(8)).collect();
     let stop = Stop::default();
     let whole: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
     let rig = rig(&lab, &stop, &whole);

@@ -260,11 +260,22 @@ impl Device {
         Ok(())
     }
 
-    /// Rig port `i` is cabled to port `behind[i]`: it is behind that cable that its channels are.
+    /// Rig port `i` is cabled to port `behind[i]`: it is behind that cable that its channels are. A cable that stays where it
+    /// was goes on with its packet numbers.
     pub(super) fn cable(&mut self, behind: &[u16]) {
+        let (before, secure) = (self.rig(), self.secure.take());
         self.reader.cable(behind);
         // The keys fitted before.
         let _fits = self.secure();
+        let stays = before.iter().zip(self.rig()).map(|(&before, now)| before == now);
+        if let (Some(now), Some(before)) = (&mut self.secure, secure) {
+            now.go_on(before, stays);
+        }
+    }
+
+    /// The rig's port at each of the device's.
+    fn rig(&self) -> Vec<u16> {
+        (0..).take(self.up.len()).map(|port| self.reader.rig(port)).collect()
     }
 
     /// The device has these keys from now on.
@@ -296,7 +307,7 @@ impl Device {
     }
 
     fn secure(&mut self) -> Result<(), ControlError> {
-        let rig: Vec<u16> = (0..).take(self.up.len()).map(|port| self.reader.rig(port)).collect();
+        let rig = self.rig();
         let both = self.keys.as_ref().zip(self.macsec.as_ref());
         let made = both.map(|(keys, macsec)| Secure::of(macsec, keys, &rig)).transpose();
         self.secure = None;

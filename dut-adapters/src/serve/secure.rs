@@ -36,6 +36,14 @@ impl Secure {
         Ok(Some(Secure { ports, first }))
     }
 
+    /// Goes on with the packet numbers of `before` at the ports whose cable `stays`.
+    pub(super) fn go_on(&mut self, before: Secure, stays: impl Iterator<Item = bool>) {
+        let ports = self.ports.iter_mut().zip(before.ports).zip(stays);
+        for ((now, before), _) in ports.filter(|&(_, stays)| stays) {
+            (now.received, now.sent) = (before.received, before.sent);
+        }
+    }
+
     /// Goes by another configuration of which only the association in use and the packet number are new. An association
     /// that is new begins anew at both ends of every cable; with another number the device alone goes on.
     pub(super) fn set(&mut self, before: &Macsec, macsec: &Macsec) {

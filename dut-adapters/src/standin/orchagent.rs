@@ -5,7 +5,7 @@
 use super::asic::Asic;
 use super::counted::flex;
 use super::faults::Faults;
-use super::names::{Db, Row, Rows, numbers, of_port, ports, row, set};
+use super::names::{Db, Row, Rows, numbers, of_port, ports, referred, row, set};
 use super::objects::{self, Kind};
 use super::{refused, said};
 use redis::{Connection, Pipeline, RedisResult};
@@ -179,10 +179,12 @@ fn watchdog(row: &Row, red: bool) -> Row {
     fields
 }
 
-/// What the ASIC was told: the curves of marking, and the classes in which each port obeys and sends PFC.
+/// What the ASIC was told: the curves of marking, the queues that each is bound to, and the classes in which each port obeys and
+/// sends PFC.
 fn asic(rows: &Rows, all: &mut Pipeline) {
     all.cmd("SELECT").arg(Db::Asic as u8).ignore();
-    for (at, (_, curve)) in of(rows, "WRED_PROFILE").enumerate() {
+    let mut curves = BTreeMap::new();
+    for (at, (name, curve)) in of(rows, "WRED_PROFILE").enumerate() {
         let text = |field: &str| curve.get(field).cloned().unwrap_or_default();
         let mode = text("ecn").replace("ecn_", "SAI_ECN_MARK_MODE_").to_uppercase();
         let attributes = row([
@@ -191,7 +193,19 @@ fn asic(rows: &Rows, all: &mut Pipeline) {
             ("SAI_WRED_ATTR_GREEN_DROP_PROBABILITY", text("green_drop_probability")),
             ("SAI_WRED_ATTR_ECN_MARK_MODE", mode),
         ]);
-        set(all, &format!("ASIC_STATE:SAI_OBJECT_TYPE_WRED:oid:0x13{at:02x}"), &attributes);
+        let oid = format!("oid:0x13{at:02x}");
+        set(all, &format!("ASIC_STATE:SAI_OBJECT_TYPE_WRED:{oid}"), &attributes);
+        curves.insert(name, oid);
+    }
+    for (key, queue) in of(rows, "QUEUE") {
+        let Some((port, queues)) = key.rsplit_once('|') else { continue };
+        let curve = queue.get("wred_profile").and_then(|name| curves.get(referred(name)));
+        let (Some(at), Some(curve)) = (objects::place(rows, port), curve) else { continue };
+        let bound = row([("SAI_QUEUE_ATTR_WRED_PROFILE_ID", curve.clone())]);
+        for index in numbers(queues) {
+            let oid = objects::part(Kind::Queue, at, index);
+            set(all, &format!("ASIC_STATE:SAI_OBJECT_TYPE_QUEUE:{oid}"), &bound);
+        }
     }
     for (at, port) in ports(rows).iter().enumerate() {
         let bits: u16 = classes(rows, port, "pfc_enable").into_iter().map(|class| 1 << class).sum();

@@ -9,13 +9,18 @@ use crate::control::Lost;
 use rig_lab::{Action, EcnMode, Switch};
 use std::collections::BTreeMap;
 
+/// The attribute of a queue that names its WRED object, and what it says of none.
+const BOUND: &str = "SAI_QUEUE_ATTR_WRED_PROFILE_ID";
+const UNBOUND: &str = "oid:0x0";
+
 /// Something that must stand in a database once the configuration is in effect.
 #[derive(Debug)]
 enum Want {
     /// A field of a key; `None`: it is not there, or empty.
     Field { db: Db, key: String, field: &'static str, text: Option<String> },
-    /// Any key of these has all of these fields: what is made of a profile bears no name in ASIC_DB.
-    Any { prefix: &'static str, fields: Vec<(&'static str, String)> },
+    /// The WRED object that this queue is bound to has these fields: what is made of a profile bears no name in ASIC_DB, and that
+    /// another object is as it should be says nothing of the queue.
+    Curve { queue: String, fields: [(&'static str, String); 4] },
     /// There is nothing that tells.
     Untold(String),
 }
@@ -45,9 +50,7 @@ pub(super) fn missing(
         watchdog(&names, port, of, &mut wants);
         wants.push(priorities(&names, port, of));
         buffers(tables, port, of, &mut wants);
-    }
-    if !of.wred.queues.is_empty() {
-        wants.push(curve(of));
+        wants.extend(of.wred.queues.iter().map(|class| curve(&names, (port, *class), of)));
     }
     if !of.qos.pfcwd_sw_enable.is_empty() {
         let poll = of.pfcwd.poll_interval.0 / rig_units::Dur::ms(1).0;
@@ -125,8 +128,12 @@ fn buffers(tables: &Tables, port: &str, of: &Switch, wants: &mut Vec<Want>) {
     }
 }
 
-/// The curve of marking.
-fn curve(of: &Switch) -> Want {
+/// The curve of marking that a queue is bound to.
+fn curve(names: &Names, (port, class): (&str, u8), of: &Switch) -> Want {
+    let name = format!("{port}:{class}");
+    let Some(oid) = names.queues.get(&name) else {
+        return Want::Untold(format!("COUNTERS_QUEUE_NAME_MAP has no {name}"));
+    };
     let mode = match of.wred.ecn {
         EcnMode::EcnNone => "SAI_ECN_MARK_MODE_NONE",
         EcnMode::EcnGreen => "SAI_ECN_MARK_MODE_GREEN",
@@ -137,9 +144,9 @@ fn curve(of: &Switch) -> Want {
         EcnMode::EcnYellowRed => "SAI_ECN_MARK_MODE_YELLOW_RED",
         EcnMode::EcnAll => "SAI_ECN_MARK_MODE_ALL",
     };
-    Want::Any {
-        prefix: "ASIC_STATE:SAI_OBJECT_TYPE_WRED:",
-        fields: vec![
+    Want::Curve {
+        queue: format!("ASIC_STATE:SAI_OBJECT_TYPE_QUEUE:{oid}"),
+        fields: [
             ("SAI_WRED_ATTR_GREEN_MIN_THRESHOLD", of.wred.kmin.0.to_string()),
             ("SAI_WRED_ATTR_GREEN_MAX_THRESHOLD", of.wred.kmax.0.to_string()),
             ("SAI_WRED_ATTR_GREEN_DROP_PROBABILITY", (of.wred.pmax.0 / 10_000).to_string()),
@@ -161,18 +168,20 @@ fn unmet(link: &mut Link, want: &Want) -> Result<Option<String>, Lost> {
             let same = found == *text || off;
             Ok((!same).then(|| format!("{key} {field} is {}, not {}", shown(&found), shown(text))))
         }
-        Want::Any { prefix, fields } => {
-            let keys = link.keys(Db::Asic, prefix)?;
-            let names: Vec<String> = fields.iter().map(|(name, _)| (*name).to_owned()).collect();
-            let asked: Vec<_> = keys.into_iter().map(|key| (key, names.clone())).collect();
-            let all = link.fields(Db::Asic, &asked)?;
-            let is = |has: &Vec<Option<String>>| {
-                has.iter().zip(fields).all(|(has, (_, text))| has.as_deref() == Some(text))
+        Want::Curve { queue, fields } => {
+            let asked = [(queue.clone(), vec![BOUND.to_owned()])];
+            let bound = link.fields(Db::Asic, &asked)?.into_iter().flatten().next().flatten();
+            let Some(bound) = bound.filter(|oid| oid != UNBOUND) else {
+                return Ok(Some(format!("{queue} has no {BOUND}")));
             };
-            let wanted: Vec<String> =
-                fields.iter().map(|(name, text)| format!("{name} {text}")).collect();
-            let none = || format!("no {prefix}* has {}", wanted.join(", "));
-            Ok((!all.iter().any(is)).then(none))
+            let key = format!("ASIC_STATE:SAI_OBJECT_TYPE_WRED:{bound}");
+            let names = fields.iter().map(|(name, _)| (*name).to_owned()).collect();
+            let found = link.fields(Db::Asic, &[(key.clone(), names)])?.into_iter().flatten();
+            let mut each = found.zip(fields);
+            let other = each.find(|(found, (_, text))| found.as_deref() != Some(text));
+            Ok(other.map(|(found, (name, text))| {
+                format!("{key} {name} is {}, not {}", shown(&found), shown(&Some(text.clone())))
+            }))
         }
     }
 }

@@ -29,6 +29,8 @@ struct Queue {
     heard: Acted,
     /// Storms behind storms of which no end was heard: each is a new one, or the one before told twice.
     repeats: u64,
+    /// So many of them were there when this was asked before, and not counted since: they were told twice.
+    old: u64,
     /// The last that was heard of it.
     last: Option<(DutEventKind, Span)>,
 }
@@ -81,7 +83,7 @@ impl Ears {
             let rigs = (0..).zip(ports).find(|(_, port)| *port == own);
             if let (Some((port, _)), Ok(class @ 0..8)) = (rigs, class.parse()) {
                 let (counted, heard) = (Acted::default(), Acted::default());
-                let queue = Queue { port, class, counted, heard, repeats: 0, last: None };
+                let queue = Queue { port, class, counted, heard, repeats: 0, old: 0, last: None };
                 queues.insert(oid, queue);
             }
         }
@@ -135,7 +137,11 @@ impl Ears {
             }
             if storms > queue.heard.storms {
                 // From here on it is counted anew: the next trial is not to answer for it.
-                (queue.counted, queue.heard, queue.repeats) = (counted, Acted::default(), 0);
+                (queue.counted, queue.heard) = (counted, Acted::default());
+                (queue.repeats, queue.old) = (0, 0);
+            } else {
+                queue.repeats -= queue.old;
+                queue.old = queue.repeats;
             }
         }
         Ok(core::mem::take(&mut self.waits))

@@ -230,11 +230,16 @@ impl SonicControl {
     }
 
     /// A line that works: a new one in place of one that has broken.
+    ///
+    /// # Errors
+    /// There is no way, or another rig has the switch now: what it finds set it may have set itself, and undoing that is left to
+    /// the journal.
     fn mend(&mut self) -> Result<(), Lost> {
         if self.lease.renew(&mut self.link).is_err() {
             // Whoever listens does so over the way that has broken.
             self.ears = None;
             self.link = Link::open(&self.at)?;
+            self.lease.begin(&mut self.link)?;
         }
         Ok(())
     }

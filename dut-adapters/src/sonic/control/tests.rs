@@ -181,7 +181,7 @@ fn what_cannot_be_held_or_does_not_arrive_is_told_and_leaves_nothing_behind() {
         ),
         (
             setting("wred.kmin", json!("208000B")),
-            "no ASIC_STATE:SAI_OBJECT_TYPE_WRED:* has SAI_WRED_ATTR_GREEN_MIN_THRESHOLD 208000",
+            "ASIC_STATE:SAI_OBJECT_TYPE_WRED:oid:0x1300 SAI_WRED_ATTR_GREEN_MIN_THRESHOLD is `104000`, not `208000`",
         ),
     ] {
         let lost = control.set(&[one]).expect_err("it never arrives").to_string();
@@ -279,6 +279,63 @@ fn a_second_rig_is_told_who_has_the_switch_and_one_that_was_killed_holds_nothing
     assert!(why.contains("without an end: `DEL RIG_LEASE`"), "{why}");
     server.tell(6, &["DEL", lease::KEY]);
     drop(open(&server, SOON).expect("free again"));
+}
+
+#[test]
+fn what_was_set_stays_while_another_rig_has_the_switch() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some((server, _orchagent)) = switch(desk.path()) else { return };
+    let mut first = open(&server, SOON).expect("free");
+    let found = first.snapshot().expect("a leaf");
+    let settings = [setting("pfcwd.detection_time", json!("400ms"))];
+    first.set(&settings).expect("it takes it");
+    let own = server.tell(6, &["GET", lease::KEY]);
+    let own: String = redis::from_owned_redis_value(own).expect("a text");
+    // Another rig on the same machine, which happens to want what this one has set.
+    let other = own.replace(&format!(":{},", std::process::id()), ":1,");
+    assert_ne!(own, other, "{own}");
+    server.tell(6, &["SET", lease::KEY, &other]);
+    let lost = first.restore(&found, &settings).expect_err("it is another's").to_string();
+    assert!(lost.contains("it is held by process 1 of "), "{lost}");
+    drop(first);
+    assert_eq!(
+        field(&server, "PFC_WD|Ethernet0", "detection_time").as_deref(),
+        Some("400"),
+        "under the other's feet"
+    );
+    let held: String =
+        redis::from_owned_redis_value(server.tell(6, &["GET", lease::KEY])).expect("a text");
+    assert_eq!(held, other);
+}
+
+#[test]
+fn a_curve_is_in_effect_where_the_queue_is_bound_to_it_and_nowhere_else() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some((server, orchagent)) = switch(desk.path()) else { return };
+    let mut control = open(&server, SHORT).expect("a leaf");
+    orchagent.is_deaf(true);
+    // Another object has all that is wanted, and no queue of the rig's ports is bound to it.
+    let object = "ASIC_STATE:SAI_OBJECT_TYPE_WRED:oid:0x1300";
+    let is: Vec<String> =
+        redis::from_owned_redis_value(server.tell(1, &["HGETALL", object])).expect("texts");
+    let mut all = vec!["HSET", "ASIC_STATE:SAI_OBJECT_TYPE_WRED:oid:0x1399"];
+    all.extend(is.iter().map(String::as_str));
+    server.tell(1, &all);
+    let min = "SAI_WRED_ATTR_GREEN_MIN_THRESHOLD";
+    server.tell(1, &["HSET", "ASIC_STATE:SAI_OBJECT_TYPE_WRED:oid:0x1399", min, "208000"]);
+    let settings = [setting("wred.kmin", json!("208000B"))];
+    let lost = control.set(&settings).expect_err("it never arrives").to_string();
+    assert!(lost.contains(&format!("{object} {min} is `104000`, not `208000`")), "{lost}");
+    // One that is bound to none.
+    let keys: Vec<String> = redis::from_owned_redis_value(
+        server.tell(1, &["KEYS", "ASIC_STATE:SAI_OBJECT_TYPE_QUEUE:*"]),
+    )
+    .expect("texts");
+    for key in &keys {
+        server.tell(1, &["HSET", key, "SAI_QUEUE_ATTR_WRED_PROFILE_ID", "oid:0x0"]);
+    }
+    let lost = control.set(&settings).expect_err("it is bound to nothing").to_string();
+    assert!(lost.contains("has no SAI_QUEUE_ATTR_WRED_PROFILE_ID"), "{lost}");
 }
 
 #[test]

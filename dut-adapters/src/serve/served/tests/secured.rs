@@ -141,6 +141,28 @@ fn extended_numbers_are_sealed_whole_past_32_bits() {
 }
 
 #[test]
+fn extended_numbers_go_on_where_a_cable_stays_and_begin_again_where_it_is_moved() {
+    let suite = set("cipher_suite", json!("GCM-AES-XPN-128"));
+    let (mut bench, [at, to]) = secured(&[suite]);
+    let mut heard = Heard::default();
+    let mut through = |bench: &mut Bench, pn: u64| {
+        bench.send(0, &at.seal(End::Rig, &sound(0, pn), &probe(0, 1, 7)));
+        bench.run(Dur::ms(1));
+        let seen = bench.seen();
+        opened(&to, &mut heard, &seen).len()
+    };
+    let past = 1_u64 << 32;
+    assert_eq!([past - 1, past, past + 1].map(|pn| through(&mut bench, pn)), [1, 1, 1]);
+    let cable = |behind: &[u16]| Ask::Do(Order::Cable { behind: behind.to_vec() });
+    // As before each trial: nothing was moved.
+    assert_eq!(bench.ask(cable(&[0, 1])), Answer::Done);
+    assert_eq!(through(&mut bench, past + 2), 1);
+    assert_eq!(bench.ask(cable(&[1, 0])), Answer::Done);
+    assert_eq!(bench.ask(cable(&[0, 1])), Answer::Done);
+    assert_eq!(through(&mut bench, past + 3), 0, "a channel that is new begins with one");
+}
+
+#[test]
 fn without_keys_a_protected_frame_is_for_nobody_and_none_leaves() {
     let mut bench = Bench::new();
     let settings = vec![set("enable", json!(true))];

@@ -6,6 +6,7 @@ use crate::fixture::RedisServer;
 use crate::sonic::SonicControl;
 use crate::sonic::control::counters::{self, Read};
 use crate::sonic::control::events::Acted;
+use crate::sonic::control::pause;
 use std::collections::{BTreeMap, BTreeSet};
 
 const COUNTERS: i64 = 2;
@@ -133,4 +134,37 @@ fn what_orchagent_counts_is_read_once_it_has_counted_what_the_watchdog_did() {
     row(&[&ends, "1", dropped, "31"]);
     assert_eq!(at_rest(&mut control, &acted(1, 1)), Some(31));
     assert_eq!(at_rest(&mut control, &acted(2, 1)), None, "nor is the next");
+}
+
+#[test]
+fn a_storm_that_was_told_twice_is_waited_for_in_two_trials_and_not_for_ever() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some((server, _orchagent)) = switch(desk.path()) else { return };
+    let mut control = open(&server, SOON).expect("a leaf");
+    let queue = object(&server, "COUNTERS_QUEUE_NAME_MAP", "Ethernet4:3");
+    let oid = queue.trim_start_matches("COUNTERS:").to_owned();
+    let [storms, ends] =
+        ["DETECTED", "RESTORED"].map(|of| format!("PFC_WD_QUEUE_STATS_DEADLOCK_{of}"));
+    let own = format!("Ethernet4:3 {storms}");
+    server.tell(COUNTERS, &["HSET", &queue, &storms, "0", &ends, "0"]);
+    assert_eq!(control.events(), Ok(Vec::new()));
+    let text = format!("[\"{oid}\", \"storm\"]");
+    for _ in 0..2 {
+        server.tell(COUNTERS, &["PUBLISH", "PFC_WD_ACTION", &text]);
+        // Longer than a poll, so that it is not the same one twice.
+        pause(std::time::Duration::from_millis(250));
+    }
+    server.tell(COUNTERS, &["HSET", &queue, &storms, "1"]);
+    let counted = |control: &mut SonicControl| {
+        let clock = control.clock();
+        let ears = control.ears.as_mut().expect("it listens");
+        let acted = ears.acted(clock).expect("it is there");
+        read(control, &acted, &mut |_| {}).0.values.get(&own).copied()
+    };
+    // One more may not have been counted yet.
+    assert_eq!(counted(&mut control), None);
+    assert_eq!(control.events().map(|all| all.len()), Ok(2));
+    assert_eq!(counted(&mut control), None);
+    assert_eq!(control.events(), Ok(Vec::new()));
+    assert_eq!((counted(&mut control), control.missed()), (Some(1), None));
 }
