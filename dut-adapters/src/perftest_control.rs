@@ -2,13 +2,14 @@
 //! own end of it behaves. All else stays as the profile declares it.
 
 use crate::control::{Ability, Capabilities, Control, ControlError, Refused};
-use rig_lab::{AckTimeout, Declared, Setting};
+use rig_lab::{AckTimeout, Declared, OtherEnd, Setting};
 use rig_units::Dur;
 
 /// A NIC, as the next connection of perftest will have it.
 #[derive(Debug, Clone)]
 pub struct PerftestControl {
     declared: Declared,
+    other_end: OtherEnd,
 }
 
 /// The local ACK timeout, which perftest's `--qp-timeout` sets.
@@ -24,16 +25,20 @@ impl PerftestControl {
         clock_bound: Dur::ZERO,
     };
 
-    /// One as it is declared.
-    pub const fn of(declared: Declared) -> PerftestControl {
-        PerftestControl { declared }
+    /// One as it is declared, whose connections have this at their other end.
+    pub const fn of(declared: Declared, other_end: OtherEnd) -> PerftestControl {
+        PerftestControl { declared, other_end }
     }
 
     /// The configuration with one setting more.
     ///
     /// # Errors
     /// Why nothing here can set it.
-    pub fn with(declared: &Declared, setting: &Setting) -> Result<Declared, String> {
+    pub fn with(
+        declared: &Declared,
+        setting: &Setting,
+        other_end: OtherEnd,
+    ) -> Result<Declared, String> {
         let made = declared.with(setting).map_err(|bad| bad.to_string())?;
         let by_code = |declared: &Declared| {
             declared.nics().is_some_and(|nics| matches!(nics.nic.rc.timeout, AckTimeout::Code(_)))
@@ -41,7 +46,7 @@ impl PerftestControl {
         match setting.path.as_str() {
             TIMEOUT if by_code(&made) => Ok(made),
             TIMEOUT => Err(format!("{TIMEOUT}={}: perftest takes a code, 0 to 31", setting.value)),
-            ACK_EVERY => Ok(made),
+            ACK_EVERY if other_end == OtherEnd::Rig => Ok(made),
             _ if made == *declared => Ok(made),
             path => Err(format!("{path}={}: perftest does not set it", shown(&setting.value))),
         }
@@ -79,7 +84,8 @@ impl Control for PerftestControl {
     }
 
     fn set(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
-        let with = |declared: Declared, setting| PerftestControl::with(&declared, setting);
+        let with =
+            |declared: Declared, setting| PerftestControl::with(&declared, setting, self.other_end);
         let made = settings.iter().try_fold(self.declared.clone(), with);
         self.declared = made.map_err(|why| Refused { why })?;
         Ok(())
@@ -96,7 +102,7 @@ mod tests {
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
         let mut nics = lab.duts.into_iter().filter(|dut| dut.kind == Kind::Nic);
         let pair = nics.find(|dut| dut.declared.nics().is_some_and(|nics| nics.peer.is_some()));
-        PerftestControl::of(pair.expect("the lab has pairs").declared)
+        PerftestControl::of(pair.expect("the lab has pairs").declared, OtherEnd::Rig)
     }
 
     fn set(
@@ -129,5 +135,15 @@ mod tests {
         assert!(set(&mut control, "nic.rc.retries", 3.into()).is_err());
         assert!(set(&mut control, TIMEOUT, "60us".into()).is_err());
         assert_eq!(control.snapshot(), before);
+    }
+
+    #[test]
+    fn how_a_guest_acknowledges_is_its_own() {
+        let PerftestControl { declared, .. } = pair();
+        let setting = |value: u16| Setting { path: ACK_EVERY.to_owned(), value: value.into() };
+        let with = |value| PerftestControl::with(&declared, &setting(value), OtherEnd::Guest);
+        let own = PerftestControl::of(declared.clone(), OtherEnd::Guest).ack_every();
+        assert_eq!(with(own.expect("a pair")), Ok(declared.clone()));
+        assert!(with(16).is_err_and(|why| why.contains("peer.rc.ack_every=16: perftest does not")));
     }
 }

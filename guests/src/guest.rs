@@ -5,6 +5,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
 use rig_frames::MacAddr;
 use rig_generator::netlab::Namespace;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -19,13 +20,17 @@ pub const TAP: &str = "guest0";
 pub const RIG: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
 /// Address of the guest.
 pub const GUEST: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
-/// Length of the prefix that both share.
+/// Address of a second guest, with the rig between the two.
+pub const OTHER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 3);
+/// Length of the prefix that all share.
 pub const PREFIX: u8 = 24;
-/// Addresses of the rig and of the guest where flows go over IPv6 (RFC 4193), and the length of their prefix.
+/// Address of the rig where flows go over IPv6 (RFC 4193).
 pub const RIG_V6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1);
 /// That of the guest.
 pub const GUEST_V6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 2);
-/// Length of the prefix that both share.
+/// That of a second guest.
+pub const OTHER_V6: Ipv6Addr = Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 3);
+/// Length of the prefix that all share.
 pub const PREFIX_V6: u8 = 64;
 
 /// What a guest is to the rig.
@@ -33,6 +38,8 @@ pub const PREFIX_V6: u8 = 64;
 pub enum GuestRole {
     /// One RoCE NIC, with an address.
     Nic,
+    /// The RoCE NIC at the other end, in a guest of its own.
+    OtherNic,
     /// A bridge of so many ports, with none.
     Switch(u16),
 }
@@ -40,7 +47,7 @@ pub enum GuestRole {
 impl GuestRole {
     const fn ports(self) -> u16 {
         match self {
-            GuestRole::Nic => 1,
+            GuestRole::Nic | GuestRole::OtherNic => 1,
             GuestRole::Switch(ports) => ports,
         }
     }
@@ -54,6 +61,7 @@ impl GuestRole {
     fn told(self) -> String {
         match self {
             GuestRole::Nic => format!("rig.ip={GUEST}/{PREFIX}"),
+            GuestRole::OtherNic => format!("rig.ip={OTHER}/{PREFIX}"),
             GuestRole::Switch(_) => "rig.bridge=br0".to_owned(),
         }
     }
@@ -63,10 +71,14 @@ fn tap(port: u16) -> String {
     format!("guest{port}")
 }
 
-/// Of a guest's port: locally administered.
-const fn mac(port: u16) -> MacAddr {
+/// Of a guest's port: locally administered, and of no two guests the same.
+const fn mac(role: GuestRole, port: u16) -> MacAddr {
     let [hi, lo] = port.to_be_bytes();
-    MacAddr([0x52, 0x54, 0, 1, hi, lo])
+    let guest = match role {
+        GuestRole::Nic | GuestRole::Switch(_) => 1,
+        GuestRole::OtherNic => 2,
+    };
+    MacAddr([0x52, 0x54, 0, guest, hi, lo])
 }
 
 /// How long a guest may be silent while it boots. Without KVM, on a machine that does much else, it is slow.
@@ -85,6 +97,7 @@ pub struct Guest {
     end: Option<Sender<()>>,
     keeper: Option<JoinHandle<()>>,
     process: u32,
+    role: GuestRole,
     /// Index of its GID of IPv6, once it has one.
     gid_v6: Option<u32>,
 }
@@ -152,6 +165,7 @@ impl Guest {
             end: Some(end),
             keeper: Some(keeper),
             process,
+            role,
             gid_v6: None,
         };
         guest.wake(role)?;
@@ -171,7 +185,8 @@ impl Guest {
         }
         match role {
             GuestRole::Nic => self.namespace.set_address(TAP, IpAddr::V4(RIG), PREFIX).map_err(lab),
-            GuestRole::Switch(_) => Ok(()),
+            // What talks to the other NIC is a NIC; the rig only passes it on.
+            GuestRole::OtherNic | GuestRole::Switch(_) => Ok(()),
         }
     }
 
@@ -215,11 +230,17 @@ impl Guest {
             return Ok(index);
         }
         let lab = |error| GuestFault::failed("make a network of IPv6 for the guest", error);
-        self.namespace.set_address(TAP, IpAddr::V6(RIG_V6), PREFIX_V6).map_err(lab)?;
+        let own = match self.role {
+            GuestRole::Nic | GuestRole::Switch(_) => {
+                self.namespace.set_address(TAP, IpAddr::V6(RIG_V6), PREFIX_V6).map_err(lab)?;
+                GUEST_V6
+            }
+            GuestRole::OtherNic => OTHER_V6,
+        };
         // The table of GIDs follows the addresses a little later, each in eight groups of four digits.
-        let groups = GUEST_V6.segments().map(|group| format!("{group:04x}")).join(":");
+        let groups = own.segments().map(|group| format!("{group:04x}")).join(":");
         let find = format!(
-            "/usr/bin/ip -6 addr add {GUEST_V6}/{PREFIX_V6} dev eth0 nodad && cd /sys/class/infiniband/rxe0/ports/1/gids && \
+            "/usr/bin/ip -6 addr add {own}/{PREFIX_V6} dev eth0 nodad && cd /sys/class/infiniband/rxe0/ports/1/gids && \
              for n in 1 2 3 4 5 6 7 8 9 10; do grep -l {groups} * 2>/dev/null && break; sleep 1; done"
         );
         let ran = self.run(&find, BOOTS)?;
@@ -228,6 +249,14 @@ impl Guest {
             let why = format!("exit status {}: {}", ran.status, ran.lines.join("; "));
             GuestFault::failed("find the guest's GID of IPv6", why)
         })?;
+        if self.role == GuestRole::Nic {
+            // The first neighbour of IPv6 is found late, by up to some seconds: not in a trial.
+            let ran = self.run(&format!("busybox ping -6 -c 1 -w 30 {RIG_V6}"), BOOTS)?;
+            if ran.status != 0 {
+                let why = ran.lines.join("; ");
+                return Err(GuestFault::failed("reach the rig over IPv6 from the guest", why));
+            }
+        }
         self.gid_v6 = Some(index);
         Ok(index)
     }
@@ -250,6 +279,19 @@ impl Guest {
             let why = format!("exit status {}: {}", ran.status, ran.lines.join("; "));
             GuestFault::failed("read the counters of the guest's NIC", why)
         })
+    }
+
+    /// By how much each counter of its RoCE NIC has grown since it was read.
+    pub(crate) fn grown(
+        &mut self,
+        before: Vec<(String, u64)>,
+    ) -> Result<BTreeMap<String, u64>, GuestFault> {
+        let before: BTreeMap<String, u64> = before.into_iter().collect();
+        let grew = |(name, now): (String, u64)| {
+            let by = now.wrapping_sub(before.get(&name).copied().unwrap_or_default());
+            (name, by)
+        };
+        Ok(self.counters()?.into_iter().map(grew).collect())
     }
 
     /// Lines behind `|`, and what stands behind the `=` that ends them.
@@ -305,7 +347,7 @@ fn qemu(image: &Image, role: GuestRole, console: &Path) -> Command {
     command.arg("-serial").arg(format!("file:{}", console.display()));
     command.args(["-serial", "stdio"]);
     for port in 0..role.ports() {
-        let (name, mac) = (tap(port), mac(port));
+        let (name, mac) = (tap(port), mac(role, port));
         let tap = format!("tap,id=n{port},ifname={name},script=no,downscript=no,vnet_hdr=off");
         let nic = format!("virtio-net-pci,netdev=n{port},mac={mac},romfile=");
         command.args(["-netdev", &tap, "-device", &nic]);

@@ -11,6 +11,7 @@ pub mod image;
 pub mod peer;
 pub mod perftest;
 
+mod between;
 mod fault;
 mod session;
 mod wait;

@@ -17,7 +17,7 @@ use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
 /// Where perftest's servers listen, unless they are told otherwise.
-const PORT: u16 = 18_515;
+pub(crate) const PORT: u16 = 18_515;
 /// How long a program may take. Without KVM, on a machine that does much else, a guest is slow.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 /// Programs whose client asks and whose server answers: in the others both ask.
@@ -110,12 +110,7 @@ impl Perftest {
                 let served = namespace.run(|| self.serve((&station, own), &bound, ended));
                 served.map_err(|error| error.to_string()).and_then(|served| served)
             });
-            let command = format!(
-                "timeout {} {} -d rxe0 -x {gid} -F --port {PORT} {} {RIG}",
-                self.patience.as_secs().max(1),
-                self.program,
-                self.flags.join(" ")
-            );
+            let command = format!("{} {RIG}", self.command(gid));
             // Where it does not listen the server has ended, and says why.
             let ran = match listens.recv() {
                 Ok(()) => Some(guest.run(&command, PATIENCE * 2)),
@@ -131,13 +126,18 @@ impl Perftest {
             return Err(GuestFault::failed("listen for perftest", why));
         };
         let (ran, passed) = (ran?, passed?);
-        let before: BTreeMap<String, u64> = before.into_iter().collect();
-        let grew = |(name, now): (String, u64)| {
-            let by = now.wrapping_sub(before.get(&name).copied().unwrap_or_default());
-            (name, by)
-        };
-        let counters = guest.counters()?.into_iter().map(grew).collect();
+        let counters = guest.grown(before)?;
         Ok(Came { ran, passed, counters, unfinished })
+    }
+
+    /// The program with its flags, as a guest's shell is told: a server, and a client with its address behind it.
+    pub(crate) fn command(&self, gid: u32) -> String {
+        format!(
+            "timeout {} {} -d rxe0 -x {gid} -F --port {PORT} {}",
+            self.patience.as_secs().max(1),
+            self.program,
+            self.flags.join(" ")
+        )
     }
 
     /// The rig's side of the exchange, until both are done or the program has ended.

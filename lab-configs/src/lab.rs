@@ -145,6 +145,42 @@ pub struct Guests {
     pub budget: Dur,
     /// What is done in the guest once it is up, before anything else: lines for its shell.
     pub prepare: Vec<String>,
+    /// Who is at the other end of the connections of a NIC.
+    pub other_end: OtherEnd,
+    /// What is done in the guest at the other end once it is up.
+    pub prepare_other: Vec<String>,
+    /// What the flows of a NIC go over.
+    pub over: IpVersion,
+}
+
+/// Who is at the other end of the connections of a NIC in a guest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum OtherEnd {
+    /// The rig's own responder.
+    #[default]
+    Rig,
+    /// A second guest, with the rig between the two.
+    Guest,
+}
+
+impl OtherEnd {
+    /// Each with its word in a lab.
+    pub const NAMES: [(&str, OtherEnd); 2] = [("rig", OtherEnd::Rig), ("guest", OtherEnd::Guest)];
+}
+
+/// What the flows of a NIC in a guest go over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum IpVersion {
+    /// RoCEv2 over IPv4.
+    #[default]
+    V4,
+    /// RoCEv2 over IPv6.
+    V6,
+}
+
+impl IpVersion {
+    /// Each with its word in a lab.
+    pub const NAMES: [(&str, IpVersion); 2] = [("ipv4", IpVersion::V4), ("ipv6", IpVersion::V6)];
 }
 
 /// What the back end `dpdk` needs.

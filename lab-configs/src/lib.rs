@@ -56,7 +56,9 @@ pub use deviation::{
 pub use fault::{Fault, Place};
 pub use keys::{Keys, Secret};
 pub use kind::Kind;
-pub use lab::{Backend, ControlName, DpdkWire, Guests, Interfaces, Lab, Transport, Veth};
+pub use lab::{
+    Backend, ControlName, DpdkWire, Guests, Interfaces, IpVersion, Lab, OtherEnd, Transport, Veth,
+};
 pub use macsec::{CipherSuite, Form, Macsec, PfcMode, Policy, Reception};
 pub use nic::{EcnField, Limiting, Nic, Np, Rc, Receive, Rp, Scope};
 pub use nics::Nics;

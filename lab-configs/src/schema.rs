@@ -3,7 +3,7 @@
 use crate::declare::NO_RULE;
 use crate::fields::{self, Fieldset};
 use crate::read::TRANSPORTS;
-use crate::{Backend, ControlName, Declared, Kind, Profile, RuleFamily};
+use crate::{Backend, ControlName, Declared, IpVersion, Kind, OtherEnd, Profile, RuleFamily};
 use rig_units::{Dur, Length, PortSpeed, Ppm, limits};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -158,6 +158,20 @@ fn wire() -> Value {
                     "type": "array",
                     "items": { "type": "string" },
                     "description": "what is done in the guest once it is up: lines for its shell",
+                },
+                "other_end": {
+                    "enum": OtherEnd::NAMES.map(|(word, _)| word),
+                    "description": "who is at the other end of a NIC's connections: the rig's own responder, or a second guest \
+                        with the rig between the two",
+                },
+                "prepare_other": {
+                    "type": "array",
+                    "items": { "type": "string" },
+                    "description": "other_end guest: what is done in that guest once it is up",
+                },
+                "over": {
+                    "enum": IpVersion::NAMES.map(|(word, _)| word),
+                    "description": "what the flows of a NIC go over",
                 },
             },
         },

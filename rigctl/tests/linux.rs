@@ -10,6 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const LABS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs");
+/// Acknowledgements that are lost between two NICs that save them.
+const PAIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/linux/pair.yaml");
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/recovery.yaml");
 
 /// What the run of these cases in a lab came to.
@@ -103,5 +105,62 @@ fn guests_that_are_wrong_are_seen() {
         let (verdict, report) = &told[case];
         assert_eq!(verdict, "fail", "{name}: {report}");
         assert!(report.contains(why), "{name}: {report}");
+    }
+}
+
+#[test]
+fn two_nics_of_linux_recover_with_the_rig_between_them_and_a_wrong_one_is_seen() {
+    if std::env::var_os("RIG_WHOLE_LINUX_PAIR").is_none_or(|all| all != "1") {
+        eprintln!("skipped: six boots, for RIG_WHOLE_LINUX_PAIR=1 alone (cargo xtask nightly)");
+        return;
+    }
+    if !can_have_one() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let right = [
+        "nothing-lost",
+        "lost-packet",
+        "hole-and-nak",
+        "lost-again",
+        "last-packet-lost",
+        "lost-nak",
+        "doubled-frame",
+        "spoilt-frame",
+        "one-frame-behind-another",
+        "spoilt-read-request",
+        "one-of-twelve-lost",
+        "the-last-one-lost",
+        "the-last-one-spoilt",
+        "marked",
+    ];
+    let only = format!("*::{{{}}}", right.join(","));
+    let lab = fs::read_to_string(PathBuf::from(LABS).join("soft-roce-pair.yaml")).expect("a lab");
+    let lab = lab.replace("duts/", &format!("{LABS}/duts/"));
+    // The same over IPv6.
+    for over in ["ipv4", "ipv6"] {
+        let file = desk.path().join(format!("{over}.yaml"));
+        fs::write(&file, lab.replace("wire:", &format!("wire:\n  over: {over}"))).expect("a lab");
+        let out = desk.path().join(over);
+        let told = guest::run("linux-pair", (&[SUITE, PAIR], &only), &file, &out);
+        for case in right {
+            assert_eq!(told[case].0, "pass", "{case} over {over}: {}", told[case].1);
+        }
+    }
+    // A receiver that says all twice.
+    let file = desk.path().join("twice.yaml");
+    let twice =
+        "wire:\n  prepare_other: [/usr/bin/tc qdisc add dev eth0 root netem duplicate 100%]";
+    fs::write(&file, lab.replace("wire:", twice)).expect("a lab");
+    let only = "*::{nothing-lost,lost-nak}";
+    let told = guest::run("linux-pair", (&[SUITE], only), &file, &desk.path().join("twice"));
+    let wrong = [
+        ("nothing-lost", "a reply that nothing asks for"),
+        ("lost-nak", "a second NAK for one hole"),
+    ];
+    for (case, why) in wrong {
+        let (verdict, report) = &told[case];
+        assert_eq!(verdict, "fail", "{case}: {report}");
+        assert!(report.contains("rc.receiver") && report.contains(why), "{case}: {report}");
     }
 }

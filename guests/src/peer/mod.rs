@@ -1,6 +1,7 @@
 //! The rig as one end of reliable connections with a real NIC: who answers, who asks, what is lost on the way, and the thread
-//! that moves frames.
+//! that moves frames. And the rig between two such NICs, as neither end.
 
+mod middle;
 mod responder;
 mod rules;
 mod station;
@@ -8,6 +9,8 @@ mod station;
 mod tests;
 mod way;
 
+pub(crate) use middle::Middle;
+pub use middle::{GuestCrossing, GuestEnd};
 pub(crate) use responder::in_six;
 pub use responder::{QpPair, Responder, ResponderCounts};
 pub use rules::{Conduct, PacketRule, RuleKind};

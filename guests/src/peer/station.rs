@@ -21,9 +21,9 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
 /// How long the thread sleeps where nothing comes.
-const NAP: Dur = Dur::ms(5);
+pub(super) const NAP: Dur = Dur::ms(5);
 /// Frames that can wait to leave: a long READ is answered at a stretch.
-const SLOTS: u32 = 4_096;
+pub(super) const SLOTS: u32 = 4_096;
 
 /// What became of one connection.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -23,6 +23,8 @@ pub enum Treatment {
     Twice,
     /// It arrives with a wrong ICRC.
     Spoilt,
+    /// It arrives with a mark of congestion (CE), which the rig's own end does not look at.
+    Marked,
     /// It is refused by a receiver that is not ready, as is all behind it until it comes again.
     NotReady(RnrTimer),
 }
@@ -89,7 +91,9 @@ impl<T: Clone> Underway<T> {
                 self.held.push((frames, one));
                 return;
             }
-            Treatment::Passes | Treatment::Behind(_) => self.arrives(now, one, false),
+            Treatment::Passes | Treatment::Marked | Treatment::Behind(_) => {
+                self.arrives(now, one, false);
+            }
             Treatment::Spoilt => self.arrives(now, one, true),
             Treatment::Late(by) => self.arrives(now + by, one, false),
             Treatment::Twice => {
@@ -104,6 +108,11 @@ impl<T: Clone> Underway<T> {
                 Ordering::Less | Ordering::Equal => self.arrives(now, one, false),
             }
         }
+    }
+
+    /// Takes in one that came at `now` and is none of those that are counted.
+    pub(super) fn beside(&mut self, now: Time, one: T) {
+        self.arrives(now, one, false);
     }
 
     fn arrives(&mut self, due: Time, one: T, spoilt: bool) {

@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 const RECORDED: &str = include_str!("recorded.txt");
 
 /// What one side said, message by message.
-fn messages(program: &str, side: char) -> Vec<Vec<u8>> {
+pub(super) fn messages(program: &str, side: char) -> Vec<Vec<u8>> {
     let from =
         RECORDED.split("= ").find_map(|part| part.strip_prefix(program)).expect("it is recorded");
     let lines = from.lines().filter_map(|line| line.strip_prefix(side)?.strip_prefix(' '));

@@ -1,6 +1,6 @@
 //! Making of a lab's devices what its transport reaches of them: their first ports, at the speed of the wire.
 
-use crate::lab::{Interfaces, Transport, Veth};
+use crate::lab::{Guests, Interfaces, IpVersion, OtherEnd, Transport, Veth};
 use crate::ports::scaled;
 use crate::walk::At;
 use crate::{Declared, Kind, Ports, Profile, System};
@@ -63,7 +63,12 @@ pub(super) fn fit(
             continue;
         }
         let pair = dut.declared.nics().is_some_and(|nics| nics.peer.is_some());
-        if let Transport::Guests(_) = transport {
+        if let Transport::Guests(wire) = transport {
+            let Guests { other_end, over, .. } = wire;
+            if dut.kind == Kind::Switch && (*other_end, *over) != (OtherEnd::Rig, IpVersion::V4) {
+                let found = format!("`{}`, which has no connections of its own", dut.name);
+                at.fault(found, "a pair of NICs, or a wire without `other_end` and `over`");
+            }
             if !pair && dut.kind != Kind::Switch {
                 let found = format!("`{}` in a guest", dut.name);
                 let want = "a switch, or a pair of NICs: the guest's, and the rig's own at its other end, such as {pair: \

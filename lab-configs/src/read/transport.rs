@@ -1,7 +1,7 @@
 //! Reading what carries frames to a lab's devices, what that makes of their ports, and which controls it goes with.
 
 use crate::check::CLOCK;
-use crate::lab::{ControlName, DpdkWire, Guests, Interfaces, Transport, Veth};
+use crate::lab::{ControlName, DpdkWire, Guests, Interfaces, IpVersion, OtherEnd, Transport, Veth};
 use crate::walk::{At, Fields};
 use crate::yaml::Value;
 use crate::{Backend, Kind};
@@ -32,7 +32,17 @@ const BEFORE: [(&str, &str); 3] =
 const VETH: [&str; 5] = ["speed", "ports", "bound", "benches", "budget"];
 const INTERFACES: [&str; 8] =
     ["interfaces", "backend", "eal", "shim", "speed", "bound", "clock", "budget"];
-const GUESTS: [&str; 6] = ["bound", "wait", "makes_up", "trial", "budget", "prepare"];
+const GUESTS: [&str; 9] = [
+    "bound",
+    "wait",
+    "makes_up",
+    "trial",
+    "budget",
+    "prepare",
+    "other_end",
+    "prepare_other",
+    "over",
+];
 
 /// Most ports of an emulated device in real time, and most devices side by side.
 const MOST: i64 = 64;
@@ -126,12 +136,22 @@ fn guests(at: &At<'_>) -> Option<Guests> {
     let wait = fields.or("wait", bound.unwrap_or_default(), |_| length(&fields, "wait", "20ms"));
     let makes_up = fields.or("makes_up", Dur::ZERO, |_| length(&fields, "makes_up", "16ms"));
     const LINES: &str = "a list of lines for the guest's shell";
-    let prepare = fields.or("prepare", Vec::new(), |at| {
-        let lines = at.list(LINES)?;
-        let read: Vec<String> =
-            lines.iter().filter_map(|line| Some(line.text(LINES)?.to_owned())).collect();
-        (read.len() == lines.len()).then_some(read)
+    let [prepare, prepare_other] = ["prepare", "prepare_other"].map(|key| {
+        fields.or(key, Vec::new(), |at| {
+            let lines = at.list(LINES)?;
+            let read: Vec<String> =
+                lines.iter().filter_map(|line| Some(line.text(LINES)?.to_owned())).collect();
+            (read.len() == lines.len()).then_some(read)
+        })
     });
+    let other_end = fields.or("other_end", OtherEnd::Rig, |at| at.choice(&OtherEnd::NAMES));
+    let over = fields.or("over", IpVersion::V4, |at| at.choice(&IpVersion::NAMES));
+    if let Some(at) = fields.get("prepare_other").filter(|_| other_end == Some(OtherEnd::Rig)) {
+        at.at_key(
+            "the rig is at the other end, and not a guest",
+            "no `prepare_other`, or other_end: guest",
+        );
+    }
     Some(Guests {
         bound: bound?,
         wait: wait?,
@@ -139,6 +159,9 @@ fn guests(at: &At<'_>) -> Option<Guests> {
         trial: trial?,
         budget: budget?,
         prepare: prepare?,
+        other_end: other_end?,
+        prepare_other: prepare_other?,
+        over: over?,
     })
 }
 

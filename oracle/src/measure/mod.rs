@@ -30,6 +30,7 @@ mod nic;
 mod pause;
 mod pfc;
 mod search;
+mod served;
 mod storm;
 mod tags;
 mod through;

@@ -4,7 +4,7 @@ use super::input::{Bad, Input};
 use super::restore;
 use crate::cli::{EffortLevel, Format, Keep, RunArgs};
 use crate::executor::Benches;
-use crate::executor::guest::GuestHost;
+use crate::executor::guest::{GuestHost, GuestNics};
 use crate::executor::wire::{Bridged, Reach, Serve, Start};
 use crate::fence::{self, Gap};
 use crate::folder::{self, NoTrouble, Refused, Trouble};
@@ -314,16 +314,17 @@ fn benches(lab: &Lab, journal: &Arc<Journal>, stop: &Arc<Stop>) -> Option<Arc<Be
             Some(Benches::new(Start::Cabled(wire.clone(), reach, Arc::clone(journal)), 1))
         }
         Transport::Guests(wire) => {
-            // There is one device in one guest.
+            // There is one device, in one guest or in two.
             let bridge = lab.duts.iter().find(|dut| dut.kind == Kind::Switch);
-            let role =
-                bridge.map_or(GuestRole::Nic, |dut| GuestRole::Switch(dut.declared.port_count()));
-            let host = Arc::new(GuestHost::new(state::guest(), wire, role));
-            let (bound, journal) = (wire.bound, Arc::clone(journal));
-            let start = match role {
-                GuestRole::Nic => Start::Guest(host, bound),
-                GuestRole::Switch(_) => Start::Bridged(Bridged { host, bound, journal }),
-            };
+            let start = bridge.map_or_else(
+                || Start::Guests(GuestNics::new(&state::guest(), wire)),
+                |dut| {
+                    let role = GuestRole::Switch(dut.declared.port_count());
+                    let host = Arc::new(GuestHost::new(state::guest(), wire, role));
+                    let (bound, journal) = (wire.bound, Arc::clone(journal));
+                    Start::Bridged(Bridged { host, bound, journal })
+                },
+            );
             Some(Benches::new(start, 1))
         }
     }

@@ -1,9 +1,9 @@
-//! A case on the NIC of a guest. Its flows are clients of perftest there, of which a trial has one, and the other end is the rig's own: what
-//! a case asks of more than that is not done, and what it measures of the rig's end says nothing of a device.
+//! A case on the NIC of a guest. Its flows are clients of perftest there, of which a trial has one: what a case asks of more than that is
+//! not done. Where the other end is the rig's own, what it measures of that says nothing of a device; where it is a second guest, it is one.
 
 use super::unfit::{Missing, Unfit};
 use rig_dut::PerftestControl;
-use rig_lab::{Guests, Profile, Setting};
+use rig_lab::{Guests, OtherEnd, Profile, Setting};
 use rig_oracle::measure::{self, FromStart};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Amount, Case, Flow, Injected, Injection, Measure, Sweep, Target, Which};
@@ -30,7 +30,7 @@ pub(super) fn of(
     if let Some(why) = unmade(name, flow).or_else(|| bridged(wire, case)) {
         return Err(lab(why));
     }
-    let mut case = configured(profile, case, left_out)?;
+    let mut case = configured(wire, profile, case, left_out)?;
     let sleeps = case.length.as_ref().map_or(Dur::ZERO, |length| match length {
         Amount::Exactly(length) => *length,
         Amount::Of { .. } | Amount::Swept(_) => Dur::ZERO,
@@ -39,7 +39,7 @@ pub(super) fn of(
     case.length = Some(Amount::Exactly(wire.trial + sleeps));
     let mut measures = Vec::new();
     for mut one in core::mem::take(&mut case.measure) {
-        match unshown(&mut one, &case) {
+        match unshown(wire, &mut one, &case) {
             Shown::All => measures.push(one),
             Shown::But(what) => {
                 left_out.push(what);
@@ -78,7 +78,7 @@ fn flow_of(case: &Case) -> Result<&str, String> {
 fn unmade(name: &str, flow: &Flow) -> Option<String> {
     if flow.nic != GUEST || flow.to == GUEST {
         return Some(format!(
-            "{name} is sent by the NIC behind {}, which is the rig's own end",
+            "{name} is sent by the NIC behind {}, which is the other end: perftest's clients are at this one",
             flow.nic
         ));
     }
@@ -104,7 +104,12 @@ fn bridged(wire: &Guests, case: &Case) -> Option<String> {
     }
     let undone = |one: &Injection<String>| match (one.frames, one.tamper, one.which) {
         (Target::Cnp, ..) => Some("it is about CNPs, and neither end sends one".to_owned()),
-        (_, Injected::Ce, _) => Some("it marks frames, and neither end looks at marks".to_owned()),
+        (_, Injected::Ce, _) if wire.other_end == OtherEnd::Rig => {
+            Some("it marks frames, and neither end looks at marks".to_owned())
+        }
+        (_, Injected::NotReady(_), _) if wire.other_end == OtherEnd::Guest => {
+            Some("its receiver is not ready, and perftest's always is".to_owned())
+        }
         (_, Injected::Delay(by), _) if by < wire.bound => Some(format!(
             "it delays a frame by {by}, and this lab's stamps are within {}",
             wire.bound
@@ -118,7 +123,12 @@ fn bridged(wire: &Guests, case: &Case) -> Option<String> {
 }
 
 /// The case without those points of its sweeps that perftest does not set.
-fn configured(profile: &Profile, case: &Case, left_out: &mut Vec<String>) -> Result<Case, Unfit> {
+fn configured(
+    wire: &Guests,
+    profile: &Profile,
+    case: &Case,
+    left_out: &mut Vec<String>,
+) -> Result<Case, Unfit> {
     let mut case = case.clone();
     let swept: Vec<String> = case
         .sweep
@@ -128,7 +138,8 @@ fn configured(profile: &Profile, case: &Case, left_out: &mut Vec<String>) -> Res
             _ => None,
         })
         .collect();
-    let unset = |setting: &Setting| PerftestControl::with(&profile.declared, setting).err();
+    let unset =
+        |setting: &Setting| PerftestControl::with(&profile.declared, setting, wire.other_end).err();
     let lack = case.settings.iter().filter(|one| !swept.contains(&one.path)).find_map(unset);
     if let Some(lack) = lack {
         return Err(Missing::Control.so(lack));
@@ -160,10 +171,11 @@ enum Shown {
 }
 
 /// Takes out of a measure what a guest does not show.
-fn unshown(one: &mut Measure, case: &Case) -> Shown {
+fn unshown(wire: &Guests, one: &mut Measure, case: &Case) -> Shown {
     let known = measure::of(one);
     let name = one.name();
-    if let Some(port) = (known.of_nic)(one, case).filter(|port| port != GUEST) {
+    let of_rig = |port: &String| port != GUEST && wire.other_end == OtherEnd::Rig;
+    if let Some(port) = (known.of_nic)(one, case).filter(of_rig) {
         return Shown::Nothing(format!("{name}: the NIC behind {port} is the rig's own end"));
     }
     const WHEN: &str = "counts from when the flow is started, and perftest starts it when it can";
@@ -184,7 +196,17 @@ mod tests {
 
     #[test]
     fn what_a_nic_in_a_guest_can_be_asked() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs/soft-roce.yaml");
+        insta::assert_snapshot!(told("soft-roce.yaml"));
+    }
+
+    #[test]
+    fn what_two_nics_in_guests_can_be_asked() {
+        insta::assert_snapshot!(told("soft-roce-pair.yaml"));
+    }
+
+    /// Of each case that suits the lab's device what is left out there, or why it is skipped.
+    fn told(lab: &str) -> String {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs").join(lab);
         let lab = rig_lab::read::lab(Some(&file)).unwrap_or_else(|faults| panic!("{faults:#?}"));
         let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
         let cases = suites.iter().flat_map(|suite| &suite.cases);
@@ -199,6 +221,6 @@ mod tests {
                 }
             };
         }
-        insta::assert_snapshot!(told);
+        told
     }
 }

@@ -233,9 +233,9 @@ impl<'a> Session<'a> {
                 .behind(self.context.relays(), self.context.apart());
             return Ok(Executor::Virtual(Box::new(lab)));
         };
-        if let Some((machine, bound)) = benches.guest() {
+        if let Some(nics) = benches.guests() {
             let device = (&self.context.profile.declared, settings.as_slice());
-            let lab = GuestLab::boot(machine, device, (cable, bound)).map_err(not_booted)?;
+            let lab = GuestLab::boot(nics.clone(), device, cable).map_err(not_booted)?;
             return Ok(Executor::Guest(Box::new(lab)));
         }
         let program = Program::of(script, &speeds(script, &self.context.group.declared));

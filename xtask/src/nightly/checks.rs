@@ -95,6 +95,13 @@ pub(crate) const CHECKS: &[Check] = &[
         round: linux_switch,
     },
     Check {
+        name: "linux-pair",
+        about: "two of Linux's NICs in guests with the rig between them, and pairs of which one is wrong (root)",
+        share: 1,
+        rounds: Some(|| 1),
+        round: linux_pair,
+    },
+    Check {
         name: "resolution",
         about: "devices just outside of what a measurement says that it does not tell apart, each at a hundred seeds",
         share: 1,
@@ -206,6 +213,11 @@ fn agreement(_: u64) -> Round {
 fn linux_switch(_: u64) -> Round {
     let test = words("--package rigctl --test linux_switch --locked");
     Round::Test(test, vec![("RIG_WHOLE_LINUX_SWITCH", "1".to_owned())])
+}
+
+fn linux_pair(_: u64) -> Round {
+    let test = words("--package rigctl --test linux --locked");
+    Round::Test(test, vec![("RIG_WHOLE_LINUX_PAIR", "1".to_owned())])
 }
 
 fn resolution(_: u64) -> Round {

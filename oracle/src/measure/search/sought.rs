@@ -2,6 +2,7 @@
 //! found.
 
 use super::super::measurement::{Known, Red};
+use super::super::served;
 use crate::trials::threshold_search::{Event, Stage};
 use rig_lab::{Accounting, Declared, Fault, Part};
 use rig_testcases::vocabulary::{
@@ -37,6 +38,7 @@ pub(in super::super) static DROP: Known = Known {
     },
     red: Red::Mutated("shared-headroom-pool-broadcom", "buffer.headroom_pool=x0.9"),
     drained: |measure| measure.names("together"),
+    unpromised: Some(served::drains),
     ..Known::SEARCH
 };
 

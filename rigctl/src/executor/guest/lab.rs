@@ -4,9 +4,9 @@ use super::super::ledger::{Ledger, Seen};
 use super::super::virtual_lab::speeds;
 use super::super::wire::broken::Broken;
 use super::injector::Injector;
-use super::machine::GuestHost;
+use super::machine::GuestNics;
 use super::starved::Starved;
-use super::tape::{Between, Tape};
+use super::tape::{Across, Between, Tape};
 use crate::stop::Stop;
 use core::time::Duration;
 use rig_capture::pcapng::{Onto, Spool, Spooled};
@@ -15,7 +15,7 @@ use rig_dut::{Control as _, PerftestControl};
 use rig_generator::clock::{Clock as _, Wall};
 use rig_guests::peer::Conduct;
 use rig_guests::{Came, FlowsOver, Guest, GuestFault, Perftest};
-use rig_lab::{Declared, Setting};
+use rig_lab::{Declared, IpVersion, OtherEnd, Setting};
 use rig_testcases::{Action, FlowSpec, Script, Verb};
 use rig_units::{Dur, Time};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,10 +26,9 @@ const ENDED: [u8; 2] = [124, 143];
 /// A guest's NIC in one configuration.
 #[derive(Debug)]
 pub struct GuestLab {
-    machine: Arc<GuestHost>,
+    nics: GuestNics,
     control: PerftestControl,
     cable: Dur,
-    bound: Dur,
     clock: Wall,
     /// Where every frame of the next trial goes once it is over.
     pub spool: Option<Onto>,
@@ -43,14 +42,15 @@ impl GuestLab {
     /// # Errors
     /// Nothing here can set one of them.
     pub fn boot(
-        machine: Arc<GuestHost>,
+        nics: GuestNics,
         (declared, settings): (&Declared, &[Setting]),
-        (cable, bound): (Dur, Dur),
+        cable: Dur,
     ) -> Result<GuestLab, Broken> {
-        let mut control = PerftestControl::of(declared.clone());
+        let other_end = if nics.other.is_some() { OtherEnd::Guest } else { OtherEnd::Rig };
+        let mut control = PerftestControl::of(declared.clone(), other_end);
         control.set(settings)?;
         let clock = Wall::start();
-        Ok(GuestLab { machine, control, cable, bound, clock, spool: None, spooled: None })
+        Ok(GuestLab { nics, control, cable, clock, spool: None, spooled: None })
     }
 
     /// The present, on the clock of the session.
@@ -79,12 +79,24 @@ impl GuestLab {
         let tape = Arc::new(Mutex::new(Tape::new((connection, spec), ledger, injector, until)));
         let session = self.perftest(spec, script.length);
         let mut waits = DutWaits::default();
-        let ran = self.machine.with(|guest| {
-            let starved = Starved::watch(Some(guest), self.machine.bears(), origin);
-            let came = run(&session, guest, &tape);
-            waits = starved.until(origin, script.length);
-            came
-        });
+        let bears = self.nics.nic.bears();
+        let ran = match &self.nics.other {
+            None => self.nics.nic.with(|guest| {
+                let starved = Starved::watch(Some(guest), bears, origin);
+                let came = run(&session, guest, &tape);
+                waits = starved.until(origin, script.length);
+                came
+            }),
+            Some(other) => self.nics.nic.with_both(other, |guests| {
+                let starved = [0, 1].map(|of| Starved::watch(Some(&*guests[of]), bears, origin));
+                let came = session.run_between(guests, Box::new(Across(Arc::clone(&tape))));
+                let all = starved.map(|starved| starved.until(origin, script.length));
+                waits.clone_from(&all[0]);
+                waits.stretches = all.into_iter().flat_map(|waits| waits.stretches).collect();
+                waits.stretches.sort_by_key(|wait| wait.at);
+                came
+            }),
+        };
         let tape = Arc::into_inner(tape).and_then(|tape| tape.into_inner().ok());
         let tape = tape.ok_or_else(|| Broken::Device("a thread holds the frames".to_owned()))?;
         let came = match ran.and_then(|came| had(came, &tape)) {
@@ -97,10 +109,13 @@ impl GuestLab {
         let Tape { ledger, injector, .. } = tape;
         let Seen { records, streams, loads, unrecorded, spool } = ledger.finish();
         self.spooled = spool.map(Spool::finish);
-        let late = (came.passed.late > self.bound).then(|| Lateness {
+        let late = (came.passed.late > self.nics.bound).then(|| Lateness {
             at: Time::ZERO,
             by: came.passed.late,
-            sender: "the rig's end of the connection".to_owned(),
+            sender: match self.nics.other {
+                None => "the rig's end of the connection".to_owned(),
+                Some(_) => "the rig between the guests".to_owned(),
+            },
         });
         let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds(script, declared)).map(
             |((&index, name), speed)| PortTrace {
@@ -108,7 +123,7 @@ impl GuestLab {
                 speed,
                 dut_port: declared.name_of(index),
                 cable: self.cable,
-                provenance: Provenance::Software { bound: self.bound },
+                provenance: Provenance::Software { bound: self.nics.bound },
                 sees_tags: false,
                 approach: None,
             },
@@ -153,7 +168,10 @@ impl GuestLab {
             program: program.to_owned(),
             flags: flags.split(' ').map(str::to_owned).collect(),
             conduct: Conduct { rules: Vec::new(), ack_every: self.control.ack_every() },
-            over: FlowsOver::V4,
+            over: match self.nics.over {
+                IpVersion::V4 => FlowsOver::V4,
+                IpVersion::V6 => FlowsOver::V6,
+            },
             patience: Duration::from_nanos(length.0 / 1_000),
         }
     }
@@ -178,7 +196,7 @@ fn started(script: &Script) -> Result<(u16, &FlowSpec), Broken> {
 fn run(session: &Perftest, guest: &mut Guest, tape: &Arc<Mutex<Tape>>) -> Result<Came, GuestFault> {
     let (saw, between) = (Arc::clone(tape), Between(Arc::clone(tape)));
     let record = move |at, by_rig, bytes: &[u8]| {
-        saw.lock().unwrap_or_else(PoisonError::into_inner).saw(at, by_rig, bytes);
+        saw.lock().unwrap_or_else(PoisonError::into_inner).saw(at, (0, by_rig), bytes);
     };
     session.run_through(guest, (Box::new(record), Box::new(between)))
 }

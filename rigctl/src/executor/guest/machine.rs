@@ -5,11 +5,38 @@ use super::starved::Starved;
 use crate::rights::{self, Work};
 use rig_dut::Shell;
 use rig_guests::{Guest, GuestFault, GuestRole, Image, PATIENCE};
-use rig_lab::Guests;
+use rig_lab::{Guests, IpVersion, OtherEnd};
 use rig_units::{Dur, Time};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// The guests that the flows of a case are in.
+#[derive(Debug, Clone)]
+pub struct GuestNics {
+    /// That whose NIC sends them.
+    pub nic: Arc<GuestHost>,
+    /// That at their other end; none where the rig's own responder is.
+    pub other: Option<Arc<GuestHost>>,
+    /// How far off a stamp at a tap may be.
+    pub bound: Dur,
+    /// What they go over.
+    pub over: IpVersion,
+}
+
+impl GuestNics {
+    /// Those of a wire: booted when they are needed, from what is in the folder of the image.
+    pub fn new(folder: &Path, wire: &Guests) -> GuestNics {
+        let in_role = |role| Arc::new(GuestHost::new(folder.to_owned(), wire, role));
+        let between = wire.other_end == OtherEnd::Guest;
+        GuestNics {
+            nic: in_role(GuestRole::Nic),
+            other: between.then(|| in_role(GuestRole::OtherNic)),
+            bound: wire.bound,
+            over: wire.over,
+        }
+    }
+}
 
 /// A guest, and where it is made from.
 #[derive(Debug)]
@@ -27,7 +54,11 @@ pub struct GuestHost {
 impl GuestHost {
     /// One that is booted when it is needed.
     pub fn new(folder: PathBuf, wire: &Guests, role: GuestRole) -> GuestHost {
-        let (prepare, bears) = (wire.prepare.clone(), (wire.wait, wire.makes_up));
+        let prepare = match role {
+            GuestRole::Nic | GuestRole::Switch(_) => wire.prepare.clone(),
+            GuestRole::OtherNic => wire.prepare_other.clone(),
+        };
+        let bears = (wire.wait, wire.makes_up);
         GuestHost { folder, prepare, role, bears, guest: Mutex::default() }
     }
 
@@ -65,19 +96,43 @@ impl GuestHost {
     ) -> Result<T, Broken> {
         let _raised = rights::raise(Work::Ports);
         let mut held = self.guest.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut guest = match held.take() {
-            Some(guest) => guest,
-            None => self.boot().map_err(|fault| lost(&fault))?,
-        };
+        let mut guest = self.taken(&mut held)?;
         let done = work(&mut guest).map_err(|fault| lost(&fault))?;
         *held = Some(guest);
         Ok(done)
     }
 
+    /// The same with two guests. Where one is lost both are booted anew the next time: what the other one has come to nobody knows.
+    ///
+    /// # Errors
+    /// One does not boot, or is lost.
+    pub fn with_both<T>(
+        &self,
+        other: &GuestHost,
+        work: impl FnOnce([&mut Guest; 2]) -> Result<T, GuestFault>,
+    ) -> Result<T, Broken> {
+        let _raised = rights::raise(Work::Ports);
+        let mut held = self.guest.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held_other = other.guest.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut guest, mut second) = (self.taken(&mut held)?, other.taken(&mut held_other)?);
+        let done = work([&mut guest, &mut second]).map_err(|fault| lost(&fault))?;
+        (*held, *held_other) = (Some(guest), Some(second));
+        Ok(done)
+    }
+
+    /// The guest that is there, or one that is booted now.
+    fn taken(&self, held: &mut Option<Guest>) -> Result<Guest, Broken> {
+        held.take().map_or_else(|| self.boot().map_err(|fault| lost(&fault)), Ok)
+    }
+
     fn boot(&self) -> Result<Guest, GuestFault> {
         let image = Image::build(&self.folder)?;
         sweep(&self.folder);
-        let console = self.folder.join(format!("{CONSOLE}{}", std::process::id()));
+        let beside = match self.role {
+            GuestRole::Nic | GuestRole::Switch(_) => "",
+            GuestRole::OtherNic => ".other.end",
+        };
+        let console = self.folder.join(format!("{CONSOLE}{}{beside}", std::process::id()));
         let mut guest = Guest::boot(&image, self.role, &console)?;
         for line in &self.prepare {
             let ran = guest.run(line, PATIENCE)?;
@@ -134,7 +189,9 @@ mod tests {
         let desk = tempfile::tempdir().expect("a folder");
         let own = std::process::id();
         // No process has a number beyond 2^22.
-        let stays = [format!("console-{own}"), format!("console-{own}.qemu"), "recipe".to_owned()];
+        let of_own = ["", ".qemu", ".other.end", ".other.qemu"];
+        let of_own = of_own.map(|ending| format!("console-{own}{ending}"));
+        let stays = of_own.into_iter().chain(["recipe".to_owned()]).collect::<Vec<_>>();
         let goes = ["console-4194999".to_owned(), "console-4194999.qemu".to_owned()];
         for name in stays.iter().chain(&goes) {
             fs::write(desk.path().join(name), "").expect("writable");

@@ -1,6 +1,6 @@
 //! Runs scripts in real time on devices that nobody here wrote. A NIC: Linux's own, in a guest, with an unmodified perftest as the application
 //! and the rig as its peer. A flow of the NIC is a client of perftest there. What the rig does between two NICs it does between that
-//! one and its own responder.
+//! one and its own responder, or between two guests, whose programs talk to each other.
 
 mod injector;
 mod lab;
@@ -9,4 +9,4 @@ mod starved;
 mod tape;
 
 pub use lab::GuestLab;
-pub use machine::{GuestHost, GuestShell};
+pub use machine::{GuestHost, GuestNics, GuestShell};

@@ -1,4 +1,4 @@
-//! What passes the tap in one trial: frames put into the ledger, and what is done to them on the way.
+//! What passes the taps in one trial: frames put into the ledger, and what is done to them on the way.
 
 use super::super::ledger::Ledger;
 use super::injector::Injector;
@@ -6,7 +6,7 @@ use rig_capture::decode::roce_kind;
 use rig_capture::{Dir, Record, What};
 use rig_frames::packet::{self, Packet, RoceFrame};
 use rig_frames::psn::Psn;
-use rig_guests::peer::{Midway, Onward, QpPair, Treatment};
+use rig_guests::peer::{GuestCrossing, GuestEnd, Midway, Onward, QpPair, Treatment};
 use rig_testcases::{FlowSpec, Injected, Roce};
 use rig_units::Time;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct Tape {
     /// The connection of the flow, in the script.
     pub(super) connection: u16,
-    /// The rig port in front of the guest's NIC, and that of the rig's own end.
+    /// The rig port in front of the guest's NIC, and that of the other end: the rig's own, or of another guest.
     pub(super) ports: [u16; 2],
     /// The number of the flow's first packet, as the case has it.
     pub(super) first: u32,
@@ -73,20 +73,43 @@ impl Tape {
         })
     }
 
-    /// A frame passed the tap.
-    pub(super) fn saw(&mut self, at: Time, by_rig: bool, bytes: &[u8]) {
+    /// A frame passed the tap at the first or the second of the ports.
+    pub(super) fn saw(&mut self, at: Time, (port, by_rig): (usize, bool), bytes: &[u8]) {
         let Ok(Packet::Roce { frame, icrc_ok }) = packet::parse(bytes) else { return };
         let Some(roce) = self.roce(&frame).filter(|_| at <= self.until) else {
             return;
         };
         let dir = if by_rig { Dir::Tx } else { Dir::Rx };
-        self.record(at, (self.ports[0], dir), Roce { corrupt: !icrc_ok, ..roce });
+        self.record(at, (self.ports[port], dir), Roce { corrupt: !icrc_ok, ..roce });
     }
 
     /// A frame passed between the way and the rig's own end: no wire, and the rig's second port all the same.
     fn inside(&mut self, at: Time, dir: Dir, frame: &RoceFrame, corrupt: bool) {
         let Some(roce) = self.roce(frame).filter(|_| at <= self.until) else { return };
         self.record(at, (self.ports[1], dir), Roce { corrupt, ..roce });
+    }
+
+    /// What the case does to a frame that came in at the first or the second of the ports.
+    fn does(&mut self, at: Time, port: usize, to: Onward, frame: &RoceFrame) -> Treatment {
+        let Some(number) = self.number(frame.bth.psn) else { return Treatment::Passes };
+        let Some(kind) = roce_kind(frame, None) else { return Treatment::Passes };
+        let (connection, port) = (self.connection, self.ports[port]);
+        match self.injector.does((at, port), connection, (kind, number), to) {
+            None => Treatment::Passes,
+            Some(Injected::Ce) => Treatment::Marked,
+            Some(Injected::Drop) => Treatment::Lost,
+            Some(Injected::Delay(by)) => Treatment::Late(by),
+            Some(Injected::Behind(frames)) => Treatment::Behind(frames),
+            Some(Injected::Duplicate) => Treatment::Twice,
+            Some(Injected::BadIcrc) => Treatment::Spoilt,
+            Some(Injected::NotReady(timer)) => Treatment::NotReady(timer),
+        }
+    }
+
+    /// Both ends have agreed on a connection.
+    fn met(&mut self, ends: &QpPair) {
+        self.ends.get_or_insert(*ends);
+        self.met += 1;
     }
 
     fn record(&mut self, at: Time, (port, dir): (u16, Dir), roce: Roce) {
@@ -100,9 +123,7 @@ pub(super) struct Between(pub(super) Arc<Mutex<Tape>>);
 
 impl Midway for Between {
     fn met(&mut self, ends: &QpPair) {
-        let mut tape = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tape.ends.get_or_insert(*ends);
-        tape.met += 1;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).met(ends);
     }
 
     fn passes(&mut self, at: Time, to: Onward, frame: &RoceFrame) -> Treatment {
@@ -111,23 +132,47 @@ impl Midway for Between {
         if by_rig {
             tape.inside(at, Dir::Rx, frame, false);
         }
-        let Some(number) = tape.number(frame.bth.psn) else { return Treatment::Passes };
-        let Some(kind) = roce_kind(frame, None) else { return Treatment::Passes };
-        let (connection, port) = (tape.connection, tape.ports[usize::from(by_rig)]);
-        match tape.injector.does((at, port), connection, (kind, number), to) {
-            // Nobody at either end of these connections looks at a mark: applicability lets none through.
-            None | Some(Injected::Ce) => Treatment::Passes,
-            Some(Injected::Drop) => Treatment::Lost,
-            Some(Injected::Delay(by)) => Treatment::Late(by),
-            Some(Injected::Behind(frames)) => Treatment::Behind(frames),
-            Some(Injected::Duplicate) => Treatment::Twice,
-            Some(Injected::BadIcrc) => Treatment::Spoilt,
-            Some(Injected::NotReady(timer)) => Treatment::NotReady(timer),
-        }
+        tape.does(at, usize::from(by_rig), to, frame)
     }
 
     fn arrived(&mut self, at: Time, frame: &RoceFrame, spoilt: bool) {
         let mut tape = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         tape.inside(at, Dir::Tx, frame, spoilt);
+    }
+}
+
+/// The way between two guests, which writes to a tape.
+pub(super) struct Across(pub(super) Arc<Mutex<Tape>>);
+
+impl GuestCrossing for Across {
+    fn met(&mut self, ends: &QpPair) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).met(ends);
+    }
+
+    fn passes(&mut self, at: Time, from: GuestEnd, frame: &RoceFrame) -> Treatment {
+        let mut tape = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Frames of the connection alone: neither end is the rig's, which could tell another's by its own queue pair.
+        let Some(ends) = tape.ends else { return Treatment::Passes };
+        let to = match from {
+            GuestEnd::Client => ends.own,
+            GuestEnd::Server => ends.peer,
+        };
+        if frame.bth.dest_qp != to {
+            return Treatment::Passes;
+        }
+        tape.does(at, port_of(from), Onward::Nic, frame)
+    }
+
+    fn saw(&mut self, at: Time, tap: GuestEnd, by_rig: bool, bytes: &[u8]) {
+        let mut tape = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tape.saw(at, (port_of(tap), by_rig), bytes);
+    }
+}
+
+/// Which of the ports of a tape is in front of a guest.
+const fn port_of(end: GuestEnd) -> usize {
+    match end {
+        GuestEnd::Client => 0,
+        GuestEnd::Server => 1,
     }
 }

@@ -8,14 +8,13 @@ use super::patience::Patience;
 use super::room::{Room, Share};
 use super::served::Serve;
 use super::{cabled, served};
-use crate::executor::guest::GuestHost;
+use crate::executor::guest::GuestNics;
 use crate::rights::{self, Work};
 use core::ops::{Deref, DerefMut};
 use rig_dut::Journal;
 use rig_generator::clock::Wall;
 use rig_generator::port::Mono;
 use rig_lab::{Interfaces, Profile};
-use rig_units::Dur;
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
@@ -31,8 +30,8 @@ pub enum Start {
     Made(Arc<dyn Maker>),
     /// The bridge of a guest.
     Bridged(Bridged),
-    /// There is a guest instead that sends by itself, and its stamps are this near.
-    Guest(Arc<GuestHost>, Dur),
+    /// There are guests instead that send by themselves.
+    Guests(GuestNics),
 }
 
 /// Makes benches.
@@ -89,10 +88,10 @@ impl Benches {
         self.most
     }
 
-    /// The guest that there is instead of benches, and how far off a stamp at its tap may be.
-    pub fn guest(&self) -> Option<(Arc<GuestHost>, Dur)> {
+    /// The guests that there are instead of benches.
+    pub const fn guests(&self) -> Option<&GuestNics> {
         match &self.start {
-            Start::Guest(machine, bound) => Some((Arc::clone(machine), *bound)),
+            Start::Guests(nics) => Some(nics),
             Start::Served(_) | Start::Cabled(..) | Start::Made(_) | Start::Bridged(_) => None,
         }
     }
@@ -131,7 +130,7 @@ impl Benches {
             }
             Start::Made(maker) => maker.bench(profile),
             Start::Bridged(guest) => bridged::start(guest, profile, &*self.clocks),
-            Start::Guest(..) => Err("a guest has no bench: it sends by itself".to_owned()),
+            Start::Guests(_) => Err("a guest has no bench: it sends by itself".to_owned()),
         }
     }
 
