@@ -16,7 +16,7 @@ impl Length {
     /// The longest link that is taken: a thousand kilometres, 5 ms one way.
     pub const MAX: Length = Length(100_000_000);
 
-    /// How long a signal takes over so much cable, at [`CM_PER_PS`]; rounded down to whole picoseconds.
+    /// How long a signal takes over so much cable, at 1.98e8 m/s; rounded down to whole picoseconds.
     pub const fn travel(self) -> Dur {
         let (cm, ps) = CM_PER_PS;
         Dur(self.0 * ps / cm)
