@@ -15,13 +15,13 @@ use crate::spec::in_flight::{self, InFlight};
 use crate::spec::share::withheld;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
-use rig_capture::analyse::ActionView;
+use rig_capture::analyse::{self, ActionView};
 use rig_capture::fate::Fates;
 use rig_capture::{Dir, Span, Unit};
-use rig_lab::{Accounting, Part, Scheduling};
+use rig_lab::{Accounting, Part, Scheduling, Switch};
 use rig_testcases::vocabulary::{Entry, Looks, Senders, StreamEnds, named};
 use rig_testcases::{Measure, StreamSpec, Tap};
-use rig_units::{Length, Time};
+use rig_units::{Dur, Length, Time};
 use std::collections::BTreeMap;
 
 /// `share.withheld`.
@@ -72,8 +72,11 @@ fn of_trial(
     if named.is_empty() {
         return Err(trial.doubt("the streams are not in the script"));
     }
+    let mut since = Time::ZERO;
     for &one in &named {
         sends_all_the_time(trial, one, window)?;
+        let sends = analyse::sends(&trial.observation, &trial.script, one.0);
+        since = since.max(sends.map_or(window.0, |(first, _)| first));
     }
     let (offers, granted) = granted(&declared.scheduler, trial, &named, window);
     let sources: Vec<Source<'_>> = named
@@ -104,7 +107,10 @@ fn of_trial(
             let whole = Held { sources: &own, offered, window };
             all.push((format!("queue {class}"), held(trial, &whole, granted)?));
         } else {
-            all.push((format!("queue {class}"), lost(done, trial, &own, granted, window)?));
+            all.push((
+                format!("queue {class}"),
+                lost(done, trial, &own, granted, (since, window))?,
+            ));
         }
     }
     Ok(all)
@@ -219,13 +225,25 @@ fn held(trial: &Trial, held: &Held<'_>, granted: Span) -> Result<TrialReading, D
     Ok(TrialReading { span, want, got: None, records, looked: looked(seen, "frames that arrived") })
 }
 
+/// How long after its sources have begun a lossy queue is full at the latest, if all else of the memory is empty; `None` where it need not
+/// ever be.
+fn full(declared: &Switch, own: &[&Source<'_>], offered: u64, granted: Span) -> Option<Dur> {
+    let ledger = BufferLedger::empty(declared);
+    let frames = own.iter().map(|source| ledger.first_drop(source.spec)).max()?;
+    let size = own.iter().map(|source| source.spec.on_wire().0).max()?;
+    let bits = u128::from(frames) * u128::from(size) * 8;
+    let more = u128::from(offered.checked_sub(granted.hi)?);
+    let time = (bits * 1_000_000_000_000).checked_div(more)?;
+    u64::try_from(time).ok().map(Dur)
+}
+
 /// What a lossy queue that is full loses of all that is sent to it.
 fn lost(
     done: &JudgeContext<'_>,
     trial: &Trial,
     own: &[&Source<'_>],
     granted: Span,
-    (from, until): (Time, Time),
+    (since, (from, until)): (Time, (Time, Time)),
 ) -> Result<TrialReading, Doubt> {
     let declared = done.context.switch();
     let delays = ActionView::from(declared).delays();
@@ -254,16 +272,26 @@ fn lost(
     let round = turn.div_ceil((0..8).map(weight).min().unwrap_or(1)) + 1;
     let few = (round + 2 * u64::try_from(own.len()).unwrap_or(u64::MAX)) * 1_000_000 / sent;
     let offered = own.iter().map(|source| source.offered).sum();
+    // One that is not full yet loses nothing, or less.
+    let full = full(declared, own, offered, granted).map_or(until, |in_all| since + in_all);
+    let full = full.clamp(from, until);
+    let least = u128::from(withheld(offered, granted.hi)) * u128::from((until - full).0)
+        / u128::from((until - from).0.max(1));
     let span = Span {
-        lo: withheld(offered, granted.hi).saturating_sub(few),
+        lo: u64::try_from(least).unwrap_or(u64::MAX).saturating_sub(few),
         hi: withheld(offered, granted.lo) + few,
     };
     if span.lo == 0 && span.hi >= 1_000_000 {
         let why = format!("the fate of {sent} frames tells nothing: any share of them may be lost");
         return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) });
     }
+    let surely = match full {
+        _ if full == from => String::new(),
+        _ if full == until => ", or nothing: it need not be full by the end".to_owned(),
+        _ => format!(", or less: it need not be full before {}", Unit::Ps.show(full.0)),
+    };
     let text = format!(
-        "1 - granted / offered: {} of {}, give or take {} for single frames",
+        "1 - granted / offered: {} of {}, give or take {} for single frames{surely}",
         Unit::Bps.show(granted.hi),
         Unit::Bps.show(offered),
         Unit::Ppm.show(few)
