@@ -232,3 +232,24 @@ fn what_rests_on_a_strict_queue_is_not_asked_of_a_device_that_serves_all_by_weig
     let why = weights(by(1_000), limit).expect_err("it drains");
     assert!(why.contains("is to hold queue 1"), "{why}");
 }
+
+#[test]
+fn no_pause_is_wanted_of_a_device_that_may_hold_nothing_before_the_one_it_gets_is_over() {
+    let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
+    let name = "buffers::slow-receiver-with-static-shares-broadcom";
+    let mut cases = suites.into_iter().flat_map(|suite| suite.cases);
+    let case = cases.find(|case| case.id.to_string() == name).expect("it is there");
+    let left_out = |response: &str| {
+        let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let setting =
+            Setting { path: "pfc.response".to_owned(), value: serde_json::json!(response) };
+        lab.duts[0].declared = lab.duts[0].declared.with(&setting).expect("it fits");
+        let reach = applicability::of(&lab, &lab.duts[0], &case);
+        reach.expect("the rest is measured").left_out
+    };
+    // 2000 quanta are 10.24 us, twice as far apart. What waits for 8.08 of 20.48 us crosses the limit, what waits for nothing does not.
+    assert_eq!(left_out("2.02us"), Vec::<String>::new());
+    let told = left_out("10.24us");
+    let why = "pfc.sent: the pauses of p2 hold class 3 for 0";
+    assert!(told.len() == 1 && told[0].starts_with(why), "{told:?}");
+}
