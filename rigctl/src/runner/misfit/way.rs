@@ -229,7 +229,10 @@ mod tests {
     fn a_nic_behind_a_switch_that_may_mark_what_nothing_holds_back_is_not_judged() {
         assert_eq!(behind(&[]), Ok(Vec::new()));
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
-        let plain = lab.duts[0].declared.switch().expect("the first device is a switch");
+        let late = ("forwarding_delay", json!("3us"));
+        let setting = Setting { path: late.0.to_owned(), value: late.1.clone() };
+        let plain = lab.duts[0].declared.with(&setting).expect("it fits");
+        let plain = plain.switch().expect("the first device is a switch");
         let passing = (plain.transit(), plain.mtu);
         // A flow of packets of 1086 B, each of which may bring an acknowledgement and a CNP, and two NAKs.
         let beside = |over: Dur| {
@@ -241,7 +244,7 @@ mod tests {
         let any = Sent { shortest: SHORTEST, beside: &|_| 0 };
         let any = wred::passing(&plain.buffer, &plain.wred, PortSpeed::G100, passing, &any);
         assert!(deepest < any, "{deepest} {any}: what no case sends is not in the way");
-        let from = |kmin: u64| behind(&[("wred.kmin", json!(format!("{kmin}B")))]);
+        let from = |kmin: u64| behind(&[late.clone(), ("wred.kmin", json!(format!("{kmin}B")))]);
         assert_eq!(from(deepest + 1), Ok(Vec::new()));
         let why = from(deepest).expect_err("a frame may be marked");
         assert!(why.contains(&format!("which marks or drops from {deepest} B on")), "{why}");
