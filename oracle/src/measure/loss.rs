@@ -7,6 +7,7 @@ use super::judged::Judged;
 use super::legs::{Leg, PASSING, SWITCHES, legs};
 use super::limits;
 use super::measurement::{Known, Red, Tells};
+use super::served;
 use crate::Prediction;
 use crate::judge::Seen;
 use crate::judge::answers::NOT_MEASURED;
@@ -68,6 +69,8 @@ fn leaves_the_device(given: &Given<'_>) -> bool {
 pub(super) static LOSS: Known = Known {
     entry: Entry {
         name: "loss",
+        parts: Some(&[]),
+        loses: true,
         about: "frames of a stream that were sent and never arrived",
         source: "F4, F5, F10 to F12",
         fields: &[
@@ -94,6 +97,7 @@ pub(super) static LOSS: Known = Known {
     red: Red::Mutated("isolation-of-queue-and-port-broadcom", "deviation=drop_spreads_to_queue"),
     // What waits for tokens at the end of a trial is not lost, and nobody sees it wait.
     at_line_rate: true,
+    unpromised: Some(served::loses),
     crosses: |measure, case| match measure.wanted("expect") {
         Wanted::Predicted => &[],
         // What knows no pause drops what it would have to hold, unless a case for such a device says how much that is.

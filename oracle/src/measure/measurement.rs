@@ -73,6 +73,9 @@ pub type Expects = fn(&Measure, &Context<'_>, &[Point]) -> Vec<Expected>;
 /// What tells how late a trial may be for a measure.
 pub type LateLimits = fn(&Measure, &Context<'_>, &Script, &Observation) -> Vec<Limit>;
 
+/// What tells why nothing promises what a case wants of a measure.
+pub(super) type Unpromised = fn(&Measure, &Context<'_>, &Script) -> Option<String>;
+
 /// What of a measure counts from the instant at which a script starts a flow. Where the device starts that when it can, it says nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FromStart {
@@ -116,6 +119,8 @@ pub struct Known {
     pub drained: fn(&Measure) -> &[String],
     /// Whether what it predicts goes by a port that sends at its speed: of a shaped one it says nothing.
     pub at_line_rate: bool,
+    /// Why nothing promises what the case wants, by what the device declares.
+    pub unpromised: Option<Unpromised>,
     /// Streams whose bursts draw a curve: there are as many trials as it takes to tell it from another.
     pub bursts: fn(&Measure) -> &[String],
     /// The rig port whose NIC it judges, where it judges one of two.
@@ -145,6 +150,7 @@ impl Known {
         stages: |_| Vec::new(),
         drained: |_| &[],
         at_line_rate: false,
+        unpromised: None,
         bursts: |_| &[],
         of_nic: |_, _| None,
         from_start: FromStart::Nothing,

@@ -114,10 +114,12 @@ fn steered(
         let why = "it never restores a stormed queue, and nothing here can boot it";
         return Err(Missing::Control.so(why));
     }
+    let whole = case.clone();
     let asked = core::mem::take(&mut case.measure);
     let told = asked.into_iter().filter(|measure| {
         let why = untold(lab, profile, (&case, measure));
         let why = why.or_else(|| unseen(control, profile, measure));
+        let why = why.or_else(|| misfit::unpromised(lab, profile, &whole, measure));
         left_out.extend(why.iter().map(|why| format!("{}: {why}", measure.name())));
         why.is_none()
     });

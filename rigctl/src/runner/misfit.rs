@@ -78,6 +78,23 @@ fn shaped(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     })
 }
 
+/// Why nothing promises what the case wants of a measure on the device, configured as the case has it; `None` where it is promised.
+pub(super) fn unpromised(
+    lab: &Lab,
+    profile: &Profile,
+    case: &Case,
+    asked: &Measure,
+) -> Option<String> {
+    let unpromised = measure::of(asked).unpromised?;
+    let groups = groups(case, &profile.declared).ok()?;
+    groups.into_iter().find_map(|group| {
+        let context = measure::context(lab, profile, case, group, Seed::of_run(0));
+        let points = context.points().ok()?;
+        let mut scripts = points.iter().filter_map(|point| context.script(point).ok());
+        scripts.find_map(|script| unpromised(asked, &context, &script))
+    })
+}
+
 /// The rate to which a shaper holds ports back, the least where there are several; `None` where all send at their speed.
 fn held_back(configured: &Profile) -> Option<L2Rate> {
     let of_one = |device: &Profile| {
@@ -138,7 +155,7 @@ fn overfull(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
         let pausing = switch.zip(class).map(|(of, class)| of.qos.pfc_enable.contains(&class));
         pausing == Some(false)
     };
-    let none = |one: &&Measure| one.name() == "loss" && one.wanted("expect") == Wanted::None;
+    let none = |one: &&Measure| one.entry.loses && one.wanted("expect") == Wanted::None;
     let wanted: Vec<&Measure> = case.measure.iter().filter(none).filter(unpaused).collect();
     if wanted.is_empty() {
         return None;

@@ -197,3 +197,38 @@ fn a_case_with_macsec_is_for_labs_with_keys_as_long_as_its_suite_asks_for() {
     assert_eq!(why(Some(16), "GCM-AES-256", true), Some(short.to_owned()));
     assert_eq!(why(Some(32), "GCM-AES-256", true), None);
 }
+
+#[test]
+fn what_rests_on_a_strict_queue_is_not_asked_of_a_device_that_serves_all_by_weight() {
+    let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+    lab.duts.truncate(1);
+    let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
+    let all: Vec<Case> = suites.into_iter().flat_map(|suite| suite.cases).collect();
+    let mut of = |weights: serde_json::Value, name: &str| {
+        let setting = Setting { path: "scheduler.queues".to_owned(), value: weights };
+        let dut = &mut lab.duts[0];
+        dut.declared = dut.declared.with(&setting).expect("it fits");
+        let mut own = all.iter().filter(|case| case.suits(&lab.duts[0]).is_ok());
+        let case = own.find(|case| case.id.to_string().contains(name)).expect("it is there");
+        let reach = applicability::of(&lab, &lab.duts[0], case);
+        reach.map(|reach| reach.left_out).map_err(|unfit| unfit.why)
+    };
+    let mut weights = |queue_6: serde_json::Value, name: &str| {
+        let one = serde_json::json!({"dwrr": 10});
+        let mut queues = vec![one; 8];
+        queues[6] = queue_6;
+        of(queues.into(), name)
+    };
+    let (below, limit) = ("loss-below-strict", "lossy-queue-with-a-limit-of-its-own");
+    let strict = || serde_json::json!("strict");
+    assert_eq!(weights(strict(), below), Ok(Vec::new()));
+    assert_eq!(weights(strict(), limit), Ok(Vec::new()));
+    // Of 98.08 Gb/s in frames 58.85 are sent to queue 6. It is granted as much by 15 of 25, and less by 14 of 24.
+    let by = |weight: u16| serde_json::json!({ "dwrr": weight });
+    assert_eq!(weights(by(15), below), Ok(Vec::new()));
+    let left_out = weights(by(14), below).expect("what is withheld is told all the same");
+    let why = "nothing promises that it loses none";
+    assert!(left_out.len() == 1 && left_out[0].contains(why), "{left_out:?}");
+    let why = weights(by(1_000), limit).expect_err("it drains");
+    assert!(why.contains("is to hold queue 1"), "{why}");
+}
