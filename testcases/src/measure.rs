@@ -35,20 +35,7 @@ impl Measure {
 
     /// The parts of a device that it is about. Empty where any device shows it.
     pub fn parts(&self) -> &'static [Part] {
-        match self.name().split_once('.').map_or(self.name(), |(first, _)| first) {
-            "pfcwd" | "counters" => &[Part::Pfcwd],
-            "throughput" | "share" => &[Part::Scheduler],
-            "pfc" => &[Part::Pfc],
-            "headroom" => &[Part::Buffer, Part::Pfc],
-            "buffer" | "watermarks" => &[Part::Buffer],
-            "ecn" => &[Part::Wred],
-            "macsec" => &[Part::Macsec],
-            "latency" => &[Part::Forwarding],
-            "cnp" | "nic" => &[Part::Np],
-            "rate" => &[Part::Rp],
-            "rc" => &[Part::Rc],
-            _ => &[],
-        }
+        self.entry.parts.unwrap_or_default()
     }
 
     /// Its name in YAML, in reports and in `results.json`.

@@ -15,7 +15,7 @@ use crate::{Measure, Script, Tap};
 use core::fmt;
 use indexmap::IndexMap;
 use rig_lab::walk::{At, Fields};
-use rig_lab::{Declared, Fault};
+use rig_lab::{Declared, Fault, Part};
 
 /// All measures that a file may ask for.
 pub trait Vocabulary: fmt::Debug {
@@ -50,9 +50,16 @@ pub struct Entry {
     pub senders: Senders,
     /// Whether it is about the gaps of its storm, which may then have some.
     pub about_gaps: bool,
-    /// Whether it says what PFC does to the streams that it names, or what the device says of them by PFC: of a class that is not lossless
-    /// there is nothing to say.
-    pub by_pfc: bool,
+    /// The parts of a device that it is about, none where any device shows it. A measure that does not say stands in no registry.
+    pub parts: Option<&'static [Part]>,
+    /// What it has to do with PFC.
+    pub pfc: ByPfc,
+    /// Whether it says what a watchdog does to the streams that meet its storm: of a class that none guards there is nothing to say.
+    pub guarded: bool,
+    /// What it has to do with the device's memory.
+    pub memory: ByMemory,
+    /// Whether it counts what is lost of a stream, whatever took it.
+    pub loses: bool,
     /// Whether it makes sense beside a search, of which every trial is another one.
     pub beside_a_search: bool,
     /// What speaks against it in a case.
@@ -72,11 +79,38 @@ impl Entry {
         looks: &[],
         senders: Senders::Any,
         about_gaps: false,
-        by_pfc: false,
+        parts: None,
+        pfc: ByPfc::No,
+        guarded: false,
+        memory: ByMemory::No,
+        loses: false,
         beside_a_search: false,
         sense: |_, _| Vec::new(),
         fits: |_, _, _, _| Ok(()),
     };
+}
+
+/// What a measure has to do with PFC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ByPfc {
+    /// Nothing.
+    No,
+    /// It rests on a device that sends PFC, or obeys it.
+    Rests,
+    /// That, and it says what PFC does to the streams that it names, or what the device says of them by PFC: of a class that is not
+    /// lossless there is nothing to say.
+    Streams,
+}
+
+/// What a measure has to do with the memory of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ByMemory {
+    /// Nothing.
+    No,
+    /// What it says of one stream rests on all that are held.
+    Held,
+    /// That, and on thresholds that ports share.
+    Shared,
 }
 
 /// What stands in a file under the name of a measure.

@@ -5,6 +5,9 @@ use crate::parse::{BadQuantity, Scale, decimal, print, string_forms};
 use core::fmt;
 use core::str::FromStr;
 
+/// The speed of light in fibre, 1.98e8 m/s (the figure in SONiC's headroom calculation): so many centimetres in so many picoseconds.
+const CM_PER_PS: (u64, u64) = (99, 5_000);
+
 /// A length, in centimetres.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Length(pub u64);
@@ -13,10 +16,16 @@ impl Length {
     /// The longest link that is taken: a thousand kilometres, 5 ms one way.
     pub const MAX: Length = Length(100_000_000);
 
-    /// How long a signal takes over so much cable, at 1.98e8 m/s (the figure in SONiC's headroom calculation); rounded down
-    /// to whole picoseconds.
+    /// How long a signal takes over so much cable, at [`CM_PER_PS`]; rounded down to whole picoseconds.
     pub const fn travel(self) -> Dur {
-        Dur(self.0 * 10_000 / 198)
+        let (cm, ps) = CM_PER_PS;
+        Dur(self.0 * ps / cm)
+    }
+
+    /// The same, rounded up.
+    pub const fn travel_at_most(self) -> Dur {
+        let (cm, ps) = CM_PER_PS;
+        Dur((self.0 * ps).div_ceil(cm))
     }
 }
 

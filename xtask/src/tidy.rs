@@ -29,6 +29,7 @@ fn breaches(sources: &[Source]) -> Vec<Breach> {
     all.extend(wall::check(sources));
     all.extend(page::check(sources));
     all.extend(rules::vendors(sources));
+    all.extend(rules::measures(sources));
     for source in sources {
         all.extend(arrows::check(source));
         all.extend(docs::check(source));

@@ -12,14 +12,17 @@ use crate::trials::context::Context;
 use crate::verdict::Doubt;
 use rig_capture::analyse::{self, ActionView};
 use rig_capture::{Observation, Span};
-use rig_lab::Action;
-use rig_testcases::vocabulary::{Entry, Looks, STORM, STREAM, Senders, named};
+use rig_lab::{Action, Part};
+use rig_testcases::vocabulary::{ByPfc, Entry, Looks, STORM, STREAM, Senders, named};
 use rig_units::Time;
 
 /// `pfcwd.action`.
 pub(super) static ACTION: Known = Known {
     entry: Entry {
         name: "pfcwd.action",
+        parts: Some(&[Part::Pfcwd]),
+        pfc: ByPfc::Rests,
+        guarded: true,
         about: "what becomes of frames sent while the queue is stormed: none arrives, all arrive, or all arrive after the storm",
         source: "the declared action",
         fields: &[STORM, STREAM],

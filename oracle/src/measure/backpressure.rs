@@ -16,8 +16,8 @@ use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::passage::{Passages, Way, start};
 use rig_capture::{Dir, Span, Unit};
-use rig_lab::Form;
-use rig_testcases::vocabulary::{Entry, Looks, STREAM, StreamEnds, named};
+use rig_lab::{Form, Part};
+use rig_testcases::vocabulary::{ByPfc, Entry, Looks, STREAM, StreamEnds, named};
 use rig_testcases::{Script, StreamRate, StreamSpec, Tap};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time};
 
@@ -25,6 +25,8 @@ use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time};
 pub(super) static BACKPRESSURE: Known = Known {
     entry: Entry {
         name: "pfc.backpressure",
+        parts: Some(&[Part::Pfc]),
+        pfc: ByPfc::Rests,
         about: "the frame of a stream to a paused receiver at which the pause is back at who sends it: every device on the way has filled up to its limit",
         source: "F5, of each device on the way",
         fields: &[STREAM],

@@ -18,6 +18,7 @@ const SOURCE: &str = "sonic-swss pfcwdorch.cpp, sonic-pfcwd.yang";
 pub(super) static TRIED: Known = Known {
     entry: Entry {
         name: "config",
+        parts: Some(&[]),
         about: "whether the device takes the case's settings, or refuses what it must",
         source: "what the case wants",
         fields: &[required(

@@ -9,8 +9,9 @@ use super::watchdog::watch;
 use crate::measure::watchdog::subject::{Places, Subject};
 use rig_capture::What;
 use rig_capture::analyse::{self, ActionView};
+use rig_lab::Part;
 use rig_testcases::case::Stream;
-use rig_testcases::vocabulary::{Entry, Looks, STORM, STREAM, Senders};
+use rig_testcases::vocabulary::{ByPfc, Entry, Looks, STORM, STREAM, Senders};
 use rig_testcases::{Case, Measure, Script};
 
 /// Where the names come from, and the numbers.
@@ -33,6 +34,8 @@ fn of_class<'a>(measure: &'a Measure, case: &'a Case) -> Vec<&'a str> {
 pub(super) static COUNTERS: Known = Known {
     entry: Entry {
         name: "counters",
+        parts: Some(&[Part::Pfcwd]),
+        pfc: ByPfc::Rests,
         about: "the watchdog's and the queue's counters",
         source: "what the wire shows",
         fields: &[STORM, STREAM],

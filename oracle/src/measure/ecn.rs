@@ -10,6 +10,7 @@ use crate::verdict::Doubt;
 use rig_capture::analyse::{self, ActionView, Passed, Visit};
 use rig_capture::{Span, Unit};
 use rig_frames::ip::Ecn;
+use rig_lab::Part;
 use rig_testcases::vocabulary::{Entry, Kind, Looks, STREAM, StreamEnds, required};
 use rig_testcases::{Action, Case, Measure, Script, StreamRate, StreamSpec, Switch, Tap, Wanted};
 
@@ -45,6 +46,7 @@ const OF_QUEUE: [Looks; 2] = [
 pub(super) static MARKS: Known = Known {
     entry: Entry {
         name: "ecn.marks",
+        parts: Some(&[Part::Wred]),
         about: "how many frames of a stream arrive marked",
         source: "what the case wants",
         fields: &[

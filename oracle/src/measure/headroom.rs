@@ -14,8 +14,9 @@ use crate::verdict::{Doubt, Finding, Judgement, Looked};
 use crate::{Prediction, Resolution};
 use rig_capture::analyse::{self, ActionView, Delay, PfcSignal};
 use rig_capture::{Dir, Reading, Span, Unit};
+use rig_lab::Part;
 use rig_testcases::Wanted;
-use rig_testcases::vocabulary::{Entry, Kind, LOAD, Looks, STREAM, optional};
+use rig_testcases::vocabulary::{ByMemory, ByPfc, Entry, Kind, LOAD, Looks, STREAM, optional};
 use rig_units::{Bytes, Dur, Length, Within};
 use std::cell::Cell;
 
@@ -23,11 +24,12 @@ use std::cell::Cell;
 pub(super) static XOFF_LATENCY: Known = Known {
     entry: Entry {
         name: "pfc.latency",
+        parts: Some(&[Part::Pfc]),
+        pfc: ByPfc::Streams,
         about: "from the frame of a counted stream that makes a group cross its limit to the XOFF that says so, and from the frame that leaves it at its XON to the XON",
         source: "F4",
         fields: &[STREAM],
         looks: &[Looks::FOLLOWS],
-        by_pfc: true,
         ..Entry::USUAL
     },
     tells: Tells::Width("the timestamps of both frames"),
@@ -59,6 +61,9 @@ pub(super) static XOFF_LATENCY: Known = Known {
 pub(super) static HEADROOM_LOSS: Known = Known {
     entry: Entry {
         name: "headroom.loss",
+        parts: Some(&[Part::Buffer, Part::Pfc]),
+        pfc: ByPfc::Streams,
+        memory: ByMemory::Shared,
         about: "frames of a full load into a held queue that are lost although the sender obeys PFC, because it stops too late for the headroom",
         source: "F3",
         fields: &[
@@ -70,7 +75,6 @@ pub(super) static HEADROOM_LOSS: Known = Known {
             ),
         ],
         looks: &[Looks::FOLLOWS],
-        by_pfc: true,
         ..Entry::USUAL
     },
     tells: Tells::Each("frame"),

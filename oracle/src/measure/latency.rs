@@ -16,7 +16,7 @@ use crate::verdict::Doubt;
 use rig_capture::passage::{Passage, Passages, Way};
 use rig_capture::pause::pauses;
 use rig_capture::{Dir, Observation, SAMPLE, Span, StreamCount, Unit};
-use rig_lab::Form;
+use rig_lab::{Form, Part};
 use rig_testcases::vocabulary::{Entry, Looks, STREAM, StreamEnds, named};
 use rig_testcases::{Declared, Script, StreamRate, StreamSpec, Tap};
 use rig_units::{Apart, Dur, Time};
@@ -25,6 +25,7 @@ use rig_units::{Apart, Dur, Time};
 pub(super) static LATENCY: Known = Known {
     entry: Entry {
         name: "latency",
+        parts: Some(&[Part::Forwarding]),
         about: "from the last bit of a frame into the device to its first bit out, where it finds the port idle",
         source: "the declared forwarding delay and MACsec's latency; RFC 1242 3.8, RFC 2544 26.2",
         fields: &[STREAM],

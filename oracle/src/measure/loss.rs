@@ -69,6 +69,8 @@ fn leaves_the_device(given: &Given<'_>) -> bool {
 pub(super) static LOSS: Known = Known {
     entry: Entry {
         name: "loss",
+        parts: Some(&[]),
+        loses: true,
         about: "frames of a stream that were sent and never arrived",
         source: "F4, F5, F10 to F12",
         fields: &[

@@ -10,9 +10,10 @@ use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse;
 use rig_capture::{Dir, DutCounter, Record, Span, Unit, What};
-use rig_lab::Reception;
-use rig_lab::{Form, Macsec, Policy, Switch};
-use rig_testcases::vocabulary::{Entry, Looks, PORT, STORM, STREAM, Senders, StreamEnds, named};
+use rig_lab::{Form, Macsec, Part, Policy, Reception, Switch};
+use rig_testcases::vocabulary::{
+    ByPfc, Entry, Looks, PORT, STORM, STREAM, Senders, StreamEnds, named,
+};
 use rig_testcases::{Action, Script, Tap};
 use rig_units::{Bytes, Dur, FCS, Time};
 use std::collections::BTreeSet;
@@ -21,6 +22,7 @@ use std::collections::BTreeSet;
 pub(super) static COUNTERS: Known = Known {
     entry: Entry {
         name: "macsec.counters",
+        parts: Some(&[Part::Macsec]),
         about: "the device's MACsec counters of a port",
         source: "what the wire shows",
         fields: &[PORT],
@@ -39,6 +41,7 @@ pub(super) static COUNTERS: Known = Known {
 pub(super) static FRAMES: Known = Known {
     entry: Entry {
         name: "macsec.frames",
+        parts: Some(&[Part::Macsec]),
         about: "every frame that the device sends out of a port is protected as it declares",
         source: "IEEE 802.1AE",
         fields: &[PORT],
@@ -58,6 +61,8 @@ pub(super) static FRAMES: Known = Known {
 pub(super) static PFC: Known = Known {
     entry: Entry {
         name: "macsec.pfc",
+        parts: Some(&[Part::Macsec]),
+        pfc: ByPfc::Streams,
         about: "whether the PFC of a storm is obeyed, in the form that it is sent in",
         source: "the declared forms of PFC",
         fields: &[STORM, STREAM],
@@ -66,7 +71,6 @@ pub(super) static PFC: Known = Known {
             Looks::of(named, StreamEnds::Out, Tap::All, "looks at every frame to `{}`'s receiver"),
         ],
         senders: Senders::Obey(named),
-        by_pfc: true,
         ..Entry::USUAL
     },
     tells: Tells::Each("frame that met the storm"),

@@ -112,6 +112,15 @@ static ALL: &[&Known] = &[
     &nic::rc::SENDER,
 ];
 
+/// A measure says which parts of a device it is about, or does not compile.
+const _: () = {
+    let mut at = 0;
+    while at < ALL.len() {
+        assert!(ALL[at].entry.parts.is_some(), "a measure says which `parts` it is about");
+        at += 1;
+    }
+};
+
 /// All measures, as who reads test cases takes them.
 #[derive(Debug, Clone, Copy)]
 pub struct Registry;

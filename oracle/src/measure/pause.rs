@@ -13,8 +13,10 @@ use crate::verdict::Doubt;
 use core::cell::Cell;
 use rig_capture::analyse::{self, Stop};
 use rig_capture::{Dir, Span, Unit};
-use rig_lab::Form;
-use rig_testcases::vocabulary::{Entry, FROM, Looks, STORM, STREAM, StreamEnds, UNTIL, named};
+use rig_lab::{Form, Part};
+use rig_testcases::vocabulary::{
+    ByPfc, Entry, FROM, Looks, STORM, STREAM, StreamEnds, UNTIL, named,
+};
 use rig_testcases::{Measure, StreamSpec, Tap};
 use rig_units::{Dur, PortSpeed, Ppm, Quanta, Within};
 
@@ -26,11 +28,12 @@ const EVERY_FRAME_OUT: Looks =
 pub(super) static RESPONSE: Known = Known {
     entry: Entry {
         name: "pfc.response",
+        parts: Some(&[Part::Pfc]),
+        pfc: ByPfc::Streams,
         about: "from an XOFF, sent by hand to the port that a full load leaves the device by, to the last frame that still starts",
         source: "the declared response",
         fields: &[STREAM],
         looks: &[EVERY_FRAME_OUT],
-        by_pfc: true,
         ..Entry::USUAL
     },
     tells: Tells::Width("the timestamps of both frames; a frame of the load"),
@@ -52,11 +55,12 @@ pub(super) static RESPONSE: Known = Known {
 pub(super) static PAUSE: Known = Known {
     entry: Entry {
         name: "pfc.pause",
+        parts: Some(&[Part::Pfc]),
+        pfc: ByPfc::Streams,
         about: "for how long an XOFF, sent by hand, keeps the port from sending the load",
         source: "F1, F2",
         fields: &[STREAM],
         looks: &[EVERY_FRAME_OUT],
-        by_pfc: true,
         ..Entry::USUAL
     },
     tells: Tells::Width("the timestamps of both frames"),
@@ -73,12 +77,13 @@ pub(super) static PAUSE: Known = Known {
 pub(super) static DUTY: Known = Known {
     entry: Entry {
         name: "pfc.duty",
+        parts: Some(&[Part::Pfc]),
+        pfc: ByPfc::Streams,
         about: "the share of time for which a storm with gaps keeps the port from sending a full load",
         source: "F2",
         fields: &[STORM, STREAM, FROM, UNTIL],
         looks: &[Looks::of(named, StreamEnds::Out, Tap::All, "counts the frames of `{}`")],
         about_gaps: true,
-        by_pfc: true,
         ..Entry::USUAL
     },
     tells: Tells::Width("a frame at either end of the time"),

@@ -17,7 +17,8 @@ use crate::{Alike, Prediction};
 use core::cell::Cell;
 use rig_capture::analyse;
 use rig_capture::{Dir, DutCounter, Span, Unit, What};
-use rig_testcases::vocabulary::{Entry, Kind, Looks, PORT, optional, required};
+use rig_lab::Part;
+use rig_testcases::vocabulary::{ByPfc, Entry, Kind, Looks, PORT, optional, required};
 use rig_testcases::{Action, Measure, Script, StreamSpec, Wanted};
 use rig_units::{Dur, Quanta, Time, Within};
 
@@ -25,6 +26,8 @@ use rig_units::{Dur, Quanta, Time, Within};
 pub(super) static SENT: Known = Known {
     entry: Entry {
         name: "pfc.sent",
+        parts: Some(&[Part::Pfc]),
+        pfc: ByPfc::Rests,
         about: "XOFF frames that the device sends out of a port for a class; an XON asks nobody to pause and does not count",
         source: "the declared quanta and refresh",
         fields: &[
@@ -109,6 +112,8 @@ fn xoffs(measure: &Measure) -> Prediction {
 pub(super) static FORMAT: Known = Known {
     entry: Entry {
         name: "pfc.format",
+        parts: Some(&[Part::Pfc]),
+        pfc: ByPfc::Rests,
         about: "every PFC frame that the device sends is well formed",
         source: "IEEE 802.1Q clause 36, 802.3 Annex 31D",
         fields: &[PORT],
@@ -130,6 +135,8 @@ pub(super) static FORMAT: Known = Known {
 pub(super) static COUNTERS: Known = Known {
     entry: Entry {
         name: "pfc.counters",
+        parts: Some(&[Part::Pfc]),
+        pfc: ByPfc::Rests,
         about: "the device's counters of PFC frames of a port and class, none of them counted as data",
         source: "what the wire shows",
         fields: &[PORT, required("class", Kind::Class, "0 to 7", "the class")],

@@ -16,6 +16,7 @@ use rig_testcases::vocabulary::{Entry, Looks, STREAM};
 pub(super) static TAGS: Known = Known {
     entry: Entry {
         name: "tags",
+        parts: Some(&[]),
         about: "each frame arrives with the 802.1Q tag that it was sent with, its priority unchanged, or without one as it was sent",
         source: SOURCE,
         fields: &[STREAM],

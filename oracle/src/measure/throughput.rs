@@ -12,7 +12,7 @@ use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse::{self, Throughput};
 use rig_capture::{Dir, Record, Span, Unit, What};
-use rig_lab::{Scheduler, Scheduling};
+use rig_lab::{Part, Scheduler, Scheduling};
 use rig_testcases::Lookup;
 use rig_testcases::vocabulary::{
     Entry, FROM, Field, Given, Kind, Looks, Senders, StreamEnds, UNTIL, named, required,
@@ -48,6 +48,7 @@ pub(super) fn ends_after_it_begins(given: &Given<'_>) -> bool {
 pub(super) static THROUGHPUT: Known = Known {
     entry: Entry {
         name: "throughput",
+        parts: Some(&[Part::Scheduler]),
         about: "the rate at which load streams arrive between two instants of the trial",
         source: "F10 to F12",
         fields: &SHARING,

@@ -11,8 +11,8 @@ use crate::spec::pfcwd::recovers;
 use crate::trials::trial::Trial;
 use rig_capture::analyse::{self, ActionView, Sighting};
 use rig_capture::{DutEvent, DutEventKind, Span, Unit};
-use rig_lab::Action;
-use rig_testcases::vocabulary::{Entry, Looks, STORM, STREAM, Senders, named};
+use rig_lab::{Action, Part};
+use rig_testcases::vocabulary::{ByPfc, Entry, Looks, STORM, STREAM, Senders, named};
 use rig_units::{Dur, Time, Within};
 
 /// Where what is told comes from.
@@ -22,6 +22,9 @@ const SOURCE: &str = "PFC_WD_ACTION of sonic-swss; the wire is the witness";
 pub(super) static TOLD: Known = Known {
     entry: Entry {
         name: "pfcwd.told",
+        parts: Some(&[Part::Pfcwd]),
+        pfc: ByPfc::Rests,
+        guarded: true,
         about: "whether the device's own events and the wire say the same of a storm: that it was acted on, when, and when that was over",
         source: SOURCE,
         fields: &[STORM, STREAM],

@@ -15,7 +15,10 @@ use crate::trials::kept::Kept;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::analyse::ActionView;
-use rig_testcases::vocabulary::{Entry, Kind, Looks, STORM, STREAM, Senders, named, optional};
+use rig_lab::Part;
+use rig_testcases::vocabulary::{
+    ByPfc, Entry, Kind, Looks, STORM, STREAM, Senders, named, optional,
+};
 use rig_testcases::{Action, Measure, Sweep};
 use rig_units::Dur;
 use std::borrow::Cow;
@@ -56,6 +59,9 @@ const WATCHDOG: Known = Known {
 pub(super) static DETECTION: Known = Known {
     entry: Entry {
         name: "pfcwd.detection",
+        parts: Some(&[Part::Pfcwd]),
+        pfc: ByPfc::Rests,
+        guarded: true,
         about: "from the first XOFF of the storm to the watchdog's action, seen in the stream",
         source: "F13",
         fields: &[
@@ -87,6 +93,9 @@ pub(super) static DETECTION: Known = Known {
 pub(super) static RESTORATION: Known = Known {
     entry: Entry {
         name: "pfcwd.restoration",
+        parts: Some(&[Part::Pfcwd]),
+        pfc: ByPfc::Rests,
+        guarded: true,
         about: "from the storm's last frame to the end of the action",
         source: "F13",
         fields: &[STORM, STREAM],
@@ -110,6 +119,9 @@ pub(super) static RESTORATION: Known = Known {
 pub(super) static FIRED: Known = Known {
     entry: Entry {
         name: "pfcwd.fired",
+        parts: Some(&[Part::Pfcwd]),
+        pfc: ByPfc::Rests,
+        guarded: true,
         about: "whether the storm is detected at all; over a sweep of its length a probability curve",
         source: "F14",
         fields: &[

@@ -18,9 +18,9 @@ use crate::trials::kept::Kept;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::{DutCounter, Span, Unit};
-use rig_lab::{Fault, Switch, Watermark, WatermarkCopy};
+use rig_lab::{Fault, Part, Switch, Watermark, WatermarkCopy};
 use rig_testcases::case::{Count, Stream};
-use rig_testcases::vocabulary::{Entry, STREAM};
+use rig_testcases::vocabulary::{ByMemory, Entry, STREAM};
 use rig_testcases::{Action, Case, DeviceVerb, Measure, StreamSpec};
 use rig_units::{Dur, Time};
 
@@ -49,6 +49,8 @@ fn alone_in_its_queue(measure: &Measure, case: &Case) -> Vec<Fault> {
 pub(super) static COPIES: Known = Known {
     entry: Entry {
         name: "watermarks.copies",
+        parts: Some(&[Part::Buffer]),
+        memory: ByMemory::Shared,
         about: "at the trial's end, the copies that the device's software keeps of the watermarks of the group and the queue that a stream fills",
         source: "F7",
         fields: &[STREAM],

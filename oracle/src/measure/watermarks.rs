@@ -12,14 +12,16 @@ use crate::trials::kept::Kept;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::{DutCounter, Span, Unit};
-use rig_lab::Switch;
-use rig_testcases::vocabulary::{Entry, STREAM};
+use rig_lab::{Part, Switch};
+use rig_testcases::vocabulary::{ByMemory, Entry, STREAM};
 use rig_testcases::{Script, StreamSpec};
 
 /// `buffer.watermarks`.
 pub(super) static WATERMARKS: Known = Known {
     entry: Entry {
         name: "buffer.watermarks",
+        parts: Some(&[Part::Buffer]),
+        memory: ByMemory::Shared,
         about: "the device's watermarks of the group and the queue after every number of frames that was tried",
         source: "F7",
         fields: &[STREAM],

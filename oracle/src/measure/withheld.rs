@@ -18,7 +18,7 @@ use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse::ActionView;
 use rig_capture::fate::Fates;
 use rig_capture::{Dir, Span, Unit};
-use rig_lab::{Accounting, Scheduling};
+use rig_lab::{Accounting, Part, Scheduling};
 use rig_testcases::vocabulary::{Entry, Looks, Senders, StreamEnds, named};
 use rig_testcases::{Measure, StreamSpec, Tap};
 use rig_units::{Length, Time};
@@ -28,6 +28,7 @@ use std::collections::BTreeMap;
 pub(super) static WITHHELD: Known = Known {
     entry: Entry {
         name: "share.withheld",
+        parts: Some(&[Part::Scheduler]),
         about: "what streams that offer a port more than it carries do not get of it: each lossless source by PFC, each lossy queue by loss",
         source: "F11, F12",
         fields: &SHARING,

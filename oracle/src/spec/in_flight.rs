@@ -79,9 +79,8 @@ impl InFlight {
 
     /// How long it goes on, in picoseconds.
     fn time(&self) -> Span {
-        // There and back at 1.98e8 m/s; each way may have been cut down to whole picoseconds.
-        let centimetres = self.cable.0;
-        let there = Span { lo: centimetres * 5_000 / 99, hi: (centimetres * 5_000).div_ceil(99) };
+        // There and back; each way may have been cut down to whole picoseconds.
+        let there = Span { lo: self.cable.travel().0, hi: self.cable.travel_at_most().0 };
         let lo = self.told().0 + 2 * there.lo + self.delays.lo;
         let hi = (self.waited() + self.told() + self.slot()).0 + 2 * there.hi + self.delays.hi;
         // The device's part by its clock, the sender's by the sender's: in frames of one clock no more than all of it by the other.

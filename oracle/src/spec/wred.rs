@@ -29,7 +29,7 @@ use rig_units::{Bytes, Dur, PortSpeed, Ppm};
 
 /// Where the forms come from, for reports.
 pub const SOURCE: &str =
-    "SAI_OBJECT_TYPE_WRED; SONiC WRED_PROFILE (qosorch.cpp); Floyd and Jacobson, ToN 1(4), 1993";
+    "SAI, saiwred.h; SONiC WRED_PROFILE (qosorch.cpp); Floyd and Jacobson, ToN 1(4), 1993";
 
 /// What early detection may do to a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use super::misfit::configured;
 use super::unfit::{Missing, Unfit};
 use rig_lab::{Color, Declared, Profile, Switch};
 use rig_testcases::case::{CaseAction, Stream};
+use rig_testcases::vocabulary::{ByMemory, ByPfc};
 use rig_testcases::{Case, Measure, Wanted};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -82,12 +83,11 @@ impl Classes<'_> {
     /// Why what `one` measures says nothing of the device.
     fn lacking(&self, one: &Measure) -> Option<String> {
         let qos = &self.switch.qos;
-        let name = one.name();
         let streams = one.streams();
         let named = || streams.iter().filter_map(|stream| self.case.streams.get(*stream));
         // A watchdog is measured on other streams, too: those that meet the storm are its own.
         if let Some(storm) = self.case.storms.get(one.named("storm"))
-            && name.starts_with("pfcwd.")
+            && one.entry.guarded
         {
             let meets =
                 |stream: &&Stream| stream.to == storm.from && storm.classes.contains(&stream.class);
@@ -95,13 +95,13 @@ impl Classes<'_> {
             let class = named().filter(meets).find(unguarded)?.class;
             return Some(format!("no watchdog guards class {class} (qos.pfcwd_sw_enable)"));
         }
-        if one.entry.by_pfc
+        if one.entry.pfc == ByPfc::Streams
             && let Some(stream) = named().find(|stream| !qos.lossless(stream.class))
         {
             return Some(format!("class {} is not lossless (qos.pfc_enable)", stream.class));
         }
         let dropped = self.switch.pfcwd.big_red_switch && one.wanted("expect") == Wanted::All;
-        if name == "loss"
+        if one.entry.loses
             && dropped
             && let Some(stream) =
                 named().find(|stream| !qos.pfcwd_sw_enable.contains(&stream.class))
@@ -110,7 +110,7 @@ impl Classes<'_> {
             return Some(format!("no watchdog guards class {class} (qos.pfcwd_sw_enable)"));
         }
         // What one stream finds in the buffer rests on all that are there.
-        if name.starts_with("buffer.")
+        if one.entry.memory != ByMemory::No
             && let Some((stream, storm)) = self.unheld()
         {
             let class = stream.class;

@@ -1,6 +1,7 @@
 //! A case on the bridge of a guest. It neither sends nor obeys PFC, and what its kernel has memory for is no buffer of an ASIC.
 
 use super::unfit::{Missing, Unfit};
+use rig_testcases::vocabulary::{ByMemory, ByPfc};
 use rig_testcases::{Case, Measure};
 
 /// The case as it is run there; what it does without is added to `left_out`.
@@ -27,17 +28,9 @@ pub(super) fn of(case: &Case, left_out: &mut Vec<String>) -> Result<Case, Unfit>
 
 /// Why a bridge shows nothing of a measure; `None` where it does.
 fn unshown(measure: &Measure) -> Option<&'static str> {
-    let name = measure.name();
-    let room = name.split('.').next().unwrap_or(name);
-    match (room, name) {
-        ("pfc" | "pfcwd" | "storm" | "counters", _) | (_, "ecn.order") => {
-            Some("a bridge of Linux sends no PFC and obeys none")
-        }
-        // A queue has a limit of its own.
-        (_, "buffer.drop") => None,
-        ("buffer" | "watermarks" | "headroom", _) => {
-            Some("the memory of a kernel has no thresholds that ports share")
-        }
-        _ => None,
+    if measure.entry.memory == ByMemory::Shared {
+        return Some("the memory of a kernel has no thresholds that ports share");
     }
+    let none = "a bridge of Linux sends no PFC and obeys none";
+    (measure.entry.pfc != ByPfc::No).then_some(none)
 }

@@ -155,7 +155,7 @@ fn overfull(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
         let pausing = switch.zip(class).map(|(of, class)| of.qos.pfc_enable.contains(&class));
         pausing == Some(false)
     };
-    let none = |one: &&Measure| one.name() == "loss" && one.wanted("expect") == Wanted::None;
+    let none = |one: &&Measure| one.entry.loses && one.wanted("expect") == Wanted::None;
     let wanted: Vec<&Measure> = case.measure.iter().filter(none).filter(unpaused).collect();
     if wanted.is_empty() {
         return None;

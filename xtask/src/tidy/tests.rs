@@ -281,12 +281,42 @@ fn names_of_sais_counters_stand_in_one_file_in_adapters_and_in_tests() {
     let named = "let name = \"SAI_QUEUE_STAT_PACKETS\";";
     for path in ["oracle/src/model/counters.rs", "oracle/src/measure/pfc.rs"] {
         fires(path, named, "use `DutCounter`");
+        fires(path, "let of = \"SAI_OBJECT_TYPE_WRED\";", "use `DutCounter`");
         let test = format!("//! One job.\n#[cfg(test)]\nmod tests {{\n    {named}\n}}\n");
         assert_eq!(planted(path, &test), []);
         assert_eq!(planted(path, "//! One job.\n// As `SAI_QUEUE_STAT_PACKETS` says.\n"), []);
     }
     for path in ["capture/src/counter.rs", "dut-adapters/src/sonic.rs", "oracle/tests/a.rs"] {
         assert_eq!(planted(path, &format!("//! One job.\n{named}\n")), []);
+    }
+}
+
+#[test]
+fn a_measure_is_known_by_its_name_in_its_own_file_alone() {
+    let own = Source {
+        path: "oracle/src/measure/pfc.rs".to_owned(),
+        text: "//! One job.\nstatic SENT: Known = Known {\n    name: \"pfc.sent\",\n};\nstatic LOSS: Known = Known {\n    name: \"loss\",\n};\n".to_owned(),
+    };
+    let found = |path: &str, line: &str| {
+        let other = Source { path: path.to_owned(), text: format!("//! One job.\n{line}\n") };
+        let own = Source { path: own.path.clone(), text: own.text.clone() };
+        breaches(&[own, other])
+    };
+    for line in [
+        "let sends = name == \"pfc.sent\";",
+        "let lost = one.name() == \"loss\";",
+        "let of = name.starts_with(\"pfc.\");",
+    ] {
+        let all = found("rigctl/src/runner/classes.rs", line);
+        let [breach] = &all[..] else { panic!("{line}: {all:?}") };
+        assert!(breach.why.contains("give what is asked here a field"), "{breach}");
+        let test = format!("#[cfg(test)]\nmod tests {{\n    {line}\n}}");
+        assert_eq!(found("rigctl/src/runner/classes.rs", &test), [], "{line}");
+        assert_eq!(found("oracle/src/measure/loss.rs", line), [], "{line}");
+    }
+    // Words that are no measure's, or say something else.
+    for line in ["let key = \"loss\";", "let of = name.starts_with(\"ecn.\");"] {
+        assert_eq!(found("rigctl/src/runner/classes.rs", line), [], "{line}");
     }
 }
 

@@ -9,13 +9,14 @@ use super::averages::Averages;
 use super::draws::Rule;
 use super::{Fate, OF_QUEUE, Span, visits};
 use rig_capture::DutCounter;
-use rig_lab::Marking;
+use rig_lab::{Marking, Part};
 use rig_testcases::vocabulary::{Entry, STREAM};
 
 /// `ecn.counters`.
 pub(in super::super) static COUNTERS: Known = Known {
     entry: Entry {
         name: "ecn.counters",
+        parts: Some(&[Part::Wred]),
         about: "the WRED and ECN counters of the queue that a stream is sent to; those of bytes, of its group, and of all that passed the queue and both ports, where the device has them",
         source: "what the wire shows",
         fields: &[STREAM],

@@ -20,7 +20,7 @@ use crate::trials::context::Context;
 use crate::trials::points::Point;
 use crate::trials::table::Table;
 use crate::verdict::{Curve, CurvePoint, Looked};
-use rig_lab::{DrawRule, Marking};
+use rig_lab::{DrawRule, Marking, Part};
 use rig_testcases::vocabulary::{Entry, Given, Kind, required};
 use std::collections::BTreeMap;
 
@@ -49,6 +49,7 @@ fn one_curve(given: &Given<'_>) -> bool {
 pub(in super::super) static CURVE: Known = Known {
     entry: Entry {
         name: "ecn.curve",
+        parts: Some(&[Part::Wred]),
         about: "what early detection does to the frames of a queue at every depth that they see: marks those that are ECN-capable, drops those that are not",
         source: "F8, F9",
         fields: &[required(

@@ -5,15 +5,18 @@ use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Red, Tells};
 use super::{Doubt, NOT_OBSERVABLE, OF_QUEUE, Prediction, RARE, Span, Trial, Unit, draws, visits};
 use rig_capture::Dir;
+use rig_lab::Part;
 use rig_testcases::Measure;
 use rig_testcases::Switch;
-use rig_testcases::vocabulary::{Entry, Kind, LOAD, optional};
+use rig_testcases::vocabulary::{ByPfc, Entry, Kind, LOAD, optional};
 use rig_units::{Dur, Time};
 
 /// `ecn.order`.
 pub(in super::super) static ORDER: Known = Known {
     entry: Entry {
         name: "ecn.order",
+        parts: Some(&[Part::Wred]),
+        pfc: ByPfc::Rests,
         about: "under rising load, whether the first mark or the first XOFF comes first",
         source: "what the case wants",
         fields: &[

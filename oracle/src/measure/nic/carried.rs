@@ -22,7 +22,7 @@ use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
-use rig_lab::Fault;
+use rig_lab::{Fault, Part};
 use rig_testcases::vocabulary::{Entry, FLOW, Field, Kind, Looks, optional};
 use rig_testcases::{Action, Case, FlowSpec, Measure, RoceKind, Verb};
 use rig_units::{Bytes, Dur, Time};
@@ -31,6 +31,7 @@ use rig_units::{Bytes, Dur, Time};
 pub(in super::super) static GOODPUT: Known = Known {
     entry: Entry {
         name: "rate.goodput",
+        parts: Some(&[Part::Rp]),
         about: "what of a flow is acknowledged on average from some instant on, payload alone; of a READ what is brought",
         source: "what the case wants",
         fields: &[
@@ -121,6 +122,7 @@ fn somebody_acknowledges(measure: &Measure, case: &Case) -> Vec<Fault> {
 pub(in super::super) static COMPLETION: Known = Known {
     entry: Entry {
         name: "rc.completion",
+        parts: Some(&[Part::Rc]),
         about: "every message of a flow is acknowledged, and by when; of a READ, brought",
         source: "IBTA volume 1, chapter 9.7",
         fields: &[

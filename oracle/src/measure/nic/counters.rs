@@ -12,6 +12,7 @@ use rig_capture::analyse::CounterCheck;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Dir, Observation, Record, Span, What};
 use rig_frames::psn::Psn;
+use rig_lab::Part;
 use rig_testcases::vocabulary::Entry;
 use rig_testcases::{Roce, RoceKind};
 use rig_units::{Dur, Time, Within};
@@ -21,6 +22,7 @@ use std::collections::BTreeMap;
 pub(in super::super) static COUNTERS: Known = Known {
     entry: Entry {
         name: "nic.counters",
+        parts: Some(&[Part::Np]),
         about: "the NIC's counters",
         source: "what the wire shows",
         ..OF_NIC

@@ -54,6 +54,7 @@ fn something_marks(_: &Measure, case: &Case) -> Vec<Fault> {
 pub(in super::super) static FIXED_POINT: Known = Known {
     entry: Entry {
         name: "rate.fixed_point",
+        parts: Some(&[rig_lab::Part::Rp]),
         about: "more flows through one bottleneck are marked more, and get more CNPs; beside it the fluid model",
         source: "DCQCN 5",
         fields: &[required(

@@ -20,7 +20,7 @@ use rig_capture::analyse::nic::Reached;
 use rig_capture::{Span, Unit};
 use rig_frames::ip::Ecn;
 use rig_frames::psn::Psn;
-use rig_lab::{EcnField, Np};
+use rig_lab::{EcnField, Np, Part};
 use rig_testcases::RoceKind;
 use rig_testcases::vocabulary::Entry;
 use rig_units::{Dur, Time, Within};
@@ -30,6 +30,7 @@ use std::collections::BTreeMap;
 pub(in super::super) static ANSWERS: Known = Known {
     entry: Entry {
         name: "cnp.answers",
+        parts: Some(&[Part::Np]),
         about: "each mark is answered with one CNP, or not, as interval and scope have it",
         source: "DCQCN 3.1; IBTA volume 1 A17",
         ..OF_NIC
@@ -60,6 +61,7 @@ pub(in super::super) static ANSWERS: Known = Known {
 pub(in super::super) static LATENCY: Known = Known {
     entry: Entry {
         name: "cnp.latency",
+        parts: Some(&[Part::Np]),
         about: "from the last bit of a marked frame to the first bit of its CNP",
         source: "the declared latency",
         ..OF_NIC
@@ -79,6 +81,7 @@ pub(in super::super) static LATENCY: Known = Known {
 pub(in super::super) static INTERVAL: Known = Known {
     entry: Entry {
         name: "cnp.interval",
+        parts: Some(&[Part::Np]),
         about: "the least time between two marks of one scope that are answered",
         source: "DCQCN 3.1; IBTA volume 1 A17",
         ..OF_NIC
@@ -98,6 +101,7 @@ pub(in super::super) static INTERVAL: Known = Known {
 pub(in super::super) static FORMAT: Known = Known {
     entry: Entry {
         name: "cnp.format",
+        parts: Some(&[Part::Np]),
         about: "every CNP is well formed: opcode, BECN, reserved bytes, DSCP, ECN field",
         source: "IBTA volume 1 A17",
         ..OF_NIC

@@ -10,13 +10,14 @@ use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::verdict::Doubt;
 use rig_capture::{Span, Unit};
-use rig_lab::Limiting;
+use rig_lab::{Limiting, Part};
 use rig_testcases::vocabulary::Entry;
 
 /// `rate.least`.
 pub(in super::super) static LEAST: Known = Known {
     entry: Entry {
         name: "rate.least",
+        parts: Some(&[Part::Rp]),
         about: "the least rate between two packets of a flow",
         source: "DCQCN 3.1",
         ..OF_FLOW
@@ -36,6 +37,7 @@ pub(in super::super) static LEAST: Known = Known {
 pub(in super::super) static FINAL: Known = Known {
     entry: Entry {
         name: "rate.final",
+        parts: Some(&[Part::Rp]),
         about: "the rate at the trial's end",
         source: "DCQCN 3.1",
         ..OF_FLOW
@@ -52,6 +54,7 @@ pub(in super::super) static FINAL: Known = Known {
 pub(in super::super) static BURSTS: Known = Known {
     entry: Entry {
         name: "rate.bursts",
+        parts: Some(&[Part::Rp]),
         about: "how many packets leave back to back while the flow is held back",
         source: "the declared burst",
         ..OF_FLOW

@@ -18,7 +18,7 @@ use crate::verdict::Doubt;
 use core::cell::Cell;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
-use rig_lab::Rc;
+use rig_lab::{Part, Rc};
 use rig_testcases::vocabulary::{Entry, Kind, Looks, optional};
 use rig_testcases::{Case, FlowSpec, Measure, RoceKind, Verb};
 use rig_units::{Dur, Within};
@@ -27,6 +27,7 @@ use rig_units::{Dur, Within};
 pub(in super::super) static SENDER: Known = Known {
     entry: Entry {
         name: "rc.sender",
+        parts: Some(&[Part::Rc]),
         about: "what a NIC sends after a NAK or none (go-back-N)",
         source: "IBTA volume 1, chapter 9.7.5 and 9.9",
         ..OF_FLOW
@@ -46,6 +47,7 @@ pub(in super::super) static SENDER: Known = Known {
 pub(in super::super) static RECEIVER: Known = Known {
     entry: Entry {
         name: "rc.receiver",
+        parts: Some(&[Part::Rc]),
         about: "what a NIC acknowledges, and how it asks for what is missing",
         source: "IBTA volume 1, chapter 9.7.5 and 9.9",
         fields: &[

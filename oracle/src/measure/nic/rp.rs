@@ -12,7 +12,7 @@ use crate::spec::nic::forms;
 use crate::verdict::{Curve, CurvePoint};
 use core::cell::Cell;
 use rig_capture::{Span, Unit};
-use rig_lab::{Limiting, Rp};
+use rig_lab::{Limiting, Part, Rp};
 use rig_testcases::vocabulary::Entry;
 use rig_units::{Apart, Dur, L2Rate, PortSpeed, Ppm, Within};
 
@@ -20,6 +20,7 @@ use rig_units::{Apart, Dur, L2Rate, PortSpeed, Ppm, Within};
 pub(in super::super) static FOLLOWS: Known = Known {
     entry: Entry {
         name: "rate.follows",
+        parts: Some(&[Part::Rp]),
         about: "each packet of a flow leaves as early as its rate allows and no earlier, by the CNPs that it got",
         source: "DCQCN 3.1",
         ..OF_FLOW
@@ -42,6 +43,7 @@ pub(in super::super) static FOLLOWS: Known = Known {
 pub(in super::super) static CUT: Known = Known {
     entry: Entry {
         name: "rate.cut",
+        parts: Some(&[Part::Rp]),
         about: "the factor by which the first CNP of a trial cuts the rate",
         source: "DCQCN 3.1",
         ..OF_FLOW
@@ -62,6 +64,7 @@ pub(in super::super) static CUT: Known = Known {
 pub(in super::super) static REACTION: Known = Known {
     entry: Entry {
         name: "rate.reaction",
+        parts: Some(&[Part::Rp]),
         about: "from the last bit of the first CNP of a trial to the first packet that the new rate holds back",
         source: "the declared latency",
         ..OF_FLOW

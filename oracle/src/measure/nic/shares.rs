@@ -16,6 +16,7 @@ use crate::{Prediction, Resolution};
 use rig_capture::analyse::{Carried, carried};
 use rig_capture::{Dir, Span, Unit, What};
 use rig_frames::ip::Ecn;
+use rig_lab::Part;
 use rig_testcases::vocabulary::{Entry, Kind, Looks, WINDOW, required};
 use rig_testcases::{Measure, RoceKind, Window};
 use rig_units::{Bytes, Ppm, Time};
@@ -24,6 +25,7 @@ use rig_units::{Bytes, Ppm, Time};
 pub(in super::super) static SHARES: Known = Known {
     entry: Entry {
         name: "rate.shares",
+        parts: Some(&[Part::Rp]),
         about: "flows through one bottleneck get the same, in the long run",
         source: "what the case wants",
         fields: &[

@@ -4,9 +4,9 @@
 use super::super::measurement::{Known, Red};
 use super::super::served;
 use crate::trials::threshold_search::{Event, Stage};
-use rig_lab::{Accounting, Declared, Fault};
+use rig_lab::{Accounting, Declared, Fault, Part};
 use rig_testcases::vocabulary::{
-    Entry, Field, Given, Kind, Looks, StreamEnds, named, optional, required,
+    ByMemory, ByPfc, Entry, Field, Given, Kind, Looks, StreamEnds, named, optional, required,
 };
 use rig_testcases::{Case, Measure, Script, Tap};
 use std::collections::BTreeSet;
@@ -15,9 +15,11 @@ use std::collections::BTreeSet;
 pub(in super::super) static XOFF: Known = Known {
     entry: Entry {
         name: "buffer.xoff",
+        parts: Some(&[Part::Buffer]),
+        pfc: ByPfc::Streams,
+        memory: ByMemory::Shared,
         about: "the number of frames held that makes the device send XOFF",
         source: "F4, F5",
-        by_pfc: true,
         ..GROWN
     },
     red: Red::Mutated("thresholds-in-turn-broadcom", "buffer.dynamic_th=+1"),
@@ -28,6 +30,8 @@ pub(in super::super) static XOFF: Known = Known {
 pub(in super::super) static DROP: Known = Known {
     entry: Entry {
         name: "buffer.drop",
+        parts: Some(&[Part::Buffer]),
+        memory: ByMemory::Held,
         about: "the number of frames of which the last is the first that is lost",
         source: "F5",
         ..GROWN
@@ -42,6 +46,9 @@ pub(in super::super) static DROP: Known = Known {
 pub(in super::super) static XON: Known = Known {
     entry: Entry {
         name: "buffer.xon",
+        parts: Some(&[Part::Buffer]),
+        pfc: ByPfc::Streams,
+        memory: ByMemory::Shared,
         about: "of a group held at its XOFF, the number of frames that must leave for the device to send XON",
         source: "F4, F5",
         fields: &[
@@ -60,7 +67,6 @@ pub(in super::super) static XON: Known = Known {
         ],
         check: one_group_two_ports,
         looks: &SEARCHED,
-        by_pfc: true,
         ..Entry::USUAL
     },
     red: Red::Mutated("xon-point-broadcom", "buffer.xon_offset=x2"),
