@@ -7,7 +7,7 @@ use rig_oracle::trials::points::groups;
 use rig_oracle::trials::seed::Seed;
 use rig_testcases::case::{CaseAction, CaseStep};
 use rig_testcases::{Case, Injected, Injection, Script, StreamRate, Verb};
-use rig_units::{Bytes, Dur, L2Rate, PortSpeed};
+use rig_units::{Bytes, Dur, L2Rate, PortSpeed, Within};
 
 /// Why a case says nothing of a NIC that stands behind other devices: it asks for what ends at the first of them, or one of them may do
 /// something else to a frame than keep it for a time that is known.
@@ -164,7 +164,7 @@ fn load(nics: &Nics, script: &Script, speed: PortSpeed) -> Option<Load> {
     }
     let senders = script.flows.len() + script.streams.len();
     for (_, nic) in nics.all() {
-        let held = nic.rc.ack_held.map_or(Dur::ZERO, |held| held.most());
+        let held = nic.rc.ack_held.map_or(Dur::ZERO, Within::most);
         let uneven = (nic.rc.ack_latency.width() + held).max(nic.np.latency.width());
         let places = usize::try_from(nic.receive.cache).unwrap_or(usize::MAX);
         // What misses its cache holds what is behind it. Where all connections have a place each misses once.
