@@ -128,7 +128,6 @@ fn two_nics_of_linux_recover_with_the_rig_between_them_and_a_wrong_one_is_seen()
         "doubled-frame",
         "spoilt-frame",
         "one-frame-behind-another",
-        "spoilt-read-request",
         "one-of-twelve-lost",
         "the-last-one-lost",
         "the-last-one-spoilt",
