@@ -1,5 +1,8 @@
 //! Linux's own RoCE NIC in a guest, with unmodified perftest as the application and the rig as its peer. One boot for all.
 
+#[path = "linux/macsec.rs"]
+mod macsec;
+
 use rig_capture::connection::{Connection, Finder, Operation};
 use rig_frames::packet::{self, Packet};
 use rig_generator::netlab::Namespace;
@@ -242,4 +245,6 @@ fn an_unmodified_perftest_completes_against_the_rig_and_recovers_from_what_is_lo
     assert_eq!(one.requests.messages.get(&Operation::Write), Some(&40), "{one:#?}");
     assert_eq!((one.answers.sequence_naks, one.requests.back_after_nak), (1, 1), "{one:#?}");
     assert_eq!(came.passed.connections[0].wrong_icrc, 0, "{came:#?}");
+
+    macsec::each_suite_and_what_it_refuses(guest);
 }

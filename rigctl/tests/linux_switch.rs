@@ -160,6 +160,31 @@ fn a_switch_that_is_wrong_at_each_queue_and_port_is_seen_at_each() {
 }
 
 #[test]
+fn a_switch_that_marks_by_a_chance_between_two_depths_is_held_to_its_count() {
+    if std::env::var_os("RIG_WHOLE_LINUX_SWITCH").is_none_or(|all| all != "1") {
+        eprintln!("skipped: two boots more, for RIG_WHOLE_LINUX_SWITCH=1 alone");
+        return;
+    }
+    if !can_have_one() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let right = fs::read_to_string(PathBuf::from(LABS).join("linux-switch-curve.yaml"));
+    let right = right.expect("a lab").replace("duts/", &format!("{LABS}/duts/"));
+    // Half of the chance that is declared.
+    let wrong = right.replace("probability 0.2", "probability 0.1");
+    let case = "spaced-under-load";
+    for (name, text, verdict) in [("right", &right, "pass"), ("wrong", &wrong, "fail")] {
+        let lab = desk.path().join(format!("{name}.yaml"));
+        fs::write(&lab, text).expect("a lab");
+        let told = run(&[SUITE], &format!("ecn::{case}"), &lab, &desk.path().join(name));
+        assert_eq!(told[case].0, verdict, "{name}: {}", told[case].1);
+        let found = findings(&told[case].1);
+        assert!(found.iter().all(|rule| rule == "ecn.curve"), "{name}: {}", told[case].1);
+    }
+}
+
+#[test]
 fn a_right_switch_that_is_stopped_for_a_tenth_of_a_second_in_each_trial_is_not_judged() {
     if std::env::var_os("RIG_WHOLE_LINUX_SWITCH").is_none_or(|all| all != "1") {
         eprintln!("skipped: a boot more, for RIG_WHOLE_LINUX_SWITCH=1 alone");

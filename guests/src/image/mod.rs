@@ -19,13 +19,14 @@ const INIT: &str = include_str!("init.sh");
 /// The package that depends on Debian's current kernel.
 const KERNEL: &str = "linux-image-amd64";
 /// What of the kernel's package is unpacked.
-const UNPACKED: [&str; 8] = [
+const UNPACKED: [&str; 9] = [
     "./boot/vmlinuz*",
     "*/kernel/crypto/*",
     "*/kernel/lib/*",
     "*/kernel/net/*",
     "*/kernel/drivers/virtio/*",
     "*/kernel/drivers/infiniband/*",
+    "*/kernel/drivers/net/macsec*",
     "*/kernel/drivers/net/net_failover*",
     "*/kernel/drivers/net/virtio_net*",
 ];

@@ -6,13 +6,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What the guest is to have: its NIC, RoCE on it, a bridge of several with what shapes, schedules and marks at its ports, and what makes
-/// a wrong one of it. `rdma_rxe`, and what `act_csum` needs, ask the kernel for a CRC by name, and name no module for it.
-pub(super) const WANTED: [&str; 16] = [
+/// a wrong one of it. `rdma_rxe`, and what `act_csum` needs, ask the kernel for a CRC by name, `macsec` for a cipher, and name no module for it.
+pub(super) const WANTED: [&str; 20] = [
     "virtio_pci",
     "virtio_net",
     "crc32_generic",
     "crc32c_generic",
     "rdma_rxe",
+    "gcm",
+    "ctr",
+    "ghash_generic",
+    "macsec",
     "ib_uverbs",
     "bridge",
     "sch_tbf",

@@ -198,6 +198,23 @@ mod tests {
     }
 
     #[test]
+    fn what_a_second_guest_is_not_for_is_told() {
+        let told = |wire: &str, dut: &str| {
+            let text = "about: a\ncable: 3m\ntransport: guests\nwire: {bound: 1ms, budget: 9s, ";
+            faults_of_lab(&format!("{text}{wire}}}\nduts: [{dut}]\n"))
+        };
+        let switch = "duts/linux-switch.yaml";
+        let pair = "{pair: [duts/soft-roce.yaml, duts/soft-roce.yaml]}";
+        let all = [
+            told("other_end: guest", switch),
+            told("over: ipv6", switch),
+            told("prepare_other: [a]", pair),
+            told("other_end: none", pair),
+        ];
+        insta::assert_snapshot!(all.join("\n"));
+    }
+
+    #[test]
     fn what_cannot_be_at_a_wire_is_told() {
         let three = |transport: &str, device: &str, port: &str| {
             let devices = format!(

@@ -6,7 +6,7 @@ use super::judged::{Judged, Unread, looked};
 use super::legs::{PASSING, SWITCHES, legs};
 use super::limits;
 use super::measurement::{Known, Needs, Red, Tells, by_source};
-use super::{blame, checks};
+use super::{blame, checks, served};
 use crate::judge::answers::NOT_MEASURED;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::share::shaped;
@@ -70,6 +70,7 @@ pub(super) static SENT: Known = Known {
         let port = measure.named("port");
         format!("{port}{}{}", class.unwrap_or_default(), after.unwrap_or_default())
     },
+    unpromised: Some(served::waits),
     expected: |measure, _, _| vec![("wanted", xoffs(measure).text)],
     crosses: |measure, _| match (measure.says("after"), measure.wanted("expect")) {
         (true, _) => &[],

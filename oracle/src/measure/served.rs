@@ -1,13 +1,17 @@
 //! What a measure rests on of the order in which the queues of a port are served: that one which is sent no more than the line takes loses
 //! nothing, and that one below a flood is not served at all. By another scheduler neither is so, and a device that has one is not wrong.
+//! Nor is one that answers a short pause later than it is over: then nothing waits for it.
 
 use super::throughput::offered;
+use crate::measure::buffer_ledger::BufferLedger;
+use crate::spec::buffer;
+use crate::spec::pause::Periodic;
 use crate::spec::share::{Offer, shares};
 use crate::trials::context::Context;
-use rig_capture::Span;
+use rig_capture::{Span, Unit};
 use rig_testcases::running::{TrafficSource, running};
 use rig_testcases::{Measure, Script, StreamSpec, Wanted};
-use rig_units::PortSpeed;
+use rig_units::{Bytes, Dur, PortSpeed};
 
 /// Why a stream of a class that pauses nobody may lose frames although its queue is sent no more than the line takes: others of the port
 /// are served beside it, and leave it less.
@@ -16,7 +20,15 @@ pub(super) fn loses(measure: &Measure, context: &Context<'_>, script: &Script) -
         return None;
     }
     let granted = while_it_runs(context, script, measure.named("stream"))?;
+    // What it does not get waits in its queue, and what others do not get may wait in the same memory.
+    let waiting = |of: &Granted<'_>| (waits_of(of.offers, of.gets.lo, of.lasts), of.others_wait);
+    let waits = granted.iter().map(waiting).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let less = granted.into_iter().find(|of| of.alone.hi >= of.offers && of.gets.hi < of.offers)?;
+    let buffer = &context.group.declared.switch()?.buffer;
+    let first = buffer::lossy_first_drop(buffer, less.size, waits.1, waits.1);
+    if waits.0.div_ceil(less.size.0.max(1)) + 2 < first {
+        return None;
+    }
     let Granted { queue, port, offers, gets: Span { hi: gets, .. }, .. } = less;
     Some(format!(
         "queue {queue} of {port} is sent {offers} bit/s, and the declared scheduler grants it {gets} beside the others: nothing promises that it loses none"
@@ -42,9 +54,82 @@ pub(super) fn drains(measure: &Measure, context: &Context<'_>, script: &Script) 
     })
 }
 
+/// Why a device may have nothing to pause the senders of a class at a port for, which are sent no more than their ports carry: each pause of
+/// what receives them may be over before the device has to obey, or holds back less than makes a group cross its limit.
+pub(super) fn waits(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<String> {
+    if measure.wanted("expect") != Wanted::Some || measure.says("after") {
+        return None;
+    }
+    let (declared, class) = (context.group.declared.switch()?, measure.arguments.class("class")?);
+    let port = script.ports.iter().position(|name| name == measure.named("port"))?;
+    let speed = |port: u16| {
+        let port = script.dut_ports.get(usize::from(port)).copied().unwrap_or_default();
+        declared.port_speed(port).unwrap_or(PortSpeed::G100)
+    };
+    if declared.scheduler.pir.is_some() || !declared.qos.pfc_enable.contains(&class) {
+        return None;
+    }
+    let mut least = None;
+    for (_, senders) in running(script, &speed) {
+        let streams = (0_u16..).zip(&script.streams);
+        let runs = |(at, _): &(u16, &StreamSpec)| senders.contains(&TrafficSource::Stream(*at));
+        let all: Vec<&StreamSpec> = streams.filter(runs).map(|(_, one)| one).collect();
+        let own = |one: &&&StreamSpec| usize::from(one.from) == port && one.class == class;
+        for spec in all.iter().filter(own) {
+            let line = speed(spec.to);
+            let to: Vec<&&StreamSpec> = all.iter().filter(|one| one.to == spec.to).collect();
+            // Another sender, or one that is faster than the port, makes it wait whatever is paused; of one that does not end by itself
+            // as much as it takes waits.
+            let (1, Some(count)) = (to.len(), spec.count) else { return None };
+            if offered(spec.rate, spec.on_wire(), speed(spec.from)) > line.bps() {
+                return None;
+            }
+            let storms = (0_u16..).zip(&script.storms);
+            let held = storms.filter(|(at, storm)| {
+                let runs = senders.contains(&TrafficSource::Storm(*at)) && storm.from == spec.to;
+                runs && storm.classes & (1 << class) != 0
+            });
+            let duty = held.map(|(_, storm)| {
+                let of = Periodic {
+                    quanta: storm.quanta,
+                    every: storm.every,
+                    speed: line,
+                    response: context.apart().most(declared.pfc.response.most()),
+                    frame: spec.on_wire(),
+                };
+                of.duty().least
+            });
+            let part = duty.max()?;
+            let frames = u128::from(count) * u128::from(part) / 1_000_000;
+            let limit = BufferLedger::empty(declared).first_xoff(spec);
+            if frames >= u128::from(limit) {
+                return None;
+            }
+            least = Some((spec.to, part, frames, limit));
+        }
+    }
+    let (to, part, frames, limit) = least?;
+    let (to, part) = (script.ports.get(usize::from(to))?, Unit::Ppm.show(part));
+    Some(format!(
+        "the pauses of {to} hold class {class} for {part} of the time at the least, with a response as late as it is declared: {frames} frames need wait, and a group asks for a pause from {limit} on"
+    ))
+}
+
+/// Bytes that are sent in a time and not granted, by rates in bits a second.
+fn waits_of(offers: u64, gets: u64, lasts: Dur) -> u64 {
+    let bits = u128::from(offers.saturating_sub(gets)) * u128::from(lasts.0) / 1_000_000_000_000;
+    u64::try_from(bits.div_ceil(8)).unwrap_or(u64::MAX)
+}
+
 /// What a queue is granted while a stream of it runs, in bits a second in frames.
 struct Granted<'a> {
     queue: u8,
+    /// Size of the stream's frames.
+    size: Bytes,
+    /// For how long it runs at the most.
+    lasts: Dur,
+    /// Bytes that are sent to other queues meanwhile and not granted.
+    others_wait: u64,
     /// The rig's port that it goes to.
     port: &'a str,
     /// All that is sent to it.
@@ -92,7 +177,9 @@ fn while_it_runs<'a>(
             (all + offers, Span { lo: gets.lo + more.lo, hi: gets.hi + more.hi })
         })
     };
-    let whiles = running(script, &speed).into_iter().filter_map(|(_, senders)| {
+    let times = running(script, &speed);
+    let ends = times.iter().skip(1).map(|(at, _)| *at).chain([script.length]).collect::<Vec<_>>();
+    let whiles = times.into_iter().zip(ends).filter_map(|((from, senders), until)| {
         senders.contains(&TrafficSource::Stream(id)).then_some(())?;
         // What a storm holds takes nothing of the port.
         let held = |class: u8| {
@@ -111,8 +198,23 @@ fn while_it_runs<'a>(
             all.iter().partition(|one| one.class == own.class);
         let (offers, alone) = of_queue(grants(&same));
         let (_, gets) = of_queue(grants(&all));
+        let own_length = own.length(speed(own.from)).unwrap_or(Dur(u64::MAX));
+        let lasts = until.saturating_sub(from).min(own_length);
+        let beside = grants(&all).into_iter().filter(|(class, ..)| *class != own.class);
+        let others_wait =
+            beside.map(|(_, offers, gets)| waits_of(offers, gets.lo, lasts)).sum::<u64>();
         let flooded = grants(&others).iter().any(|(_, offers, gets)| gets.hi < *offers);
-        Some(Granted { queue: own.class, port, offers, alone, gets, flooded })
+        Some(Granted {
+            queue: own.class,
+            size: own.size,
+            lasts,
+            others_wait,
+            port,
+            offers,
+            alone,
+            gets,
+            flooded,
+        })
     });
     Some(whiles.collect())
 }

@@ -161,6 +161,14 @@ pub fn step(buffer: &Buffer, wred: &Wred, frame: Bytes) -> u64 {
     }
 }
 
+/// What is sent through a queue.
+pub struct Sent<'a> {
+    /// The shortest of the frames of which any number may come one right after the other.
+    pub shortest: Bytes,
+    /// What others add to the depth at the most that come in a time, beside those.
+    pub beside: &'a dyn Fn(Dur) -> u64,
+}
+
 /// How deep a queue of a port may be at the most whose frames all came by one port of the same speed, so that none is held back: a frame counts from its
 /// last bit in until its last bit is out. Meanwhile come as many as fit into the transit, itself, and what a longer one before it takes more.
 pub fn passing(
@@ -168,19 +176,22 @@ pub fn passing(
     wred: &Wred,
     speed: PortSpeed,
     (transit, mtu): (Dur, Bytes),
+    sent: &Sent<'_>,
 ) -> u64 {
     let longest = step(buffer, wred, mtu);
+    let before = speed.slot(mtu);
     let deep = |size: u64| {
         let frame = Bytes(size);
         let slot = speed.slot(frame);
-        let others = (transit + slot + speed.slot(mtu)).0.div_ceil(slot.0.max(1));
+        let others = (transit + slot + before).0.div_ceil(slot.0.max(1));
         others * step(buffer, wred, frame) + longest
     };
-    (SHORTEST..=mtu.0).map(deep).max().unwrap_or(longest)
+    let alike = (sent.shortest.max(SHORTEST).0..=mtu.0).map(deep).max().unwrap_or(longest);
+    alike + (sent.beside)(transit + before * 2)
 }
 
-/// The shortest frame of Ethernet, in bytes.
-const SHORTEST: u64 = 64;
+/// The shortest frame of Ethernet.
+pub const SHORTEST: Bytes = Bytes(64);
 
 #[cfg(test)]
 mod tests;

@@ -100,6 +100,7 @@ fn steered(
     if !can.offers(Ability::Configure) {
         case = as_found::of(lab, profile, &case, &mut left_out)?;
     }
+    case = fits::paced(profile, case, &mut left_out)?;
     if let Some(path) = unset(control, profile, &case) {
         let why =
             format!("it would have to be configured: {path}, and this control does not set that");

@@ -1,9 +1,10 @@
-//! Frames as large as the device takes: a case that sends longer ones is not for it, and of a sweep of sizes those that are longer are left out.
+//! Frames as large as the device takes, no sooner one after the other than its ports carry them: a case that sends others is not for it, and of
+//! a sweep of sizes those that do not fit are left out.
 
 use super::unfit::{Missing, Unfit};
 use rig_lab::Profile;
-use rig_testcases::{Case, FlowSpec, Sweep};
-use rig_units::Bytes;
+use rig_testcases::{Case, FlowSpec, StreamRate, Sweep};
+use rig_units::{Bytes, Dur, PortSpeed};
 use std::borrow::Cow;
 
 /// The case as far as its frames fit; what it does without is added to `left_out`.
@@ -46,6 +47,56 @@ pub(super) fn of<'a>(
         fitting.to_mut().sweep[at] = Sweep::Size { stream: stream.clone(), sizes: fit };
     }
     Ok(fitting)
+}
+
+/// The case as far as its ports are fast enough for the streams that send a frame each so often; what it does without is added to `left_out`.
+///
+/// # Errors
+/// What comes too soon after what came before it.
+pub(super) fn paced(
+    profile: &Profile,
+    mut case: Case,
+    left_out: &mut Vec<String>,
+) -> Result<Case, Unfit> {
+    // Of ports of other speeds each has its own.
+    if case.sweep.iter().any(|one| matches!(one, Sweep::Speed { .. })) {
+        return Ok(case);
+    }
+    let sweeps = case.sweep.len();
+    let dut_ports = case.dut_ports(&profile.declared).unwrap_or_default();
+    let rig_ports = case.rig_ports();
+    let paced = case.streams.iter().filter_map(|(name, stream)| {
+        let StreamRate::Every(gap) = stream.rate else { return None };
+        let at = rig_ports.iter().position(|port| *port == stream.from)?;
+        let speed = profile.declared.port_speed(*dut_ports.get(at)?)?;
+        Some((name.clone(), (stream.size, gap, speed)))
+    });
+    let paced: Vec<(String, (Bytes, Dur, PortSpeed))> = paced.collect();
+    let late = |sizes: &[Bytes], (gap, speed): (Dur, PortSpeed)| {
+        let most = sizes.iter().max()?;
+        let slot = speed.slot(*most);
+        (slot > gap).then(|| format!("{most} every {gap}, which take {slot} at {speed}"))
+    };
+    for (name, (size, gap, speed)) in paced {
+        let swept = case.sweep.iter_mut().find_map(|one| match one {
+            Sweep::Size { stream, sizes } if *stream == name => Some(sizes),
+            _ => None,
+        });
+        // One after the other: where something else varies, too, a stream has its own size there.
+        let own = late(&[size], (gap, speed)).filter(|_| swept.is_none() || sweeps > 1);
+        if let Some(late) = own {
+            return Err(Missing::Lab.so(format!("{name} sends frames of {late}")));
+        }
+        let Some(sizes) = swept else { continue };
+        let Some(why) = late(sizes, (gap, speed)) else { continue };
+        let why = format!("{name} sends frames of {why}");
+        sizes.retain(|size| speed.slot(*size) <= gap);
+        if sizes.is_empty() {
+            return Err(Missing::Lab.so(why));
+        }
+        left_out.push(format!("what comes too soon: {why}"));
+    }
+    Ok(case)
 }
 
 #[cfg(test)]
@@ -100,6 +151,28 @@ mod tests {
         assert_eq!(left_out, ["frames of 9000B in load: it takes them up to 1522B"]);
         assert_eq!(sizes(&of(1_521).expect("one fits").0), [128]);
         of(127).expect_err("none fits");
+    }
+
+    #[test]
+    fn a_frame_that_comes_before_the_one_ahead_of_it_is_over_is_no_fault_of_the_file() {
+        let of = |every: &str, sweep: &str| {
+            let text = swept(sweep).replace("every: 1ms", &format!("every: {every}"));
+            let (case, _) =
+                fit("switch", 9_216, &text).expect("it is no longer than the device takes");
+            let lab = rig_lab::read::lab(None).expect("the bundled lab");
+            let mut left_out = Vec::new();
+            let case = paced(&lab.duts[0], case, &mut left_out).map_err(|unfit| unfit.why);
+            (case.map(|case| case.sweep), left_out)
+        };
+        // 1520 B at 100 Gb/s are 121.6 ns.
+        assert_eq!(of("121600ps", ""), (Ok(Vec::new()), Vec::new()));
+        let why = "load sends frames of 1500B every 121.599ns, which take 121.6ns at 100Gbps";
+        assert_eq!(of("121599ps", ""), (Err(why.to_owned()), Vec::new()));
+        // Of a sweep what fits is sent.
+        let (some, left_out) = of("121599ps", "    sweep: {streams.load.size: [128B, 1500B]}\n");
+        let sizes = vec![Bytes(128)];
+        assert_eq!(some, Ok(vec![Sweep::Size { stream: "load".to_owned(), sizes }]));
+        assert_eq!(left_out, [format!("what comes too soon: {why}")]);
     }
 
     #[test]

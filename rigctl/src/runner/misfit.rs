@@ -19,7 +19,7 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
         .or_else(|| misplaced(profile, case))
         .or_else(|| no_bottleneck(profile, case))
         .or_else(|| apart(profile, case))
-        .or_else(|| way::behind(profile, case))
+        .or_else(|| way::behind(lab, profile, case))
 }
 
 /// What the device is configured to once the case has set its own; `None` where that does not fit.

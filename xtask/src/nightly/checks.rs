@@ -95,11 +95,11 @@ pub(crate) const CHECKS: &[Check] = &[
         round: linux_switch,
     },
     Check {
-        name: "linux-pair",
-        about: "two of Linux's NICs in guests with the rig between them, and pairs of which one is wrong (root)",
+        name: "linux-nics",
+        about: "two of Linux's NICs in guests with the rig between them, a pair of which one is wrong, and each suite of its MACsec (root)",
         share: 1,
         rounds: Some(|| 1),
-        round: linux_pair,
+        round: linux_nics,
     },
     Check {
         name: "resolution",
@@ -215,9 +215,9 @@ fn linux_switch(_: u64) -> Round {
     Round::Test(test, vec![("RIG_WHOLE_LINUX_SWITCH", "1".to_owned())])
 }
 
-fn linux_pair(_: u64) -> Round {
-    let test = words("--package rigctl --test linux --locked");
-    Round::Test(test, vec![("RIG_WHOLE_LINUX_PAIR", "1".to_owned())])
+fn linux_nics(_: u64) -> Round {
+    let test = words("--workspace --test linux --locked");
+    Round::Test(test, vec![("RIG_WHOLE_LINUX", "1".to_owned())])
 }
 
 fn resolution(_: u64) -> Round {

@@ -281,11 +281,17 @@ proptest! {
 #[test]
 fn a_queue_that_nothing_holds_back_is_as_deep_as_what_comes_while_a_frame_is_in_it() {
     // At 100 Gb/s 64 B come every 6.72 ns. In 600 ns of transit, its own 6.72 and the 121.6 of 1500 B before it come 108.4: 109.
-    let deep = |unit: DepthUnit| {
+    let deep = |unit: DepthUnit, shortest: u64, beside: &dyn Fn(Dur) -> u64| {
         let wred = Wred { unit, ..wred(0, 0, 100) };
-        passing(&buffer(208, 0), &wred, PortSpeed::G100, (Dur::ns(600), Bytes(1_500)))
+        let sent = Sent { shortest: Bytes(shortest), beside };
+        passing(&buffer(208, 0), &wred, PortSpeed::G100, (Dur::ns(600), Bytes(1_500)), &sent)
     };
-    assert_eq!(deep(DepthUnit::Packets(Bytes(100))), 109 * 100 + 100);
+    assert_eq!(deep(DepthUnit::Packets(Bytes(100)), 0, &|_| 0), 109 * 100 + 100);
     // A cell each, and the eight of the long one.
-    assert_eq!(deep(DepthUnit::Bytes), 109 * 208 + 8 * 208);
+    assert_eq!(deep(DepthUnit::Bytes, 64, &|_| 0), 109 * 208 + 8 * 208);
+    // Of 1086 B, 88.48 ns each, 10 come in 600 + 88.48 + 121.6. Most cells are those of 1457 B, the first with eight, of which eight come.
+    assert_eq!(deep(DepthUnit::Packets(Bytes(100)), 1_086, &|_| 0), 10 * 100 + 100);
+    assert_eq!(deep(DepthUnit::Bytes, 1_086, &|_| 0), 64 * 208 + 8 * 208);
+    // What comes beside them counts for the transit and two long ones.
+    assert_eq!(deep(DepthUnit::Bytes, 1_086, &|over| over.0), 64 * 208 + 8 * 208 + 843_200);
 }

@@ -223,12 +223,35 @@ fn what_rests_on_a_strict_queue_is_not_asked_of_a_device_that_serves_all_by_weig
     let strict = || serde_json::json!("strict");
     assert_eq!(weights(strict(), below), Ok(Vec::new()));
     assert_eq!(weights(strict(), limit), Ok(Vec::new()));
-    // Of 98.08 Gb/s in frames 58.85 are sent to queue 6. It is granted as much by 15 of 25, and less by 14 of 24.
+    // Of 98.08 Gb/s in frames 58.85 are sent to queue 6 for 278 us. It is granted as much by 15 of 25; by 14 of 24 56 kB wait, and fit;
+    // by 2 of 12 1.5 MB wait for a queue that holds 500 kB.
     let by = |weight: u16| serde_json::json!({ "dwrr": weight });
     assert_eq!(weights(by(15), below), Ok(Vec::new()));
-    let left_out = weights(by(14), below).expect("what is withheld is told all the same");
+    assert_eq!(weights(by(14), below), Ok(Vec::new()));
+    let left_out = weights(by(2), below).expect("what is withheld is told all the same");
     let why = "nothing promises that it loses none";
     assert!(left_out.len() == 1 && left_out[0].contains(why), "{left_out:?}");
     let why = weights(by(1_000), limit).expect_err("it drains");
     assert!(why.contains("is to hold queue 1"), "{why}");
+}
+
+#[test]
+fn no_pause_is_wanted_of_a_device_that_may_hold_nothing_before_the_one_it_gets_is_over() {
+    let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
+    let name = "buffers::slow-receiver-with-static-shares-broadcom";
+    let mut cases = suites.into_iter().flat_map(|suite| suite.cases);
+    let case = cases.find(|case| case.id.to_string() == name).expect("it is there");
+    let left_out = |response: &str| {
+        let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let setting =
+            Setting { path: "pfc.response".to_owned(), value: serde_json::json!(response) };
+        lab.duts[0].declared = lab.duts[0].declared.with(&setting).expect("it fits");
+        let reach = applicability::of(&lab, &lab.duts[0], &case);
+        reach.expect("the rest is measured").left_out
+    };
+    // 2000 quanta are 10.24 us, twice as far apart. What waits for 8.08 of 20.48 us crosses the limit, what waits for nothing does not.
+    assert_eq!(left_out("2.02us"), Vec::<String>::new());
+    let told = left_out("10.24us");
+    let why = "pfc.sent: the pauses of p2 hold class 3 for 0";
+    assert!(told.len() == 1 && told[0].starts_with(why), "{told:?}");
 }
