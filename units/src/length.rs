@@ -54,3 +54,16 @@ impl fmt::Display for Length {
 }
 
 string_forms!(Length, "length", r"^[0-9]+(\.[0-9]+)?(cm|m|km)$", "a length such as 3m");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kilometre_takes_as_long_as_1_98e8_metres_a_second_say() {
+        // 1e5 cm / 1.98e10 cm/s, worked by hand: 5.0505050505 us.
+        let km = Length(100_000);
+        assert_eq!((km.travel(), km.travel_at_most()), (Dur(5_050_505), Dur(5_050_506)));
+        assert_eq!(Length(99).travel(), Length(99).travel_at_most());
+    }
+}

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 /// Whether this machine can have a guest; a word on stderr where it cannot.
 #[expect(clippy::print_stderr, reason = "a skipped test says why")]
@@ -22,14 +23,18 @@ pub(crate) fn can_have_one() -> bool {
     false
 }
 
-/// What the run of the cases `only` of `suites` in a lab came to: of each case its verdict, and all that the report says of it. Guests of
-/// several tests may run at the same time: each keeps what is its own in the folder `state`.
+/// One run at a time: a guest that another one keeps from the processor is slow, and what it does not get done within a trial is inconclusive.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// What the run of the cases `only` of `suites` in a lab came to: of each case its verdict, and all that the report says of it. Each test keeps
+/// what is its own in the folder `state`.
 pub(crate) fn run(
     state: &str,
     (suites, only): (&[&str], &str),
     lab: &Path,
     out: &Path,
 ) -> BTreeMap<String, (String, String)> {
+    let _own = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join(state);
     let mut command = Command::new(env!("CARGO_BIN_EXE_rigctl"));
     command.env("RIGCTL_STATE", state).arg("run").args(suites);

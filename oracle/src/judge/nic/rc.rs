@@ -3,6 +3,7 @@
 mod progress;
 mod receiver;
 mod requester;
+mod resent;
 mod sender;
 #[cfg(test)]
 mod tests;
@@ -10,7 +11,8 @@ mod tests;
 pub use progress::{Progress, Step, acknowledged, brought};
 pub use receiver::{Answer, Answered, receiver};
 pub use requester::{Asked, Reading, requester};
-pub use sender::{Event, Resent, Sent, Untried, sender};
+pub use resent::{Event, Resent, Sent, Untried};
+pub use sender::sender;
 
 use crate::spec::nic::Ready;
 use rig_units::{Dur, Time};

@@ -147,20 +147,20 @@ fn two_queues_of_equal_weight_have_half_of_the_port_give_or_take_a_round() {
 }
 
 /// Two lossy streams of one queue, each as fast as the port, of which half of everything is lost.
-fn lossy() -> Ran {
-    Ran::of(
-        "broadcom",
-        "    dut: {buffer: {pool: 300000B, lossy_pool: 300000B}}
+fn lossy(memory: &str) -> Ran {
+    let case = format!(
+        "    dut: {{buffer: {{{memory}}}}}
     streams:
-      one: {from: p1, to: p2, class: 1, kind: udp, size: 1024B, rate: 100%}
-      two: {from: p3, to: p2, class: 1, kind: udp, size: 1024B, rate: 100%}
-    taps: {p1: all, p2: all, p3: all}
+      one: {{from: p1, to: p2, class: 1, kind: udp, size: 1024B, rate: 100%}}
+      two: {{from: p3, to: p2, class: 1, kind: udp, size: 1024B, rate: 100%}}
+    taps: {{p1: all, p2: all, p3: all}}
     trials: 1
-    steps: [{at: 0ms, start: [one, two], for: 600us}]
+    steps: [{{at: 0ms, start: [one, two], for: 600us}}]
     length: 2ms
-    measure: [{share.withheld: {streams: [one, two], from: 200us, until: 500us}}]
-",
-    )
+    measure: [{{share.withheld: {{streams: [one, two], from: 200us, until: 500us}}}}]
+"
+    );
+    Ran::of("broadcom", &case)
 }
 
 /// What was sent from 200 us to 500 us, and arrived or not: the records of either.
@@ -178,7 +178,7 @@ fn fates(seen: &Seen<'_>) -> (Vec<usize>, Vec<usize>) {
 
 #[test]
 fn what_a_lossy_queue_loses_is_what_it_is_not_granted_give_or_take_single_frames() {
-    let ran = lossy();
+    let ran = lossy("pool: 300000B, lossy_pool: 300000B");
     let (_, want) = ran.as_seen().spans("share.withheld");
     let (sent, lost) = ran.as_seen_of(|seen| {
         let (came, lost) = fates(seen);
@@ -203,6 +203,25 @@ fn what_a_lossy_queue_loses_is_what_it_is_not_granted_give_or_take_single_frames
         said.fails("share.withheld")
     };
     assert!(!more(most - lost) && more(most - lost + 1), "{most} of {sent}, {lost} as seen");
+}
+
+#[test]
+fn a_lossy_queue_is_asked_for_what_it_loses_from_when_it_is_full() {
+    let of = |limit: u64| {
+        let memory = format!("pool: 10000000B, lossy_pool: 10000000B, lossy_static_th: {limit}B");
+        let ran = lossy(&memory);
+        let said = ran.as_seen();
+        assert!(said.passes("share.withheld"), "{limit}");
+        said.spans("share.withheld")
+    };
+    let few = 2_640;
+    // 3847 frames of 8192 bits grow by 98.08 Gb/s for 321.3 us: 178.7 us of the 300 are behind that.
+    let (read, want) = of(4_000_000);
+    assert!(want.lo.abs_diff(297_800 - few) < 1_000 && want.hi > 500_000, "{want:?}");
+    assert!(read.lo.abs_diff(297_800) < few, "{read:?}");
+    // Full before it is looked at, and not full by the end.
+    assert!(of(2_400_000).1.lo.abs_diff(500_000 - few) < 10);
+    assert_eq!(of(9_000_000), (Span::exactly(0), Span { lo: 0, ..of(9_000_000).1 }));
 }
 
 #[test]

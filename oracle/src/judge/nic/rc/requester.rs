@@ -43,6 +43,7 @@ pub fn requester(
         taken: 0,
         begun: 0,
         since: None,
+        before: Vec::new(),
         tries: 0,
         expired: 0,
         ended: Some(false),
@@ -90,6 +91,8 @@ struct Standing<'a> {
     begun: u32,
     /// Since when the timer runs: the last progress, or when it ran out, after which a request may have waited for the port.
     since: Option<Ready>,
+    /// What came, with how many packets were taken before it and since when the timer ran then: for a while it may not have been taken in.
+    before: Vec<(Time, u32, Ready)>,
     /// Timeouts in a row.
     tries: u32,
     /// Timeouts that it asked anew after.
@@ -113,6 +116,7 @@ impl Standing<'_> {
                     _ => Some(false),
                 };
             }
+            self.before.extend(self.since.map(|since| (packet.at, self.taken, since)));
             self.taken += 1;
             (self.since, self.tries) = (Some(packet.at.into()), 0);
         }
@@ -127,8 +131,10 @@ impl Standing<'_> {
             (self.begun, self.since) = (self.begun + 1, Some(ask.at.into()));
             return true;
         }
-        let due = self.due().filter(|due| self.sight.on_time(*due, ask.at, Dur::ZERO));
-        if let Some(due) = due.filter(|_| ask.psn == self.expected()) {
+        let on_time = |due: &Ready| self.sight.on_time(*due, ask.at, Dur::ZERO);
+        let due = self.due().filter(|_| ask.psn == self.expected()).filter(on_time);
+        let due = due.or_else(|| self.due_before(ask).filter(on_time));
+        if let Some(due) = due {
             let waited = self.sight.busy + self.sight.blur();
             let from = Time(ask.at.0.saturating_sub(waited.0)).max(due.from).min(ask.at);
             (self.since, self.tries) = (Some(Ready { from, by: ask.at }), self.tries + 1);
@@ -140,8 +146,22 @@ impl Standing<'_> {
 
     /// When the timeout runs out.
     fn due(&self) -> Option<Ready> {
-        let waits = self.taken < self.begun * self.reading.packets;
-        let (since, timeout) = (self.since?, timeout(self.rc).filter(|_| waits)?);
+        self.runs_out(self.taken, self.since?)
+    }
+
+    /// When it ran out for one that had not taken in what came last: that takes no longer than to ask for a hole.
+    fn due_before(&self, ask: &Asked) -> Option<Ready> {
+        let taken_in = self.sight.blur() + self.rc.nak_latency.most();
+        let recent = self.before.iter().rev().take_while(|(came, ..)| ask.at < *came + taken_in);
+        let mut before =
+            recent.filter(|(_, taken, _)| self.reading.first.advance(*taken) == ask.psn);
+        before.find_map(|&(_, taken, since)| self.runs_out(taken, since))
+    }
+
+    /// When the timeout runs out of one that has taken so many packets.
+    fn runs_out(&self, taken: u32, since: Ready) -> Option<Ready> {
+        let waits = taken < self.begun * self.reading.packets;
+        let timeout = timeout(self.rc).filter(|_| waits)?;
         Some(Ready { from: since.from + timeout.least(), by: since.by + timeout.most() })
     }
 
@@ -248,6 +268,18 @@ mod tests {
         assert_eq!(judged(FINITE, &[(0, 7)], &[]), [Fault::NoTimeout { packet: 0 }]);
         assert_eq!(judged(FINITE, &[(0, 7), (500, 7), (1_000, 7)], &[]), []);
         assert_eq!(judged(FOREVER, &[(0, 7)], &[]), []);
+    }
+
+    #[test]
+    fn a_response_need_not_have_been_taken_in_when_the_timer_ran_out_a_moment_later() {
+        // The timer runs out at 500; a hole is asked for within 5.
+        let faults = |came: u64, again: u32| {
+            let brought = [(came, 7), (610, 8), (700, 9), (710, 10)];
+            judged(FINITE, &[(0, 7), (500, again), (650, 9)], &brought).len()
+        };
+        assert_eq!([496, 495].map(|came| faults(came, 7)), [0, 1]);
+        // Who has taken it in waits anew.
+        assert_eq!(faults(496, 8), 1);
     }
 
     #[test]

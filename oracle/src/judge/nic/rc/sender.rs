@@ -3,6 +3,7 @@
 //! What the rule leaves open is allowed: packets in order while a NAK is under way to its effect, and either number where an
 //! acknowledgement overtakes a sender that went back, or comes between a NAK and its effect.
 
+use super::resent::{Event, Resent, Sent, Untried};
 use super::{Fault, Sight};
 use crate::spec::nic::rc::{Says, may_begin, rnr_retries, timeout};
 use rig_capture::Span;
@@ -10,65 +11,10 @@ use rig_frames::psn::Psn;
 use rig_lab::Rc;
 use rig_units::{Dur, Time, Within};
 
-/// A packet of data that left, with its first bit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sent {
-    /// When it did.
-    pub at: Time,
-    /// Its number.
-    pub psn: Psn,
-}
-
-/// An acknowledgement or a NAK that reached the sender; a READ request anew is a NAK.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event {
-    /// When its last bit did.
-    pub at: Time,
-    /// What it says.
-    pub says: Says,
-    /// The number that it names.
-    pub psn: Psn,
-}
-
-/// What a sender's numbers come to.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Resent {
-    /// All departures.
-    pub faults: Vec<Fault>,
-    /// Ways back after a NAK: the packet, the NAK, and picoseconds between.
-    pub restarts: Vec<(usize, usize, Span)>,
-    /// The same after an RNR NAK.
-    pub tried_again: Vec<(usize, usize, Span)>,
-    /// Ways back after a timeout: the packet, and picoseconds without progress.
-    pub timeouts: Vec<(usize, Span)>,
-    /// Whether the timeout ran out once more, after the last try: it gave up. `None`: it may have, by the end of what was seen.
-    pub gave_up: Option<bool>,
-    /// What it had still to try at the end of what was seen, where its time for that was not over.
-    pub untried: Option<Untried>,
-}
-
-/// A receiver that is not ready, and that was not tried again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Untried {
-    /// When it last said that it is not.
-    pub at: Time,
-    /// Until when the sender may wait.
-    pub until: Time,
-    /// How often it has said so since the last progress.
-    pub refusals: u32,
-}
-
-impl Resent {
-    /// How often the timeout ran out; `None` where it may have done so once more.
-    pub fn expired(&self) -> Option<usize> {
-        Some(self.timeouts.len() + usize::from(self.gave_up?))
-    }
-}
-
 /// Judges what a sender of one queue pair sent, in order, with all that came back to it, in order. `first`: the number of its
 /// first packet.
 pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight) -> Resent {
-    let start = Standing { from: Time::ZERO, unacked: first, since: Time::ZERO };
+    let start = Standing { from: Time::ZERO, unacked: first, since: Time::ZERO, told: false };
     let mut sender = Sender {
         rc,
         timeout: timeout(rc),
@@ -114,6 +60,8 @@ struct Standing {
     unacked: Psn,
     /// Since when there was no progress.
     since: Time,
+    /// Whether something that came says so: for a while it may not have been taken in.
+    told: bool,
 }
 
 /// A NAK whose number was not sent again yet.
@@ -211,7 +159,7 @@ impl Sender<'_> {
             self.given_up = self.given_up.or_else(|| self.gives_up(event.at));
         }
         if progress > 0 {
-            self.standings.push(Standing { from: event.at, unacked, since: event.at });
+            self.standings.push(Standing { from: event.at, unacked, since: event.at, told: true });
             (self.tries, self.refusals) = (0, 0);
             for nak in &mut self.naks {
                 nak.binds &= nak.psn.ahead_of(unacked).is_some();
@@ -261,7 +209,12 @@ impl Sender<'_> {
             self.given_up = None;
         }
         if self.standing().unacked == self.top {
-            self.standings.push(Standing { since: one.at, from: one.at, ..self.standing() });
+            self.standings.push(Standing {
+                since: one.at,
+                from: one.at,
+                told: false,
+                ..self.standing()
+            });
             self.active = self.active.max(one.at);
             self.refused = None;
         }
@@ -346,14 +299,19 @@ impl Sender<'_> {
             && one.psn.ahead_of(nak.psn).is_some()
     }
 
-    /// The standings that a packet which left at `at` may have known of.
+    /// The standings that a packet which left at `at` may have known of: the last of them first, and then those before what came so short a
+    /// time ago that it need not have been taken in. What comes in takes no longer to be acted on than a NAK.
     fn may_stand(&self, at: Time) -> impl Iterator<Item = &Standing> {
+        let known_by = |standing: &Standing, after: Dur| standing.from + after <= at;
         let blur = self.sight.blur();
-        let known = self
-            .standings
-            .iter()
-            .rposition(|standing| standing.from.0.saturating_add(blur.0) <= at.0);
-        self.standings[known.unwrap_or(0)..].iter()
+        let known = self.standings.iter().rposition(|standing| known_by(standing, blur));
+        let known = known.unwrap_or(0);
+        let taken_in = blur + self.rc.resend_latency.most();
+        let before = self.standings[..=known].windows(2).rev();
+        let before = before
+            .take_while(move |pair| pair[1].told && !known_by(&pair[1], taken_in))
+            .map(|pair| &pair[0]);
+        self.standings[known..].iter().chain(before)
     }
 
     /// The earliest NAK that this may be the way back for, `which` the latest: each takes its own time to its effect, and a sender that goes back
@@ -458,7 +416,7 @@ impl Sender<'_> {
         // Its timer began anew as it ran out, and the packet may have waited for the port since.
         let waited = Time(one.at.0.saturating_sub((self.sight.busy + blur).0));
         let since = waited.max(standing.since + timeout.least()).min(one.at);
-        self.standings.push(Standing { from: one.at, since, ..self.standing() });
+        self.standings.push(Standing { from: one.at, since, told: false, ..self.standing() });
         self.active = self.active.max(one.at);
         true
     }

@@ -55,3 +55,26 @@ fn whether_something_came_in_time_for_the_last_try_is_shown_by_what_is_sent_then
     // In time for certain.
     assert_eq!(late(&[(9_999, Says::Ack, 0)], &[], 14_000).expired(), Some(1));
 }
+
+#[test]
+fn what_came_within_the_time_that_a_nak_takes_need_not_have_been_taken_in_when_the_timer_ran_out() {
+    // The timer runs out at 5 000, and an acknowledgement of the first packet has come before. A NAK is acted on within 330.
+    let faults = |came: u64, again: u32| {
+        let sent = [(0, 0), (1, 1), (5_000, again)];
+        let sent = sent.map(|(at, psn)| Sent { at: Time(at), psn: Psn::new(psn) });
+        let came = [Event { at: Time(came), says: Says::Ack, psn: Psn::new(0) }];
+        let sight = Sight { until: Time(5_100), ..EXACT };
+        sender(&rc(1), Psn::new(0), &sent, &came, &sight).faults
+    };
+    assert_eq!(faults(4_671, 0), []);
+    assert_eq!(faults(4_670, 0), [Fault::Unprompted { packet: 2 }]);
+    // Who has taken it in waits anew.
+    assert_eq!(faults(4_671, 1), [Fault::Unprompted { packet: 2 }]);
+    // What it sent itself it knows of: all is acknowledged, and the timer of the third packet began with it.
+    let sent = [(0, 0), (5_000, 1), (5_100, 1)];
+    let sent = sent.map(|(at, psn)| Sent { at: Time(at), psn: Psn::new(psn) });
+    let came = [Event { at: Time(100), says: Says::Ack, psn: Psn::new(0) }];
+    let sight = Sight { until: Time(5_200), ..EXACT };
+    let resent = sender(&rc(1), Psn::new(0), &sent, &came, &sight);
+    assert_eq!(resent.faults, [Fault::Unprompted { packet: 2 }]);
+}

@@ -1,0 +1,62 @@
+//! What a sender sent, what came back to it, and what the two come to.
+
+use super::Fault;
+use crate::spec::nic::rc::Says;
+use rig_capture::Span;
+use rig_frames::psn::Psn;
+use rig_units::Time;
+
+/// A packet of data that left, with its first bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    /// When it did.
+    pub at: Time,
+    /// Its number.
+    pub psn: Psn,
+}
+
+/// An acknowledgement or a NAK that reached the sender; a READ request anew is a NAK.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// When its last bit did.
+    pub at: Time,
+    /// What it says.
+    pub says: Says,
+    /// The number that it names.
+    pub psn: Psn,
+}
+
+/// What a sender's numbers come to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Resent {
+    /// All departures.
+    pub faults: Vec<Fault>,
+    /// Ways back after a NAK: the packet, the NAK, and picoseconds between.
+    pub restarts: Vec<(usize, usize, Span)>,
+    /// The same after an RNR NAK.
+    pub tried_again: Vec<(usize, usize, Span)>,
+    /// Ways back after a timeout: the packet, and picoseconds without progress.
+    pub timeouts: Vec<(usize, Span)>,
+    /// Whether the timeout ran out once more, after the last try: it gave up. `None`: it may have, by the end of what was seen.
+    pub gave_up: Option<bool>,
+    /// What it had still to try at the end of what was seen, where its time for that was not over.
+    pub untried: Option<Untried>,
+}
+
+/// A receiver that is not ready, and that was not tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Untried {
+    /// When it last said that it is not.
+    pub at: Time,
+    /// Until when the sender may wait.
+    pub until: Time,
+    /// How often it has said so since the last progress.
+    pub refusals: u32,
+}
+
+impl Resent {
+    /// How often the timeout ran out; `None` where it may have done so once more.
+    pub fn expired(&self) -> Option<usize> {
+        Some(self.timeouts.len() + usize::from(self.gave_up?))
+    }
+}
