@@ -302,7 +302,7 @@ impl Sender<'_> {
     /// The standings that a packet which left at `at` may have known of: the last of them first, and then those before what came so short a
     /// time ago that it need not have been taken in. What comes in takes no longer to be acted on than a NAK.
     fn may_stand(&self, at: Time) -> impl Iterator<Item = &Standing> {
-        let known_by = |standing: &Standing, after: Dur| standing.from + after <= at;
+        let known_by = move |standing: &Standing, after: Dur| standing.from + after <= at;
         let blur = self.sight.blur();
         let known = self.standings.iter().rposition(|standing| known_by(standing, blur));
         let known = known.unwrap_or(0);
