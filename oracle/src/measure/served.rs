@@ -29,9 +29,10 @@ pub(super) fn loses(measure: &Measure, context: &Context<'_>, script: &Script) -
     if waits.0.div_ceil(less.size.0.max(1)) + 2 < first {
         return None;
     }
-    let Granted { queue, port, offers, gets: Span { hi: gets, .. }, .. } = less;
+    let Granted { queue, port, offers, gets, .. } = less;
+    let [offers, gets] = [offers, gets.hi].map(|rate| Unit::Bps.show(rate));
     Some(format!(
-        "queue {queue} of {port} is sent {offers} bit/s, and the declared scheduler grants it {gets} beside the others: nothing promises that it loses none"
+        "queue {queue} of {port} is sent {offers}, and the declared scheduler grants it {gets} beside the others: nothing promises that it loses none"
     ))
 }
 
@@ -47,9 +48,10 @@ pub(super) fn drains(measure: &Measure, context: &Context<'_>, script: &Script) 
     names.iter().find_map(|name| {
         let granted = while_it_runs(context, &script, name)?;
         let some = granted.into_iter().find(|of| of.flooded && of.gets.lo > 0)?;
-        let Granted { queue, port, gets: Span { lo: gets, .. }, .. } = some;
+        let Granted { queue, port, gets, .. } = some;
+        let gets = Unit::Bps.show(gets.lo);
         Some(format!(
-            "what else is sent to {port} is to hold queue {queue}, and the declared scheduler grants that {gets} bit/s all the same: it drains"
+            "what else is sent to {port} is to hold queue {queue}, and the declared scheduler grants that {gets} all the same: it drains"
         ))
     })
 }
