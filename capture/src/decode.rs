@@ -2,7 +2,8 @@
 //!
 //! A RoCE stream is known by source and destination address, UDP source port and queue pair; its 24-bit packet sequence
 //! number is continued beyond 24 bits by the order of frames. What is not understood, or was harmed on the way (a wrong
-//! ICRC), is [`What::Other`]. So is a frame that MACsec protects where there are no keys to open it.
+//! ICRC), is [`What::Other`]. So is a frame that MACsec protects where there are no keys to open it. Of a NIC's connection a frame with a
+//! wrong ICRC is told as such: it may be the NIC that sent it so.
 
 use crate::{Dir, PfcFault, What};
 use core::net::{IpAddr, Ipv4Addr};
@@ -14,7 +15,7 @@ use rig_frames::roce::opcode::Payload;
 use rig_frames::{MacAddr, fcs, ipv4, pfc, udp, vlan};
 use rig_testcases::wire::macsec::is_protected;
 use rig_testcases::wire::{self, UDP_MAGIC, UDP_PORT};
-use rig_testcases::{Script, Secured, StreamKind};
+use rig_testcases::{Roce, Script, Secured, StreamKind};
 use rig_units::{Bytes, FCS, MIN_FRAME, Quanta};
 use std::collections::BTreeMap;
 
@@ -165,16 +166,17 @@ impl Decoder {
             frame
         };
         let data = match nic::read(frame) {
-            Ok(Packet::Roce { frame: parsed, icrc_ok }) if icrc_ok || cut => {
+            Ok(Packet::Roce { frame: parsed, icrc_ok }) => {
+                let is_whole = icrc_ok || cut;
                 let data = roce(&parsed);
                 let of_rig = |data: &Data| self.open || self.streams.contains_key(&data.flow);
                 if !data.as_ref().is_some_and(of_rig)
                     && let Ok(size) = u16::try_from(size.0)
                     && let Some(roce) = nic::roce(port, &parsed, size, frame)
                 {
-                    return What::Roce(roce);
+                    return What::Roce(Roce { corrupt: !is_whole, ..roce });
                 }
-                data
+                data.filter(|_| is_whole)
             }
             Ok(Packet::Other { ethertype: ethertype::IPV4, .. }) => plain(frame),
             _ => None,

@@ -64,15 +64,16 @@ fn any_roce() -> impl Strategy<Value = Roce> {
         Just(RoceKind::ReadRequest),
     ];
     let ecn = proptest::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]);
-    (kind, 3_u16..200, 0_u32..1 << 24, 100_u16..4_200, ecn, 0_u8..64, 0_u8..100).prop_map(
-        |(kind, connection, psn, size, ecn, dscp, address)| {
+    let rest = (0_u8..64, 0_u8..100, any::<bool>());
+    (kind, 3_u16..200, 0_u32..1 << 24, 100_u16..4_200, ecn, rest).prop_map(
+        |(kind, connection, psn, size, ecn, (dscp, address, corrupt))| {
             let (psn, size) = match kind {
                 RoceKind::Data { .. } => (psn, size),
                 RoceKind::Ack | RoceKind::Nak | RoceKind::NotReady(_) => (psn, 66),
                 RoceKind::ReadRequest => (psn, 78),
                 RoceKind::Cnp { fault } => (u32::from(fault == Some(CnpFault::Psn)), 78),
             };
-            Roce { connection, kind, psn, size, ecn, dscp, corrupt: false, address }
+            Roce { connection, kind, psn, size, ecn, dscp, corrupt, address }
         },
     )
 }

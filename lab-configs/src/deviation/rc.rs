@@ -48,6 +48,9 @@ table! {
     /// What a READ brings is counted as spoilt if its ICRC is wrong, and taken all the same.
     // Noise is delivered as if it had been read.
     spoilt_response_taken;
+    /// One in so many frames that it sends has an ICRC that does not fit.
+    // Whoever gets it throws it away, and nothing of its sender says why.
+    icrc_wrong ("frames", 1..=65_536, default 100);
     /// An RNR NAK is taken for any other: the sender goes back at once.
     // A receiver without buffers is asked again and again, for nothing.
     rnr_not_waited;

@@ -9,6 +9,7 @@ pub(super) mod rates;
 pub(super) mod rc;
 pub(super) mod rp;
 pub(super) mod shares;
+mod spoilt;
 
 use super::judge_context::JudgeContext;
 use super::legs::PASSING;
@@ -67,6 +68,8 @@ struct Seen<'a> {
     until: Time,
     /// How long a frame of its own may keep another from leaving, at most.
     busy: Dur,
+    /// Whether other devices pass on what it sends before the rig sees it.
+    relayed: bool,
 }
 
 impl<'a> Seen<'a> {
@@ -93,12 +96,13 @@ impl<'a> Seen<'a> {
         let behind = went_ahead(&left, speed, bound * 2);
         // Over other devices, or a long cable, it is longer on its way than any trial's end leaves out of account.
         let trace = &observation.ports[usize::from(port)];
+        let relayed = trace.approach.is_some();
         let back = trace.approach.as_ref().map_or(Dur::ZERO, |approach| {
             approach.takes(longest) + approach.spread() + speed.slot(Bytes(longest.into()))
         });
         let back = back + trace.cable;
         let until = (Time::ZERO + script.length).saturating_sub(back);
-        Seen { part, nic, reached, passes, left, behind, apart, bound, until, busy }
+        Seen { part, nic, reached, passes, left, behind, apart, bound, until, busy, relayed }
     }
 
     /// What reached it, each with the instant from which the rule has it there. For what is predicted alone: what is measured begins with

@@ -6,7 +6,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::{BEHIND, OF_NIC, Seen};
+use super::{BEHIND, OF_NIC, Seen, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::np::{Checked, Cnp, Fault, Latency, Sight, check};
@@ -274,6 +274,9 @@ fn answers(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     }
     done.each("cnp.answers", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
+        if let Some(spoilt) = spoilt::cnps(&seen) {
+            return Ok(spoilt.read());
+        }
         let traffic = Traffic::of(&seen);
         let marks = traffic.rule();
         let wanted = answered(&seen.nic.np, &marks).len();
@@ -307,6 +310,7 @@ fn latency(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     let told = Cell::new(None);
     done.each("cnp.latency", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
+        spoilt::none_of_cnps(trial, &seen)?;
         let traffic = Traffic::of(&seen);
         let checked = traffic.check(&seen);
         if checked.latencies.is_empty() {
@@ -374,6 +378,7 @@ fn interval(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     let told = Cell::new(None);
     done.each("cnp.interval", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
+        spoilt::none_of_cnps(trial, &seen)?;
         let traffic = Traffic::of(&seen);
         let marks = traffic.rule();
         let np = &seen.nic.np;
@@ -429,6 +434,9 @@ fn least_apart(np: &Np, marks: &[Mark]) -> (Option<Dur>, usize) {
 fn format(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("cnp.format", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
+        if let Some(spoilt) = spoilt::cnps(&seen) {
+            return Ok(spoilt.read());
+        }
         let np = &seen.nic.np;
         let field = |ecn: Ecn| match ecn {
             Ecn::NotEct => EcnField::NotEct,

@@ -4,7 +4,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells};
-use super::{BEHIND, OF_FLOW, Seen};
+use super::{BEHIND, OF_FLOW, Seen, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rc::{
@@ -215,6 +215,9 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
     done.each("rc.receiver", name, judged, |trial| {
         let end = End::receiver(trial, name)?;
         let seen = Seen::of(done, trial, end.port);
+        if let Some(spoilt) = spoilt::answers(&seen, end.connection) {
+            return Ok(spoilt.read());
+        }
         let (records, packets) = packets(&end, &seen);
         if packets.is_empty() {
             return Err(trial.doubt(&format!("nothing of {name} reached the NIC")).into());
@@ -320,6 +323,9 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
     done.each("rc.sender", name, judged, |trial| {
         let end = End::sender(trial, name)?;
         let seen = Seen::of(done, trial, end.port);
+        if let Some(spoilt) = spoilt::data(&seen, end.connection) {
+            return Ok(spoilt.read());
+        }
         let Resends { records, came_by, naks, refusals, resent } = resends(&end, &seen);
         if end.reads.is_none() && !is_slowed(&seen) {
             let (rc, off) = (&seen.nic.rc, seen.busy * 2 + seen.bound * 4);

@@ -58,6 +58,11 @@ impl Answers {
         self.rings[self.next.1].front()
     }
 
+    /// The same, to change.
+    pub(super) fn front_mut(&mut self) -> Option<&mut Packet> {
+        self.rings[self.next.1].front_mut()
+    }
+
     /// Forgets the first one.
     #[inline]
     pub(super) fn drop_front(&mut self) {

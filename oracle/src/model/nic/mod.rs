@@ -66,6 +66,8 @@ pub struct Nic {
     cnps_received: u64,
     pipeline: Pipeline,
     answers: Answers,
+    /// Frames that began to leave, counted where some of them are spoilt.
+    begun: u64,
     /// What is to be looked at later.
     later: BTreeSet<(Time, u16, Later)>,
     counters: Counters,
@@ -104,6 +106,7 @@ impl Nic {
             cnps_received: 0,
             pipeline: Pipeline::default(),
             answers: Answers::default(),
+            begun: 0,
             later: BTreeSet::new(),
             counters: Counters::default(),
             draws: Draws::new(chance::stream(config.seed, *b"niclaten")),

@@ -121,7 +121,7 @@ impl Device for Port {
             self.stir(plug, now);
             return None;
         }
-        self.nic.next(self.planned)
+        self.nic.begin(self.planned)
     }
 
     #[inline(always)]

@@ -27,9 +27,35 @@ impl Nic {
         }
     }
 
+    /// The frame that was chosen, as it begins to leave.
+    #[inline]
+    pub(crate) fn begin(&mut self, choice: Choice) -> Option<&Packet> {
+        if let Some(every) = self.config.faults.rc.icrc_wrong {
+            self.spoil(choice, every);
+        }
+        self.next(choice)
+    }
+
+    /// Spoils the frame that begins to leave if it is the last of so many.
+    #[cold]
+    #[inline(never)]
+    fn spoil(&mut self, choice: Choice, every: u32) {
+        self.begun += 1;
+        if !self.begun.is_multiple_of(every.into()) {
+            return;
+        }
+        let frame = match choice {
+            Choice::Answer => self.answers.front_mut(),
+            Choice::Pair(pair) => self.pairs.get_mut(usize::from(pair)).map(|pair| &mut pair.frame),
+        };
+        if let Some(frame) = frame {
+            *frame = frame.with_bad_icrc();
+        }
+    }
+
     /// The frame that was chosen.
     #[inline]
-    pub(crate) fn next(&self, choice: Choice) -> Option<&Packet> {
+    fn next(&self, choice: Choice) -> Option<&Packet> {
         match choice {
             Choice::Answer => self.answers.front(),
             Choice::Pair(pair) => self.pairs.get(usize::from(pair)).map(|pair| &pair.frame),

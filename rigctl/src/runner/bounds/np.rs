@@ -85,6 +85,23 @@ fn one_cnp_in_another_form_is_one_too_many() {
 }
 
 #[test]
+fn a_cnp_that_nobody_takes_is_no_answer_and_tells_no_time() {
+    let of = |measure| {
+        let ran = marks("0us", "60us", 10, measure);
+        assert_eq!(ran.as_seen().word(measure), Word::Pass);
+        let said = ran.changed(|seen| {
+            let cnp = cnps(seen)[9];
+            let What::Roce(roce) = &mut seen.observation.records[cnp].what else { return };
+            roce.corrupt = true;
+        });
+        said.of(measure).next().is_some().then(|| said.word(measure))
+    };
+    let fails = Word::Fail("1 of 10 CNPs left with an ICRC that does not fit".to_owned());
+    assert_eq!(["cnp.answers", "cnp.format"].map(of), [Some(fails.clone()), Some(fails)]);
+    assert_eq!(["cnp.latency", "cnp.interval"].map(of), [None, None]);
+}
+
+#[test]
 fn a_nic_counts_each_mark_and_each_cnp_once() {
     let ran = marks("0us", "60us", 10, "nic.counters");
     let port = ran.as_seen_port(0);

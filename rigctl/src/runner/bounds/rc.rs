@@ -1,7 +1,7 @@
 //! Reliable connections: what gets through, by when, and how a loss is told and mended.
 
 use super::given::{Ran, Seen, Word};
-use rig_capture::{Dir, Span};
+use rig_capture::{Dir, Span, What};
 use rig_lab::Profile;
 use rig_testcases::RoceKind;
 
@@ -119,6 +119,29 @@ fn a_receiver_names_a_hole_once_and_acknowledges_the_rest() {
         assert!(twice.fails("rc.receiver"), "{kind:?} twice: {:?}", twice.word("rc.receiver"));
     }
     assert_eq!(ran.as_seen().spans("rc.receiver").1, Span::exactly(0));
+}
+
+#[test]
+fn one_frame_with_an_icrc_that_does_not_fit_is_one_too_many_for_whatever_looks_at_it() {
+    let ran = holed("{rc.sender: {flow: sender}}, {rc.receiver: {flow: sender}}");
+    let spoilt = |port: u16, kind: fn(RoceKind) -> bool| {
+        let said = ran.changed(|seen| {
+            let one = seen.roce(port, Dir::Rx, kind)[7];
+            let What::Roce(roce) = &mut seen.observation.records[one].what else { return };
+            roce.corrupt = true;
+        });
+        ["rc.sender", "rc.receiver"].map(|measure| said.word(measure))
+    };
+    let fails = |word: &Word, of: &str| match word {
+        Word::Fail(why) => {
+            why.starts_with("1 of ") && why.contains(of) && why.ends_with("ICRC that does not fit")
+        }
+        _ => false,
+    };
+    let [sender, receiver] = spoilt(0, |kind| matches!(kind, RoceKind::Data { .. }));
+    assert!(fails(&sender, "packets of data") && receiver == Word::Pass, "{sender:?} {receiver:?}");
+    let [sender, receiver] = spoilt(1, |kind| kind == RoceKind::Ack);
+    assert!(fails(&receiver, "answers") && sender == Word::Pass, "{sender:?} {receiver:?}");
 }
 
 /// The same flow where less is enough if what is declared leaves no more, on a device that departs from that.

@@ -278,6 +278,27 @@ fn bad_icrc_accepted_takes_a_spoilt_packet_and_counts_it() {
 }
 
 #[test]
+fn icrc_wrong_spoils_one_in_so_many_of_whatever_leaves() {
+    let spoilt = |kind: Kind| {
+        move |config: Config| {
+            let mut bench = bench(&config);
+            match kind {
+                Kind::Data => bench.network.start_flow(NIC, &Flow { count: Some(6), ..flow(1) }),
+                _ => (0..6).for_each(|seq| bench.send(data(1, seq, kind == Kind::Cnp))),
+            }
+            bench.run(Dur::us(20));
+            let left = bench.received(kind);
+            left.iter().map(|seen| seen.packet.bad_icrc()).collect::<Vec<bool>>()
+        }
+    };
+    let third = [false, false, true, false, false, true];
+    for kind in [Kind::Data, Kind::Ack] {
+        assert_eq!(both("icrc_wrong:3", spoilt(kind)), [vec![false; 6], third.to_vec()]);
+    }
+    assert_eq!(both("icrc_wrong:1", spoilt(Kind::Cnp)), [vec![false], vec![true]]);
+}
+
+#[test]
 fn spoilt_ack_taken_counts_a_spoilt_acknowledgement() {
     let acked = |config: Config| {
         let mut bench = bench(&config);

@@ -1,0 +1,81 @@
+//! Frames that a NIC sends with an ICRC that does not fit. Whoever gets one throws it away: what it says is said to nobody, and nothing
+//! else is judged by it.
+
+use super::super::judge_context::TrialReading;
+use super::super::judged::looked;
+use super::{Seen, rc};
+use crate::Prediction;
+use crate::judge::answers::NOT_MEASURED;
+use crate::trials::trial::Trial;
+use crate::verdict::Doubt;
+use rig_capture::{Span, Unit};
+use rig_testcases::RoceKind;
+
+/// Spoilt ones among the frames of one kind.
+pub(super) struct Spoilt {
+    of: &'static str,
+    all: usize,
+    records: Vec<usize>,
+    /// Other devices may have spoilt them.
+    relayed: bool,
+}
+
+/// What the NIC sends on a connection as its payload, if some of it is spoilt.
+pub(super) fn data(seen: &Seen<'_>, connection: u16) -> Option<Spoilt> {
+    let is = |kind| matches!(kind, RoceKind::Data { .. });
+    among(seen, "packets of data", |of, kind| of == connection && is(kind))
+}
+
+/// What it says to what it receives on a connection, if some of it is spoilt: of a READ its requests.
+pub(super) fn answers(seen: &Seen<'_>, connection: u16) -> Option<Spoilt> {
+    let is = |kind| rc::says(kind).is_some() || kind == RoceKind::ReadRequest;
+    among(seen, "answers and requests", |of, kind| of == connection && is(kind))
+}
+
+/// Its CNPs, if some are spoilt.
+pub(super) fn cnps(seen: &Seen<'_>) -> Option<Spoilt> {
+    among(seen, "CNPs", |_, kind| matches!(kind, RoceKind::Cnp { .. }))
+}
+
+/// Nothing of when CNPs come is read off them where some are spoilt.
+pub(super) fn none_of_cnps(trial: &Trial, seen: &Seen<'_>) -> Result<(), Doubt> {
+    let Some(spoilt) = cnps(seen) else { return Ok(()) };
+    let why = format!("{}: nobody takes what they say", spoilt.told());
+    Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
+}
+
+fn among(seen: &Seen<'_>, of: &'static str, is: impl Fn(u16, RoceKind) -> bool) -> Option<Spoilt> {
+    let own = seen.left.iter().filter(|one| is(one.roce.connection, one.roce.kind));
+    let (mut all, mut records) = (0, Vec::new());
+    for one in own {
+        all += 1;
+        records.extend(one.roce.corrupt.then_some(one.record));
+    }
+    (!records.is_empty()).then_some(Spoilt { of, all, records, relayed: seen.relayed })
+}
+
+impl Spoilt {
+    fn told(&self) -> String {
+        let Spoilt { of, all, records, relayed } = self;
+        let way = match relayed {
+            true => "left with an ICRC that does not fit, or were spoilt by what stands between",
+            false => "left with an ICRC that does not fit",
+        };
+        format!("{} of {all} {of} {way}", records.len())
+    }
+
+    /// That none may be, and that some are.
+    pub(super) fn read(self) -> TrialReading {
+        let got = Some(self.told());
+        let count = u64::try_from(self.records.len()).unwrap_or(u64::MAX);
+        let want = Prediction {
+            unit: Unit::Count,
+            span: Span::exactly(0),
+            formula: "",
+            text: format!("{} with an ICRC that fits, each of them", self.of),
+            source: "IBTA volume 1, 7.8.1 and annex A17",
+        };
+        let looked = looked(self.all, self.of);
+        TrialReading { span: Span::exactly(count), want, got, records: self.records, looked }
+    }
+}
