@@ -36,6 +36,12 @@ table! {
     timeout_runs_early ("nanoseconds", 1..=4_096, default 1_000);
     /// Progress does not begin a new count of tries: one that times out now and then gives up.
     tries_not_reset;
+    /// A timeout of 0 is taken for the shortest, and not for none.
+    // What is only slow is sent again, and a connection is given up that was to wait.
+    timeout_zero_runs;
+    /// A connection that is given up does not count.
+    // Its application is told, and whoever looks after the host is not.
+    given_up_not_counted;
     /// Where a READ has a hole the requester asks from one packet after the one that is missing.
     read_asks_one_psn_late;
     /// Holes found in what a READ brings do not count.

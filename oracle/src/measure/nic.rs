@@ -7,6 +7,7 @@ mod limited;
 pub(super) mod np;
 pub(super) mod rates;
 pub(super) mod rc;
+mod recovered;
 pub(super) mod rp;
 pub(super) mod shares;
 mod spoilt;

@@ -4,7 +4,8 @@ use super::super::checks;
 use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Needs, Red, Tells, by_source};
-use super::{BEHIND, OF_NIC, Seen, rc};
+use super::recovered::{Recovered, recovered};
+use super::{BEHIND, OF_NIC, Seen};
 use crate::judge::answers::NOT_MEASURED;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
@@ -37,8 +38,8 @@ pub(in super::super) static COUNTERS: Known = Known {
     ..Known::USUAL
 };
 
-const EXPECTED: &str = "np_cnp_sent, np_ecn_marked_roce_packets, out_of_sequence, duplicate_request, rx_icrc_encapsulated, implied_nak_seq_err, \
-     local_ack_timeout_err, rnr_nak_retry_err and packet_seq_err grown by what the wire shows of each, rp_cnp_handled and \
+const EXPECTED: &str = "np_cnp_sent, np_ecn_marked_roce_packets, out_of_sequence, duplicate_request, rx_icrc_encapsulated, \
+     implied_nak_seq_err, local_ack_timeout_err, req_transport_retries_exceeded, req_rnr_retries_exceeded, rnr_nak_retry_err and packet_seq_err grown by what the wire shows of each, rp_cnp_handled and \
      rp_cnp_ignored together by the CNPs that came";
 
 const SOURCE: &str = "NVIDIA's counters of RoCE; the wire is the count";
@@ -117,8 +118,8 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         let index = trial.port(port)?;
         let seen = Seen::of(done, trial, index);
         // What is left open of these is left open of no other.
-        let (recovered, untold) = match rc::holes_and_timeouts(trial, index, &seen) {
-            Ok(all) => (Some(all.map(count)), None),
+        let (recovered, untold) = match recovered(trial, index, &seen) {
+            Ok(all) => (Some(all), None),
             Err(doubt) => (None, Some(doubt)),
         };
         let mut doubts = Vec::new();
@@ -143,12 +144,12 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     });
 }
 
-/// Each counter, and by how much it may be off. `recovered`: holes and timeouts.
+/// Each counter, and by how much it may be off.
 fn against_the_wire(
     trial: &Trial,
     index: u16,
     seen: &Seen<'_>,
-    recovered: Option<[u64; 2]>,
+    recovered: Option<Recovered>,
 ) -> Vec<(CounterCheck, UnderWay)> {
     let name = &trial.observation.ports[usize::from(index)].dut_port;
     let left = |is: fn(&RoceKind) -> bool| {
@@ -172,9 +173,19 @@ fn against_the_wire(
         (grown("duplicate_request", behind), arrive),
         (grown("rx_icrc_encapsulated", spoilt(&trial.observation, index)), arrive),
     ];
-    if let Some([holes, timeouts]) = recovered {
-        all.push((grown("implied_nak_seq_err", holes), arrive));
-        all.push((grown("local_ack_timeout_err", timeouts), UnderWay::default()));
+    if let Some(recovered) = recovered {
+        all.push((grown("implied_nak_seq_err", count(recovered.holes)), arrive));
+        all.push((grown("local_ack_timeout_err", count(recovered.timeouts)), UnderWay::default()));
+        // Drivers before Linux 6.11 have neither.
+        let ends = [
+            ("req_transport_retries_exceeded", recovered.given_up, UnderWay::default()),
+            ("req_rnr_retries_exceeded", recovered.refused, arrive),
+        ];
+        let counters = &trial.observation.counters;
+        all.extend(ends.into_iter().filter_map(|(counter, want, open)| {
+            let want = Span::exactly(count(want));
+            Some((checks::grown_if_there(counters, &format!("{name} {counter}"), want)?, open))
+        }));
     }
     all.push((grown("rnr_nak_retry_err", count(refused)), arrive));
     all.push((grown("packet_seq_err", count(naks)), arrive));

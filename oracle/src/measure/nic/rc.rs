@@ -93,12 +93,12 @@ pub(super) struct End {
     /// The number of the connection's first packet.
     pub(super) first: Psn,
     /// Of a READ what is read: its requester receives, and its responder sends.
-    reads: Option<Reading>,
+    pub(super) reads: Option<Reading>,
 }
 
 impl End {
     /// The end that receives what a stream or flow sends.
-    fn receiver(trial: &Trial, name: &str) -> Result<End, Doubt> {
+    pub(super) fn receiver(trial: &Trial, name: &str) -> Result<End, Doubt> {
         if let Ok((index, spec)) = trial.stream(name) {
             let (port, first) = (spec.to, Psn::new(spec.psn));
             return Ok(End { port, connection: index, first, reads: None });
@@ -156,12 +156,12 @@ fn waits(seen: &Seen<'_>, kind: RoceKind) -> Option<Says> {
     Some(not_ready(&seen.nic.rc, seen.apart.range(Within::exactly(timer.wait()))))
 }
 
-const fn sight(seen: &Seen<'_>) -> Sight {
+pub(super) const fn sight(seen: &Seen<'_>) -> Sight {
     Sight { bound: seen.bound, busy: seen.busy, allowance: Some(seen.busy), until: seen.until }
 }
 
 /// What reached an end that receives, in order, each with its record.
-fn packets(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Packet>) {
+pub(super) fn packets(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Packet>) {
     let reached = seen.counted().filter(|(one, _)| one.connection == end.connection);
     let data = reached.filter_map(|(one, at)| match one.kind {
         RoceKind::Data { last, response, .. } if response == end.reads.is_some() => {
@@ -174,18 +174,14 @@ fn packets(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Packet>) {
 }
 
 /// What the requester of a READ asked for, in order, each with its record.
-fn asked(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Asked>) {
+pub(super) fn asked(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Asked>) {
     let left = seen.left.iter().filter(|one| one.roce.connection == end.connection);
     let asked = left.filter(|one| one.roce.kind == RoceKind::ReadRequest);
     asked.map(|one| (one.record, Asked { at: one.at, psn: Psn::new(one.roce.psn) })).unzip()
 }
 
 /// Why a requester of a READ is not judged.
-const OPEN: &str = "a response fills a hole before the question for it has left, or may have: what is asked for from then on is left open";
-
-/// Why timeouts are not counted.
-const GIVES_UP: &str =
-    "the timer may have run out once more by the trial's end, and may not: a longer trial tells";
+pub(super) const OPEN: &str = "a response fills a hole before the question for it has left, or may have: what is asked for from then on is left open";
 
 /// How a NIC's timer is named and declared, beside how far outside of that one shows.
 fn timer(part: &str, rc: &Rc, off: Dur) -> Option<(String, Within, Dur)> {
@@ -273,15 +269,15 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
 }
 
 /// What a sender sent and what came back to it, each with its record, and what it comes to.
-struct Resends {
+pub(super) struct Resends {
     records: Vec<usize>,
     came_by: Vec<usize>,
     naks: usize,
     refusals: usize,
-    resent: Resent,
+    pub(super) resent: Resent,
 }
 
-fn resends(end: &End, seen: &Seen<'_>) -> Resends {
+pub(super) fn resends(end: &End, seen: &Seen<'_>) -> Resends {
     let own = |connection: u16| connection == end.connection;
     let data = seen.left.iter().filter(|one| own(one.roce.connection));
     let data = data.filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
@@ -427,39 +423,6 @@ pub(super) fn asked_again(
         }
     }
     Some(AskedAgain { first: end.first, places })
-}
-
-/// Holes that the NIC behind a port finds in what its READs bring, and how often its timeouts run out: as the wire shows both.
-pub(super) fn holes_and_timeouts(
-    trial: &Trial,
-    port: u16,
-    seen: &Seen<'_>,
-) -> Result<[usize; 2], Doubt> {
-    let mut all = [0, 0];
-    for spec in trial.script.flows.iter().filter(|spec| spec.nic == port) {
-        let name = spec.name.as_str();
-        let [holes, timeouts] = match spec.verb {
-            Verb::Read => {
-                let Ok(end) = End::receiver(trial, name) else { continue };
-                let Some(reading) = &end.reads else { continue };
-                let (rc, (_, packets)) = (&seen.nic.rc, packets(&end, seen));
-                let (_, asked) = asked(&end, seen);
-                if !is_clear(rc, Data::Responses, end.first, &packets) {
-                    return Err(trial.doubt(OPEN));
-                }
-                let asks = replies(rc, Data::Responses, end.first, &packets).len();
-                let answered = rc::requester(rc, reading, &asked, &packets, &sight(seen));
-                [asks, answered.expired.ok_or_else(|| trial.doubt(GIVES_UP))?]
-            }
-            Verb::Send | Verb::Write => {
-                let Ok(end) = End::sender(trial, name) else { continue };
-                let expired = resends(&end, seen).resent.expired();
-                [0, expired.ok_or_else(|| trial.doubt(GIVES_UP))?]
-            }
-        };
-        all = [all[0] + holes, all[1] + timeouts];
-    }
-    Ok(all)
 }
 
 /// What is wrong, with the frames that show the first of it.

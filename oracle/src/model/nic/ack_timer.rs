@@ -20,7 +20,7 @@ impl AckTimer {
         since: Time,
         draws: &mut Draws,
     ) -> Option<Time> {
-        let interval = interval(rc.timeout)?;
+        let interval = interval(rc, faults)?;
         let wait = match self.0 {
             Some((started, wait)) if started == since => wait,
             _ => {
@@ -41,13 +41,13 @@ impl AckTimer {
 
 /// Whether a requester has a timer at all.
 #[inline]
-pub(super) fn runs(rc: &Rc) -> bool {
-    rc.timeout != AckTimeout::NEVER
+pub(super) fn runs(rc: &Rc, faults: &RcFaults) -> bool {
+    rc.timeout != AckTimeout::NEVER || faults.timeout_zero_runs
 }
 
-fn interval(timeout: AckTimeout) -> Option<Dur> {
-    match timeout {
-        AckTimeout::Code(0) => None,
+fn interval(rc: &Rc, faults: &RcFaults) -> Option<Dur> {
+    match rc.timeout {
+        AckTimeout::Code(0) if !faults.timeout_zero_runs => None,
         AckTimeout::Code(code) => Some(UNIT * 2_u64.pow(code.into())),
         AckTimeout::Time(time) => Some(time),
     }

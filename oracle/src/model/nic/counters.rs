@@ -25,13 +25,17 @@ pub struct Counters {
     pub local_ack_timeout_err: u64,
     /// RNR NAKs received.
     pub rnr_nak_retry_err: u64,
+    /// Connections given up because no acknowledgement came.
+    pub req_transport_retries_exceeded: u64,
+    /// Connections given up because the receiver was not ready.
+    pub req_rnr_retries_exceeded: u64,
     /// Frames dropped because their ICRC was wrong.
     pub rx_icrc_encapsulated: u64,
 }
 
 impl Counters {
     /// All of them by name.
-    pub const fn all(&self) -> [(&'static str, u64); 11] {
+    pub const fn all(&self) -> [(&'static str, u64); 13] {
         [
             ("np_cnp_sent", self.np_cnp_sent),
             ("np_ecn_marked_roce_packets", self.np_ecn_marked_roce_packets),
@@ -43,6 +47,8 @@ impl Counters {
             ("implied_nak_seq_err", self.implied_nak_seq_err),
             ("local_ack_timeout_err", self.local_ack_timeout_err),
             ("rnr_nak_retry_err", self.rnr_nak_retry_err),
+            ("req_transport_retries_exceeded", self.req_transport_retries_exceeded),
+            ("req_rnr_retries_exceeded", self.req_rnr_retries_exceeded),
             ("rx_icrc_encapsulated", self.rx_icrc_encapsulated),
         ]
     }

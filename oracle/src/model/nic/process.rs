@@ -2,6 +2,7 @@
 
 use super::answers::Answer;
 use super::np::cnp;
+use super::requester::Refused;
 use super::responder::Taken;
 use super::table::NOBODY;
 use super::{Later, Nic};
@@ -254,11 +255,17 @@ impl Nic {
             }
         };
         let until = now + takes;
-        if let Some(requester) = &mut pair.requester
-            && requester.not_ready(now, packet.seq, until, rc, faults)
-        {
-            self.later.insert((until, slot, Later::Resend));
-            pair.prepare();
+        let Some(requester) = &mut pair.requester else { return };
+        match requester.not_ready(now, packet.seq, until, rc, faults) {
+            Refused::Nothing => {}
+            Refused::GivesUp => {
+                let counts = !faults.given_up_not_counted;
+                self.counters.req_rnr_retries_exceeded += u64::from(counts);
+            }
+            Refused::Waits => {
+                self.later.insert((until, slot, Later::Resend));
+                pair.prepare();
+            }
         }
     }
 
@@ -380,9 +387,10 @@ impl Nic {
             return;
         }
         self.counters.local_ack_timeout_err += u64::from(!faults.timeout_not_counted);
-        if requester.timed_out(now, rc, (faults, &mut self.draws))
-            && let Some(due) = requester.timer.due(rc, faults, now, &mut self.draws)
-        {
+        if !requester.timed_out(now, rc, (faults, &mut self.draws)) {
+            let counts = !faults.given_up_not_counted;
+            self.counters.req_transport_retries_exceeded += u64::from(counts);
+        } else if let Some(due) = requester.timer.due(rc, faults, now, &mut self.draws) {
             requester.is_watched = true;
             pair.prepare();
             self.later.insert((due, slot, Later::Timeout));

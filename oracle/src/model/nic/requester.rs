@@ -42,6 +42,17 @@ pub(super) struct Requester {
     pub(super) timer: AckTimer,
 }
 
+/// What a requester makes of a receiver that is not ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// It tries again.
+    Waits,
+    /// It has tried often enough.
+    GivesUp,
+    /// It has nothing to try.
+    Nothing,
+}
+
 /// A packet of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Request {
@@ -218,7 +229,7 @@ impl Requester {
         true
     }
 
-    /// An RNR NAK that names `number`: whether it tries again, at `until`. It gives up otherwise, or has nothing to try.
+    /// An RNR NAK that names `number`: where it tries again it does at `until`.
     pub(super) fn not_ready(
         &mut self,
         now: Time,
@@ -226,20 +237,20 @@ impl Requester {
         until: Time,
         rc: &Rc,
         faults: &RcFaults,
-    ) -> bool {
-        let Some(named) = self.named(now, number, faults) else { return false };
+    ) -> Refused {
+        let Some(named) = self.named(now, number, faults) else { return Refused::Nothing };
         let most = rc.rnr_retries.unwrap_or(7);
         let counts = (most < 7 || faults.rnr_seven_counted) && !faults.rnr_tries_not_counted;
         if counts && self.refusals >= most {
             self.give_up();
-            return false;
+            return Refused::GivesUp;
         }
         self.refusals = self.refusals.saturating_add(1);
         self.go_to(named);
         self.hold(until);
         // While it waits for the receiver it waits for no acknowledgement.
         self.idle_since = until;
-        true
+        Refused::Waits
     }
 
     /// A packet of what a READ brings: whether it shows a hole that has not been seen. Then it asks anew, a `latency` later.

@@ -88,7 +88,7 @@ impl Nic {
         let limit = &mut self.send_queues.limits[usize::from(pair.limit)];
         limit.left(&self.config, now, size);
         self.send_queues.sent(&mut self.pairs, slot);
-        if ack_timer::runs(&self.config.rc) {
+        if ack_timer::runs(&self.config.rc, &self.config.faults.rc) {
             self.watch(slot);
         }
     }

@@ -35,6 +35,8 @@ pub struct Answered {
     pub alone: bool,
     /// Of a READ, how often its requester's timeout ran out; `None` where it may have done so once more.
     pub expired: Option<usize>,
+    /// Of a READ, whether its requester gave up; `None` where it may have.
+    pub gave_up: Option<bool>,
 }
 
 /// Judges what a receiver said to the packets of one queue pair that reached it, in their order. `first`: the number that it

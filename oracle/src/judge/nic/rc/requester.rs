@@ -73,7 +73,8 @@ pub fn requester(
     for fault in &mut answered.faults {
         *fault = fault.with_reply(&places);
     }
-    answered.expired = standing.gave_up().map(|once| standing.expired + usize::from(once));
+    answered.gave_up = standing.gave_up();
+    answered.expired = answered.gave_up.map(|once| standing.expired + usize::from(once));
     if standing.is_overdue() {
         answered.faults.push(Fault::NoTimeout { packet: brought.len().saturating_sub(1) });
     }

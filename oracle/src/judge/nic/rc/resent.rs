@@ -39,6 +39,8 @@ pub struct Resent {
     pub timeouts: Vec<(usize, Span)>,
     /// Whether the timeout ran out once more, after the last try: it gave up. `None`: it may have, by the end of what was seen.
     pub gave_up: Option<bool>,
+    /// Whether its receiver was not ready once too often: it gave up.
+    pub refused: bool,
     /// What it had still to try at the end of what was seen, where its time for that was not over.
     pub untried: Option<Untried>,
 }

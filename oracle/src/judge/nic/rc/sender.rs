@@ -432,6 +432,7 @@ impl Sender<'_> {
             (None, Some(timeout)) if until >= earliest + timeout.least() => None,
             (None, _) => Some(false),
         };
+        self.resent.refused = self.dead.is_some();
         let untried = self.naks.iter().rfind(|nak| nak.binds && nak.rnr.is_some());
         self.resent.untried = untried.map(|&Nak { at, takes, .. }| {
             let until = at + takes.most();

@@ -393,6 +393,36 @@ fn timeout_not_counted_sends_again_all_the_same() {
 }
 
 #[test]
+fn given_up_not_counted_gives_up_all_the_same() {
+    let counted = |mut config: Config| {
+        (config.rc.timeout, config.rc.retries) = (AckTimeout::Time(Dur::us(20)), 0);
+        config.rc.rnr_retries = Some(0);
+        let mut bench = bench(&config);
+        bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
+        bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(2) });
+        bench.run(Dur::us(10));
+        bench.send(Packet { kind: Kind::NotReady, ..data(2, 0, false) });
+        bench.run(Dur::us(100));
+        let counters = bench.network.nic(NIC).unwrap().counters();
+        let ends = (counters.req_transport_retries_exceeded, counters.req_rnr_retries_exceeded);
+        (bench.received(Kind::Data).len(), ends)
+    };
+    assert_eq!(both("given_up_not_counted", counted), [(2, (1, 1)), (2, (0, 0))]);
+}
+
+#[test]
+fn timeout_zero_runs_sends_again_what_nobody_acknowledged() {
+    let sent = |mut config: Config| {
+        (config.rc.timeout, config.rc.retries) = (AckTimeout::NEVER, 2);
+        let mut bench = bench(&config);
+        bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
+        bench.run(Dur::us(100));
+        bench.received(Kind::Data).len()
+    };
+    assert_eq!(both("timeout_zero_runs", sent), [1, 3]);
+}
+
+#[test]
 fn cnp_without_mark_answers_what_is_capable_and_not_marked() {
     let answers = |config: Config| {
         let mut bench = bench(&config);
