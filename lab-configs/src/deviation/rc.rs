@@ -54,6 +54,9 @@ table! {
     /// What a READ brings is counted as spoilt if its ICRC is wrong, and taken all the same.
     // Noise is delivered as if it had been read.
     spoilt_response_taken;
+    /// Acknowledgements and NAKs leave with DSCP 0, whatever the connection has.
+    // They wait, and are lost, in the queue of best effort.
+    answers_in_class_0;
     /// One in so many frames that it sends has an ICRC that does not fit.
     // Whoever gets it throws it away, and nothing of its sender says why.
     icrc_wrong ("frames", 1..=65_536, default 100);

@@ -110,6 +110,7 @@ static ALL: &[&Known] = &[
     &nic::rates::FINAL,
     &nic::rates::BURSTS,
     &nic::rc::SENDER,
+    &nic::class::CLASS,
 ];
 
 /// A measure says which parts of a device it is about, or does not compile.

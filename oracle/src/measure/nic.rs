@@ -1,6 +1,7 @@
 //! What is measured of a NIC: how it answers marks, what it makes of CNPs, and how its connections recover.
 
 pub(super) mod carried;
+pub(super) mod class;
 pub(super) mod counters;
 pub(super) mod fixed_point;
 mod limited;

@@ -178,6 +178,10 @@ fn unshown(wire: &Guests, one: &mut Measure, case: &Case) -> Shown {
     if let Some(port) = (known.of_nic)(one, case).filter(of_rig) {
         return Shown::Nothing(format!("{name}: the NIC behind {port} is the rig's own end"));
     }
+    if name == "rc.class" {
+        let why = "perftest asks for the class of a connection, not the case";
+        return Shown::Nothing(format!("{name}: {why}"));
+    }
     const WHEN: &str = "counts from when the flow is started, and perftest starts it when it can";
     match known.from_start {
         FromStart::Everything => Shown::Nothing(format!("{name}: it {WHEN}")),

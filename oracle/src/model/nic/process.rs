@@ -136,6 +136,9 @@ impl Nic {
         }
         ack.src = self.host;
         ack.seq = last;
+        if self.config.faults.rc.answers_in_class_0 {
+            ack.dscp = 0;
+        }
         let ready = now + self.draws.next(self.config.rc.ack_latency);
         let Some(held) = self.config.rc.ack_held else {
             return self.answers.push(Answer::Ack, ready, &ack);
@@ -157,6 +160,9 @@ impl Nic {
         nak.kind = Kind::Nak;
         nak.src = self.host;
         nak.seq = self.pairs[usize::from(slot)].responder.expected();
+        if self.config.faults.rc.answers_in_class_0 {
+            nak.dscp = 0;
+        }
         let latency = self.draws.next(self.config.rc.nak_latency);
         self.answers.push(Answer::Nak, now + latency, &nak);
         if self.config.np.nak_earns {

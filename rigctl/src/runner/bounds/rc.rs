@@ -144,6 +144,27 @@ fn one_frame_with_an_icrc_that_does_not_fit_is_one_too_many_for_whatever_looks_a
     assert!(fails(&receiver, "answers") && sender == Word::Pass, "{sender:?} {receiver:?}");
 }
 
+#[test]
+fn every_frame_of_a_connection_has_its_dscp() {
+    let ran = holed("{rc.class: {port: p1}}, {rc.class: {port: p2}}");
+    assert_eq!(ran.as_seen().word("rc.class"), Word::Pass);
+    let other = |port: u16, kind: fn(RoceKind) -> bool| {
+        let said = ran.changed(|seen| {
+            let one = seen.roce(port, Dir::Rx, kind)[0];
+            let What::Roce(roce) = &mut seen.observation.records[one].what else { return };
+            roce.dscp ^= 1;
+        });
+        said.word("rc.class")
+    };
+    let fails = |word: Word, what: &str| match word {
+        Word::Fail(why) => why.starts_with(what) && !why.contains("more"),
+        _ => false,
+    };
+    assert!(fails(other(0, |kind| matches!(kind, RoceKind::Data { .. })), "a packet of data"));
+    assert!(fails(other(1, |kind| kind == RoceKind::Ack), "an acknowledgement"));
+    assert!(fails(other(1, |kind| kind == RoceKind::Nak), "a NAK"));
+}
+
 /// The same flow where less is enough if what is declared leaves no more, on a device that departs from that.
 fn content(measure: &str, mutant: Option<&str>) -> Word {
     let ran = holed_of(measure, |profile| {

@@ -393,6 +393,17 @@ fn timeout_not_counted_sends_again_all_the_same() {
 }
 
 #[test]
+fn answers_in_class_0_leave_with_another_dscp() {
+    let dscps = |config: Config| {
+        let mut bench = bench(&config);
+        [0, 2].map(|seq| bench.send(data(1, seq, false)));
+        bench.run(Dur::us(10));
+        [Kind::Ack, Kind::Nak].map(|kind| bench.received(kind)[0].packet.dscp)
+    };
+    assert_eq!(both("answers_in_class_0", dscps), [[26, 26], [0, 0]]);
+}
+
+#[test]
 fn given_up_not_counted_gives_up_all_the_same() {
     let counted = |mut config: Config| {
         (config.rc.timeout, config.rc.retries) = (AckTimeout::Time(Dur::us(20)), 0);

@@ -1,0 +1,84 @@
+//! The class of what a NIC sends on its connections, whoever began them: what a switch goes by.
+
+use super::super::judge_context::{JudgeContext, TrialReading};
+use super::super::judged::{Judged, looked};
+use super::super::measurement::{Known, Red, Tells, by_source};
+use super::{BEHIND, OF_NIC, Seen};
+use crate::Prediction;
+use crate::trials::trial::Trial;
+use rig_capture::{Span, Unit};
+use rig_lab::Part;
+use rig_testcases::RoceKind;
+use rig_testcases::vocabulary::Entry;
+
+/// `rc.class`.
+pub(in super::super) static CLASS: Known = Known {
+    entry: Entry {
+        name: "rc.class",
+        parts: Some(&[Part::Rc]),
+        about: "the DSCP of what a NIC sends on its connections: data, requests, acknowledgements, NAKs",
+        source: "IBTA volume 1, annex A17: the DSCP is the traffic class of the queue pair, and both ends of a connection have one",
+        ..OF_NIC
+    },
+    tells: Tells::Each("frame"),
+    red: Red::Mutated("class-of-what-is-sent", "deviation=answers_in_class_0"),
+    expected: |_, _, _| by_source("the DSCP of its flow or stream on every frame", SOURCE),
+    judge: |measure, done, judged| judge(done, measure.named("port"), judged),
+    of_nic: |measure, _| Some(measure.named("port").to_owned()),
+    crosses: |_, _| BEHIND,
+    ..Known::USUAL
+};
+
+const SOURCE: &str = "IBTA volume 1, annex A17";
+
+fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
+    done.each("rc.class", port, judged, |trial| {
+        let seen = Seen::of(done, trial, trial.port(port)?);
+        let (mut all, mut wrong) = (0, Vec::new());
+        for one in &seen.left {
+            let Some(what) = called(one.roce.kind) else { continue };
+            let Some(own) = dscp(trial, one.roce.connection) else { continue };
+            all += 1;
+            if one.roce.dscp != own {
+                let is = one.roce.dscp;
+                wrong.push((
+                    one.record,
+                    format!("{what} with DSCP {is} where its connection has {own}"),
+                ));
+            }
+        }
+        let got = wrong.first().map(|(_, first)| match wrong.len() {
+            1 => first.clone(),
+            some => format!("{first}, and {} more", some - 1),
+        });
+        let want = Prediction {
+            unit: Unit::Frames,
+            span: Span::exactly(0),
+            formula: "",
+            text: format!("each of {all} frames with the DSCP of its connection"),
+            source: SOURCE,
+        };
+        let span = Span::exactly(u64::try_from(wrong.len()).unwrap_or(u64::MAX));
+        let records = wrong.into_iter().map(|(record, _)| record).collect();
+        Ok(TrialReading { span, want, got, records, looked: looked(all, "frames of connections") })
+    });
+}
+
+/// What a frame is called whose class is that of its connection: a CNP has its own.
+const fn called(kind: RoceKind) -> Option<&'static str> {
+    match kind {
+        RoceKind::Data { response: false, .. } => Some("a packet of data"),
+        RoceKind::Data { response: true, .. } => Some("what a READ brings"),
+        RoceKind::ReadRequest => Some("a READ request"),
+        RoceKind::Ack => Some("an acknowledgement"),
+        RoceKind::Nak | RoceKind::NotReady(_) => Some("a NAK"),
+        RoceKind::Cnp { .. } => None,
+    }
+}
+
+/// The DSCP that both ends of a connection were told.
+fn dscp(trial: &Trial, connection: u16) -> Option<u8> {
+    let script = &trial.script;
+    let stream = script.streams.get(usize::from(connection)).map(|stream| stream.dscp);
+    stream.or_else(|| Some(script.flow_of(connection)?.1.dscp))
+}
