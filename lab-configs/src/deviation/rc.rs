@@ -44,6 +44,9 @@ table! {
     given_up_not_counted;
     /// Where a READ has a hole the requester asks from one packet after the one that is missing.
     read_asks_one_psn_late;
+    /// A READ request that comes again is counted as such, and not answered again.
+    // Who lost an answer never gets it.
+    duplicate_read_ignored;
     /// Holes found in what a READ brings do not count.
     implied_nak_not_counted;
     /// Timeouts do not count.

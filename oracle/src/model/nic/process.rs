@@ -309,11 +309,16 @@ impl Nic {
         self.join(slot);
         let pair = &mut self.pairs[usize::from(slot)];
         let (wanted, mtu) = (packet.wanted(), pair.mtu);
-        let without_wrap = self.config.faults.rc.psn_without_wrap;
-        match pair.responder.takes_read(packet.seq, wanted, mtu, without_wrap) {
+        let faults = &self.config.faults.rc;
+        match pair.responder.takes_read(packet.seq, wanted, mtu, faults) {
             Taken::Here { .. } => {}
             Taken::Ahead { naks } => return self.hole(now, packet, slot, naks),
-            Taken::Behind => self.counters.duplicate_request += 1,
+            Taken::Behind => {
+                self.counters.duplicate_request += 1;
+                if faults.duplicate_read_ignored {
+                    return;
+                }
+            }
         }
         pair.answer_like(packet);
         pair.prepare();

@@ -106,11 +106,13 @@ impl Responder {
         number: u32,
         bytes: u32,
         mtu: u32,
-        without_wrap: bool,
+        faults: &RcFaults,
     ) -> Taken {
-        let taken = self.takes(number, bytes.div_ceil(mtu.max(1)).max(1), without_wrap);
+        let numbers = bytes.div_ceil(mtu.max(1)).max(1);
+        let taken = self.takes(number, numbers, faults.psn_without_wrap);
         match taken {
             Taken::Ahead { .. } => return taken,
+            Taken::Behind if faults.duplicate_read_ignored => return taken,
             Taken::Behind => self.reads.clear(),
             Taken::Here { .. } => {}
         }

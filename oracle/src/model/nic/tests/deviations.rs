@@ -404,6 +404,20 @@ fn answers_in_class_0_leave_with_another_dscp() {
 }
 
 #[test]
+fn duplicate_read_ignored_counts_it_and_says_nothing() {
+    let brought = |config: Config| {
+        let mut bench = bench(&config);
+        for at in [1, 10] {
+            bench.send(Packet::read_request(1, RIG, NIC, 7, 4_000));
+            bench.run(Dur::us(at + 8));
+        }
+        let counters = bench.network.nic(NIC).unwrap().counters();
+        (bench.received(Kind::Data).len(), counters.duplicate_request)
+    };
+    assert_eq!(both("duplicate_read_ignored", brought), [(2, 1), (1, 1)]);
+}
+
+#[test]
 fn given_up_not_counted_gives_up_all_the_same() {
     let counted = |mut config: Config| {
         (config.rc.timeout, config.rc.retries) = (AckTimeout::Time(Dur::us(20)), 0);
