@@ -2,7 +2,7 @@
 
 use super::answers::Answer;
 use super::np::cnp;
-use super::requester::Refused;
+use super::requester::Unready;
 use super::responder::Taken;
 use super::table::NOBODY;
 use super::{Later, Nic};
@@ -263,12 +263,12 @@ impl Nic {
         let until = now + takes;
         let Some(requester) = &mut pair.requester else { return };
         match requester.not_ready(now, packet.seq, until, rc, faults) {
-            Refused::Nothing => {}
-            Refused::GivesUp => {
+            Unready::Nothing => {}
+            Unready::GivesUp => {
                 let counts = !faults.given_up_not_counted;
                 self.counters.req_rnr_retries_exceeded += u64::from(counts);
             }
-            Refused::Waits => {
+            Unready::Waits => {
                 self.later.insert((until, slot, Later::Resend));
                 pair.prepare();
             }

@@ -44,7 +44,7 @@ pub(super) struct Requester {
 
 /// What a requester makes of a receiver that is not ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum Unready {
     /// It tries again.
     Waits,
     /// It has tried often enough.
@@ -237,20 +237,20 @@ impl Requester {
         until: Time,
         rc: &Rc,
         faults: &RcFaults,
-    ) -> Refused {
-        let Some(named) = self.named(now, number, faults) else { return Refused::Nothing };
+    ) -> Unready {
+        let Some(named) = self.named(now, number, faults) else { return Unready::Nothing };
         let most = rc.rnr_retries.unwrap_or(7);
         let counts = (most < 7 || faults.rnr_seven_counted) && !faults.rnr_tries_not_counted;
         if counts && self.refusals >= most {
             self.give_up();
-            return Refused::GivesUp;
+            return Unready::GivesUp;
         }
         self.refusals = self.refusals.saturating_add(1);
         self.go_to(named);
         self.hold(until);
         // While it waits for the receiver it waits for no acknowledgement.
         self.idle_since = until;
-        Refused::Waits
+        Unready::Waits
     }
 
     /// A packet of what a READ brings: whether it shows a hole that has not been seen. Then it asks anew, a `latency` later.
