@@ -18,7 +18,7 @@ use crate::verdict::Doubt;
 use core::cell::Cell;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
-use rig_lab::{Part, Rc};
+use rig_lab::{AckTimeout, Part, Rc};
 use rig_testcases::vocabulary::{Entry, Kind, Looks, optional};
 use rig_testcases::{Case, FlowSpec, Measure, RoceKind, Verb};
 use rig_units::{Dur, Within};
@@ -296,10 +296,11 @@ pub(super) fn resends(end: &End, seen: &Seen<'_>) -> Resends {
     let slowed = is_slowed(seen);
     let sight = sight(seen);
     let sight = Sight { allowance: sight.allowance.filter(|_| !slowed), ..sight };
-    // A responder sends what it is asked for; only a requester takes its time to go back.
+    // A responder sends what it is asked for: only a requester takes its time to go back, and waits for an acknowledgement.
     let mut rc = seen.nic.rc;
     if end.reads.is_some() {
         (rc.resend_latency, rc.resend_extra) = (Within::ZERO, None);
+        rc.timeout = AckTimeout::NEVER;
     }
     let resent = rc::sender(&rc, end.first, &sent, &came, &sight);
     let of = |is: fn(&Says) -> bool| came.iter().filter(|one| is(&one.says)).count();
