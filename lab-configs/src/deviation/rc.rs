@@ -60,6 +60,9 @@ table! {
     /// Acknowledgements and NAKs leave with DSCP 0, whatever the connection has.
     // They wait, and are lost, in the queue of best effort.
     answers_in_class_0;
+    /// Data leaves as not ECN-capable.
+    // No switch marks it: it is lost where it would have slowed down.
+    data_not_capable;
     /// One in so many frames that it sends has an ICRC that does not fit.
     // Whoever gets it throws it away, and nothing of its sender says why.
     icrc_wrong ("frames", 1..=65_536, default 100);

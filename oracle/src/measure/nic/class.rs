@@ -7,22 +7,28 @@ use super::{BEHIND, OF_NIC, Seen};
 use crate::Prediction;
 use crate::trials::trial::Trial;
 use rig_capture::{Span, Unit};
+use rig_frames::ip::Ecn;
 use rig_lab::Part;
-use rig_testcases::RoceKind;
 use rig_testcases::vocabulary::Entry;
+use rig_testcases::{Roce, RoceKind};
 
 /// `rc.class`.
 pub(in super::super) static CLASS: Known = Known {
     entry: Entry {
         name: "rc.class",
         parts: Some(&[Part::Rc]),
-        about: "the DSCP of what a NIC sends on its connections: data, requests, acknowledgements, NAKs",
+        about: "the DSCP of what a NIC sends on its connections (data, requests, acknowledgements, NAKs), and whether its data can be marked",
         source: "IBTA volume 1, annex A17: the DSCP is the traffic class of the queue pair, and both ends of a connection have one",
         ..OF_NIC
     },
     tells: Tells::Each("frame"),
     red: Red::Mutated("class-of-what-is-sent", "deviation=answers_in_class_0"),
-    expected: |_, _, _| by_source("the DSCP of its flow or stream on every frame", SOURCE),
+    expected: |_, _, _| {
+        by_source(
+            "the DSCP of its flow or stream on every frame, and data that is ECN-capable",
+            SOURCE,
+        )
+    },
     judge: |measure, done, judged| judge(done, measure.named("port"), judged),
     of_nic: |measure, _| Some(measure.named("port").to_owned()),
     crosses: |_, _| BEHIND,
@@ -39,13 +45,7 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
             let Some(what) = called(one.roce.kind) else { continue };
             let Some(own) = dscp(trial, one.roce.connection) else { continue };
             all += 1;
-            if one.roce.dscp != own {
-                let is = one.roce.dscp;
-                wrong.push((
-                    one.record,
-                    format!("{what} with DSCP {is} where its connection has {own}"),
-                ));
-            }
+            wrong.extend(fault(&one.roce, own).map(|is| (one.record, format!("{what} {is}"))));
         }
         let got = wrong.first().map(|(_, first)| match wrong.len() {
             1 => first.clone(),
@@ -55,13 +55,25 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
             unit: Unit::Frames,
             span: Span::exactly(0),
             formula: "",
-            text: format!("each of {all} frames with the DSCP of its connection"),
+            text: format!("each of {all} frames with the DSCP of its connection, data ECN-capable"),
             source: SOURCE,
         };
         let span = Span::exactly(u64::try_from(wrong.len()).unwrap_or(u64::MAX));
         let records = wrong.into_iter().map(|(record, _)| record).collect();
         Ok(TrialReading { span, want, got, records, looked: looked(all, "frames of connections") })
     });
+}
+
+/// What is wrong with the class of a frame whose connection has the DSCP `own`, in words.
+fn fault(of: &Roce, own: u8) -> Option<String> {
+    // What a READ brings is as its request was.
+    let capable =
+        !matches!(of.kind, RoceKind::Data { response: false, .. }) || of.ecn != Ecn::NotEct;
+    match (of.dscp == own, capable) {
+        (false, _) => Some(format!("with DSCP {} where its connection has {own}", of.dscp)),
+        (true, false) => Some("that is not ECN-capable".to_owned()),
+        (true, true) => None,
+    }
 }
 
 /// What a frame is called whose class is that of its connection: a CNP has its own.

@@ -151,7 +151,8 @@ impl Nic {
         let rest = flow.message % flow.mtu.max(1);
         self.holds_payload_of(if rest == 0 { flow.mtu } else { rest });
         let is_new = self.pairs[usize::from(slot)].requester.is_none();
-        self.pairs[usize::from(slot)].start(flow);
+        let ect = flow.ect && !self.config.faults.rc.data_not_capable;
+        self.pairs[usize::from(slot)].start(&Flow { ect, ..*flow });
         self.join(slot);
         if !is_new && self.config.rp.scope == Scope::Qp {
             let limit = self.pairs[usize::from(slot)].limit;

@@ -2,8 +2,9 @@
 
 use super::given::{Ran, Seen, Word};
 use rig_capture::{Dir, Span, What};
+use rig_frames::ip::Ecn;
 use rig_lab::Profile;
-use rig_testcases::RoceKind;
+use rig_testcases::{Roce, RoceKind};
 
 /// Six messages of 16 packets, of which packet 40 is lost once.
 fn holed(measure: &str) -> Ran {
@@ -148,14 +149,16 @@ fn one_frame_with_an_icrc_that_does_not_fit_is_one_too_many_for_whatever_looks_a
 fn every_frame_of_a_connection_has_its_dscp() {
     let ran = holed("{rc.class: {port: p1}}, {rc.class: {port: p2}}");
     assert_eq!(ran.as_seen().word("rc.class"), Word::Pass);
-    let other = |port: u16, kind: fn(RoceKind) -> bool| {
+    let edited = |port: u16, kind: fn(RoceKind) -> bool, edit: fn(&mut Roce)| {
         let said = ran.changed(|seen| {
             let one = seen.roce(port, Dir::Rx, kind)[0];
             let What::Roce(roce) = &mut seen.observation.records[one].what else { return };
-            roce.dscp ^= 1;
+            edit(roce);
         });
         said.word("rc.class")
     };
+    let other = |port, kind| edited(port, kind, |roce| roce.dscp ^= 1);
+    let incapable = |port, kind| edited(port, kind, |roce| roce.ecn = Ecn::NotEct);
     let fails = |word: Word, what: &str| match word {
         Word::Fail(why) => why.starts_with(what) && !why.contains("more"),
         _ => false,
@@ -163,6 +166,8 @@ fn every_frame_of_a_connection_has_its_dscp() {
     assert!(fails(other(0, |kind| matches!(kind, RoceKind::Data { .. })), "a packet of data"));
     assert!(fails(other(1, |kind| kind == RoceKind::Ack), "an acknowledgement"));
     assert!(fails(other(1, |kind| kind == RoceKind::Nak), "a NAK"));
+    assert!(fails(incapable(0, |kind| matches!(kind, RoceKind::Data { .. })), "a packet of data"));
+    assert_eq!(incapable(1, |kind| kind == RoceKind::Ack), Word::Pass);
 }
 
 /// The same flow where less is enough if what is declared leaves no more, on a device that departs from that.

@@ -404,6 +404,17 @@ fn answers_in_class_0_leave_with_another_dscp() {
 }
 
 #[test]
+fn data_not_capable_leaves_with_ecn_field_0() {
+    let capable = |config: Config| {
+        let mut bench = bench(&config);
+        bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
+        bench.run(Dur::us(5));
+        bench.received(Kind::Data)[0].packet.ect()
+    };
+    assert_eq!(both("data_not_capable", capable), [true, false]);
+}
+
+#[test]
 fn duplicate_read_ignored_counts_it_and_says_nothing() {
     let brought = |config: Config| {
         let mut bench = bench(&config);
