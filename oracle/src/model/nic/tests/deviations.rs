@@ -396,7 +396,9 @@ fn timeout_not_counted_sends_again_all_the_same() {
 fn answers_in_class_0_leave_with_another_dscp() {
     let dscps = |config: Config| {
         let mut bench = bench(&config);
-        [0, 2].map(|seq| bench.send(data(1, seq, false)));
+        for seq in [0, 2] {
+            bench.send(data(1, seq, false));
+        }
         bench.run(Dur::us(10));
         [Kind::Ack, Kind::Nak].map(|kind| bench.received(kind)[0].packet.dscp)
     };
