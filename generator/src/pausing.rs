@@ -114,7 +114,7 @@ fn one_class<C: Clock>(
             lane.sender.start(start, job);
         }
     }
-    let mut log = Log { phase: Phase::Before, ports: vec![Seen::default(); pacer.lanes.len()] };
+    let mut log = Log { phase: Phase::Before, ports: vec![PortLog::default(); pacer.lanes.len()] };
     let until = |pacer: &Pacer<C>, wait: Dur| pacer.clock.now() + wait;
     pacer.run_until(start + gap * 4, &mut log)?;
     log.phase = Phase::Paused;
@@ -175,7 +175,7 @@ enum Phase {
 
 /// What was seen at one port.
 #[derive(Debug, Clone, Copy, Default)]
-struct Seen {
+struct PortLog {
     xoff: Option<Time>,
     xon: Option<Time>,
     /// The last frame of the class between the two.
@@ -185,7 +185,7 @@ struct Seen {
     others: bool,
 }
 
-impl Seen {
+impl PortLog {
     fn reaction(&self, used: &Use) -> Reaction {
         let late = |xoff: Time| self.last.and_then(|last| last.since(xoff)).unwrap_or(Dur::ZERO);
         let resumes = self.xon.zip(self.first);
@@ -202,7 +202,7 @@ impl Seen {
 #[derive(Debug)]
 struct Log {
     phase: Phase,
-    ports: Vec<Seen>,
+    ports: Vec<PortLog>,
 }
 
 impl Watcher for Log {

@@ -7,7 +7,7 @@ mod log;
 use crate::watch::{Minutes, Watch};
 use checks::{CHECKS, Check, Round};
 use core::time::Duration;
-use log::{Done, Log};
+use log::{Log, LoggedRound};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -75,7 +75,7 @@ fn night(root: &Path, asked: &Asked) -> Result<bool, String> {
         log.add(done).map_err(|error| error.to_string())?;
     }
     print!("{}", told(&log, &checks, &bench));
-    let found = |done: &Done| done.code == bench.code && done.exit != 0;
+    let found = |done: &LoggedRound| done.code == bench.code && done.exit != 0;
     Ok(!log.done.iter().any(found))
 }
 
@@ -111,7 +111,7 @@ impl Bench {
     }
 
     /// Runs one round to its end. What one that found something printed is kept.
-    fn round(&self, check: &Check, round: u64) -> Result<Done, String> {
+    fn round(&self, check: &Check, round: u64) -> Result<LoggedRound, String> {
         let watch = Watch::start();
         let (mut command, typed) = self.command(&(check.round)(round));
         let output = command.output().map_err(|error| format!("{typed}: {error}"))?;
@@ -120,7 +120,7 @@ impl Bench {
         if kept.contains(&check.name) {
             self.keep(&format!("{}-{round}", check.name), &typed, &output)?;
         }
-        Ok(Done {
+        Ok(LoggedRound {
             code: self.code.clone(),
             check: check.name.to_owned(),
             round,
@@ -176,10 +176,10 @@ fn state(root: &Path) -> String {
 fn told(log: &Log, checks: &[&Check], bench: &Bench) -> String {
     let mut text = format!("== {}\n", bench.code);
     for check in checks {
-        let rounds: Vec<&Done> = log.of(check, &bench.code).collect();
+        let rounds: Vec<&LoggedRound> = log.of(check, &bench.code).collect();
         let of = check.rounds.map(|rounds| format!(" of {}", rounds())).unwrap_or_default();
         let took = Minutes(log.took(check, &bench.code));
-        let found: Vec<&&Done> = rounds.iter().filter(|done| done.exit != 0).collect();
+        let found: Vec<&&LoggedRound> = rounds.iter().filter(|done| done.exit != 0).collect();
         let (name, done, about) = (check.name, rounds.len(), check.about);
         text += &format!(
             "{name}: {done}{of} rounds, {took}, {} found something ({about})\n",
@@ -226,7 +226,7 @@ mod tests {
             code: "abc".to_owned(),
             cargo: "cargo".into(),
         };
-        let done = |code: &str, round, exit| Done {
+        let done = |code: &str, round, exit| LoggedRound {
             code: code.to_owned(),
             check: CHECKS[0].name.to_owned(),
             round,

@@ -7,6 +7,7 @@ mod calls;
 mod circles;
 mod docs;
 mod glossary;
+mod measures;
 mod page;
 mod rules;
 mod tree;
@@ -29,7 +30,7 @@ fn breaches(sources: &[Source]) -> Vec<Breach> {
     all.extend(wall::check(sources));
     all.extend(page::check(sources));
     all.extend(rules::vendors(sources));
-    all.extend(rules::measures(sources));
+    all.extend(measures::check(sources));
     for source in sources {
         all.extend(arrows::check(source));
         all.extend(docs::check(source));

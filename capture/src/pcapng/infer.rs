@@ -262,11 +262,11 @@ fn streams(
 ) -> Vec<StreamSpec> {
     /// Where one stream was seen: how often sent and received by each port, when first and last, and how often sent.
     #[derive(Default, Clone)]
-    struct Seen {
+    struct Sightings {
         at: BTreeMap<(Dir, u16), u64>,
         sent: Option<(Time, Time, u64)>,
     }
-    let mut seen = vec![Seen::default(); found.len()];
+    let mut seen = vec![Sightings::default(); found.len()];
     for record in records {
         let What::Data { stream, .. } = record.what else { continue };
         let seen = &mut seen[usize::from(stream)];

@@ -37,7 +37,7 @@ impl Line {
 }
 
 /// What stands in a journal.
-pub(super) struct Seen {
+pub(super) struct Contents {
     /// Changes that are outstanding, in their order.
     pub(super) outstanding: Vec<Entry>,
     /// Bytes of lines that have an end. What follows is none: the power went before what it announces was done.
@@ -47,7 +47,7 @@ pub(super) struct Seen {
 }
 
 /// Reads what can be read of a journal.
-pub(super) fn read(bytes: &[u8]) -> Seen {
+pub(super) fn read(bytes: &[u8]) -> Contents {
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     let mut outstanding = Vec::new();
     let mut unread: Vec<(u64, String)> = Vec::new();
@@ -63,7 +63,7 @@ pub(super) fn read(bytes: &[u8]) -> Seen {
         1 => format!("line {number} cannot be read: {why}; nor can another one"),
         more => format!("line {number} cannot be read: {why}; nor can {more} others"),
     });
-    Seen { outstanding, whole, unread }
+    Contents { outstanding, whole, unread }
 }
 
 /// Strikes a change out. No process gives two the same number; where there are two, nobody knows which of them was meant, and

@@ -1,7 +1,7 @@
 //! What processes that are no more have left changed, and how it is put back.
 
 use super::change::Undone;
-use super::entry::{self, Line, Seen};
+use super::entry::{self, Contents, Line};
 use super::{Entry, owner, trusted};
 use core::fmt;
 use nix::fcntl::OFlag;
@@ -140,7 +140,7 @@ fn settle(
         // What is behind its beginning would be lost with it.
         return Err(io::Error::other(format!("it has more than {LONGEST} bytes")));
     }
-    let Seen { outstanding, whole, unread } = entry::read(&bytes);
+    let Contents { outstanding, whole, unread } = entry::read(&bytes);
     let count = outstanding.len();
     let mut told = Vec::new();
     for entry in outstanding.into_iter().rev().filter(|entry| which(entry)) {

@@ -57,15 +57,15 @@ pub(super) fn flex(rows: &Rows, all: &mut Pipeline) {
 
 /// When each group is copied next.
 #[derive(Debug, Default)]
-pub(super) struct Copies {
+pub(super) struct CopySchedule {
     due: BTreeMap<&'static str, Mono>,
     pub(super) faults: Faults,
 }
 
-impl Copies {
+impl CopySchedule {
     /// None was made yet.
-    pub(super) fn new(faults: Faults) -> Copies {
-        Copies { due: BTreeMap::new(), faults }
+    pub(super) fn new(faults: Faults) -> CopySchedule {
+        CopySchedule { due: BTreeMap::new(), faults }
     }
 
     /// Copies what is due at `now`.

@@ -26,7 +26,7 @@ pub use server::Server;
 pub use spoken::spoken;
 
 use core::time::Duration;
-use counted::Copies;
+use counted::CopySchedule;
 use names::Db;
 use orchagent::Orchagent;
 use redis::{Client, Connection, ConnectionAddr, ConnectionInfo, RedisError, RedisResult};
@@ -80,7 +80,7 @@ impl Standin {
             line,
             asic,
             orchagent,
-            copies: Copies::new(faults),
+            copies: CopySchedule::new(faults),
             told: Told::new(faults),
             log,
             ends: Arc::clone(&ends),
@@ -177,7 +177,7 @@ struct Parts {
     line: Connection,
     asic: Box<dyn Asic>,
     orchagent: Orchagent,
-    copies: Copies,
+    copies: CopySchedule,
     told: Told,
     log: Log,
     ends: Arc<AtomicBool>,

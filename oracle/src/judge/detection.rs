@@ -1,7 +1,7 @@
 //! Detection latency: every reading must meet the predicted interval, and, once the grid of the polls is known, the
 //! very poll that is predicted for its storm.
 
-use super::{Fired, Grid, Phase, Seen, Subject, latency};
+use super::{Fired, Grid, Phase, StormTrial, Subject, latency};
 use crate::spec::pfcwd::{Rule, Stimulus};
 use crate::verdict::Taken;
 use crate::{Finding, Judgement, Prediction, Resolution};
@@ -17,11 +17,11 @@ pub fn judge(
     rule: &Rule,
     stimulus: &Stimulus,
     (at_most, slack): (Option<Dur>, Dur),
-    trials: &[Seen],
+    trials: &[StormTrial],
 ) -> Judgement {
     let prediction = prediction(rule, stimulus, at_most);
     let grid = Grid::of_trials(rule, trials);
-    let departure = |seen: &Seen| {
+    let departure = |seen: &StormTrial| {
         departure(seen, &prediction)
             .or_else(|| off_the_grid(seen, rule, stimulus, (grid.phase()?, slack)))
     };
@@ -32,7 +32,7 @@ pub fn judge(
     if let Grid::NotCongruent(finding) = &grid {
         findings.push(finding.clone());
     }
-    let detections = || trials.iter().filter_map(Seen::detection);
+    let detections = || trials.iter().filter_map(StormTrial::detection);
     let span = if never(&prediction) {
         Span::exactly(if detections().next().is_some() { 1_000_000 } else { 0 })
     } else {
@@ -58,7 +58,7 @@ pub fn judge(
 /// Why a storm that nothing detected shows nothing: it did not hold for as long as one that is detected for sure, or the trial
 /// was over before the latest detection. `None` where it shows something.
 pub fn unshown(
-    seen: &Seen,
+    seen: &StormTrial,
     rule: &Rule,
     stimulus: &Stimulus,
     (at_most, slack): (Option<Dur>, Dur),
@@ -79,7 +79,7 @@ pub fn unshown(
 
 /// Why a storm that was detected shows nothing of when: its reading is too wide.
 pub fn untimed(
-    seen: &Seen,
+    seen: &StormTrial,
     rule: &Rule,
     stimulus: &Stimulus,
     at_most: Option<Dur>,
@@ -127,7 +127,7 @@ fn prediction(rule: &Rule, stimulus: &Stimulus, at_most: Option<Dur>) -> Predict
 }
 
 /// What one storm gave: when it was detected, or only whether. A storm that was not detected in time has no time.
-fn taken(seen: &Seen, whether: bool) -> Taken {
+fn taken(seen: &StormTrial, whether: bool) -> Taken {
     let span = match (seen.detection(), whether) {
         (at, true) => Span::exactly(if at.is_some() { 1_000_000 } else { 0 }),
         (Some(at), false) => at.after,
@@ -148,7 +148,7 @@ fn never(prediction: &Prediction) -> bool {
 }
 
 /// What was wanted of a trial that departs from the interval, and what it showed; `None` when it does not depart.
-fn departure(seen: &Seen, prediction: &Prediction) -> Option<(String, String)> {
+fn departure(seen: &StormTrial, prediction: &Prediction) -> Option<(String, String)> {
     let got = match &seen.fired {
         Fired::Never if never(prediction) => return None,
         Fired::Never => format!("no detection within {}", Unit::Ps.show(seen.watched.0)),
@@ -161,7 +161,7 @@ fn departure(seen: &Seen, prediction: &Prediction) -> Option<(String, String)> {
 
 /// The same against the polls that the phase of this storm leaves.
 fn off_the_grid(
-    seen: &Seen,
+    seen: &StormTrial,
     rule: &Rule,
     stimulus: &Stimulus,
     (phase, slack): (&Phase, Dur),

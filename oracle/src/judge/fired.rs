@@ -2,7 +2,7 @@
 //! counting where it does not.
 
 use super::stats;
-use super::{Fired, Grid, Seen, Subject};
+use super::{Fired, Grid, StormTrial, Subject};
 use crate::spec::pfcwd::{Chance, Rule, Stimulus};
 use crate::verdict::Taken;
 use crate::{Finding, Judgement, Resolution};
@@ -24,7 +24,7 @@ pub struct Storms {
     /// The length of the pause.
     pub length: Dur,
     /// What each trial showed.
-    pub trials: Vec<Seen>,
+    pub trials: Vec<StormTrial>,
 }
 
 /// Judges storms of one length. `want`: what the case wants instead of the prediction.
@@ -42,13 +42,13 @@ pub fn judge(
         let word = if want { "must fire" } else { "must not fire" };
         prediction.text = format!("{word}, as the case wants; {}", prediction.text);
     }
-    let must = |seen: &Seen| want.or_else(|| must(seen, rule, stimulus, grid, limits.slack));
-    let finding = |seen: &Seen| departure(subject, seen, must(seen)?);
+    let must = |seen: &StormTrial| want.or_else(|| must(seen, rule, stimulus, grid, limits.slack));
+    let finding = |seen: &StormTrial| departure(subject, seen, must(seen)?);
     let mut findings: Vec<Finding> = storms.trials.iter().filter_map(finding).collect();
     if want.is_none() && grid.phase().is_none() && findings.is_empty() {
         findings.extend(miscounted(subject, rule, stimulus, storms, limits.alpha));
     }
-    let frames = storms.trials.iter().find_map(Seen::detection).map(|at| at.frames.clone());
+    let frames = storms.trials.iter().find_map(StormTrial::detection).map(|at| at.frames.clone());
     let reading = Reading {
         unit: Unit::Ppm,
         span: measured(rule, stimulus, storms, grid, limits),
@@ -89,7 +89,7 @@ fn told(
 
 /// Why a storm that nothing detected does not show that nothing does: the trial was over before its pause and before the latest
 /// detection.
-pub fn unshown(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<String> {
+pub fn unshown(seen: &StormTrial, rule: &Rule, stimulus: &Stimulus) -> Option<String> {
     if seen.detection().is_some() {
         return None;
     }
@@ -99,7 +99,13 @@ pub fn unshown(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<String> 
 }
 
 /// What this storm must do, if anything is certain of it, whatever `slack` hides.
-fn must(seen: &Seen, rule: &Rule, stimulus: &Stimulus, grid: &Grid, slack: Dur) -> Option<bool> {
+fn must(
+    seen: &StormTrial,
+    rule: &Rule,
+    stimulus: &Stimulus,
+    grid: &Grid,
+    slack: Dur,
+) -> Option<bool> {
     // Both ends of the pause may be off.
     let shorter = seen.pause_length.saturating_sub(slack);
     let longer = seen.pause_length + slack * 2;
@@ -116,7 +122,7 @@ fn must(seen: &Seen, rule: &Rule, stimulus: &Stimulus, grid: &Grid, slack: Dur) 
 }
 
 /// The finding of a storm that did not do what it must.
-fn departure(subject: &Subject, seen: &Seen, must: bool) -> Option<Finding> {
+fn departure(subject: &Subject, seen: &StormTrial, must: bool) -> Option<Finding> {
     let length = seen.pause_length;
     let (want, got) = match (&seen.fired, must) {
         (Fired::At(_), true) | (Fired::Never, false) => return None,
@@ -147,7 +153,7 @@ fn miscounted(
 }
 
 /// Trials, and how many of them were detected.
-fn counts(trials: &[Seen]) -> (u32, u32) {
+fn counts(trials: &[StormTrial]) -> (u32, u32) {
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let fired = trials.iter().filter(|seen| seen.detection().is_some()).count();
     (count(trials.len()), count(fired))

@@ -1,6 +1,6 @@
 //! What the tests of this folder share: rules, subjects, and devices that behave by the closed form.
 
-use super::{Fired, Seen, Sighting, Subject};
+use super::{Fired, Sighting, StormTrial, Subject};
 use crate::spec::pfcwd::{Rule, Stimulus};
 use rig_capture::{FrameRef, Span};
 use rig_lab::{Action, Charge, RuleFamily};
@@ -54,7 +54,13 @@ pub(super) struct Device {
 
 impl Device {
     /// What a storm at `start`, `length` long, shows of the device; its last frame comes 1 ms before the pause ends.
-    pub(super) fn storm(&self, trial: u32, start: Time, length: Dur, data: &Stimulus) -> Seen {
+    pub(super) fn storm(
+        &self,
+        trial: u32,
+        start: Time,
+        length: Dur,
+        data: &Stimulus,
+    ) -> StormTrial {
         let tail = Dur::ms(1).min(length);
         let p = self.rule.poll_interval.0;
         let until_poll = |at: Time| Dur((self.polls.0 + p - at.0 % p) % p);
@@ -70,7 +76,7 @@ impl Device {
         let restored = detected
             .and_then(|_| self.rule.restores_after(until_poll(start + from)))
             .map(|after| sighting((from + after).0));
-        Seen {
+        StormTrial {
             trial,
             storm_start: start,
             pause_length: length,
@@ -87,7 +93,7 @@ impl Device {
 
 /// The same storm seen by a rig whose stamp of its start is off by `early` and of its end by `late`, both below `slack`,
 /// and whose readings allow for that.
-pub(super) fn off(seen: &Seen, (early, late): (Dur, Dur), slack: Dur) -> Seen {
+pub(super) fn off(seen: &StormTrial, (early, late): (Dur, Dur), slack: Dur) -> StormTrial {
     let wider = |at: &Sighting| Sighting {
         after: Span {
             lo: (at.after.lo + early.0).saturating_sub(slack.0 * 2),
@@ -95,7 +101,7 @@ pub(super) fn off(seen: &Seen, (early, late): (Dur, Dur), slack: Dur) -> Seen {
         },
         frames: at.frames.clone(),
     };
-    Seen {
+    StormTrial {
         storm_start: Time(seen.storm_start.0 - early.0),
         pause_length: seen.pause_length + late,
         pause_end: seen.pause_end + late,

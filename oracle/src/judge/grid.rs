@@ -4,7 +4,7 @@
 //! are congruent modulo P on the session's clock. Two of them give the phase under the declared P; if more do not fit,
 //! their distances tell the P that the device really has.
 
-use super::{Seen, Sighting};
+use super::{Sighting, StormTrial};
 use crate::spec::pfcwd::Rule;
 use crate::{Alike, Finding};
 use rig_capture::{FrameRef, Span};
@@ -99,11 +99,11 @@ impl Grid {
     }
 
     /// The same, from what the trials showed.
-    pub fn of_trials(rule: &Rule, trials: &[Seen]) -> Grid {
+    pub fn of_trials(rule: &Rule, trials: &[StormTrial]) -> Grid {
         if trials.iter().any(|seen| seen.restarted) {
             return Grid::Unknown;
         }
-        let poll = |seen: &Seen| {
+        let poll = |seen: &StormTrial| {
             let Sighting { after, frames } = seen.detection()?;
             let start = seen.storm_start.0;
             let at = rule.decided(Span { lo: start + after.lo, hi: start + after.hi });
@@ -114,7 +114,7 @@ impl Grid {
 
     /// The poll intervals and the lateness of polls that these detections do not tell from the declared ones: as much as two readings leave
     /// open, over the intervals between them, and as much as the declared lateness hides. Nothing where no two of them tell.
-    pub fn alike(rule: &Rule, trials: &[Seen]) -> Vec<Alike> {
+    pub fn alike(rule: &Rule, trials: &[StormTrial]) -> Vec<Alike> {
         let restarted = trials.iter().any(|seen| seen.restarted);
         if !rule.is_polled() || rule.restoration_time.is_none() || restarted {
             return Vec::new();
@@ -123,7 +123,7 @@ impl Grid {
             return Vec::new();
         }
         let p = rule.poll_interval;
-        let at = |seen: &Seen| {
+        let at = |seen: &StormTrial| {
             let after = seen.detection()?.after;
             let start = seen.storm_start.0;
             Some(rule.decided(Span { lo: start + after.lo, hi: start + after.hi }))

@@ -4,7 +4,7 @@
 //! storm near a poll: it starts before the grid on which the actions lie, yet after the poll itself, and so is detected a whole
 //! interval later than it should, or the other way round.
 
-use super::{Phase, Seen};
+use super::{Phase, StormTrial};
 use crate::Alike;
 use crate::spec::pfcwd::Rule;
 use core::ops::Bound;
@@ -18,7 +18,7 @@ pub(super) fn resolution(
     rule: &Rule,
     (interval, slack, blur): (Span, Dur, Dur),
     phase: Option<&Phase>,
-    trials: &[Seen],
+    trials: &[StormTrial],
 ) -> Alike {
     let latency = rule.latency();
     let whole = Dur(interval.hi - interval.lo);

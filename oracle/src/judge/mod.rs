@@ -20,11 +20,11 @@ pub mod place;
 pub mod ramp;
 pub mod restoration;
 pub mod search;
-mod seen;
 pub mod stats;
+mod storm_trial;
 pub mod tally;
 
 pub use grid::{Grid, Phase, Poll};
 pub use place::{Ask, Place, Planner, Setup};
 pub use search::{Found, Search};
-pub use seen::{Fired, Seen, Sighting, Subject};
+pub use storm_trial::{Fired, Sighting, StormTrial, Subject};

@@ -3,7 +3,7 @@
 //! strays: some ten trials instead of a thousand. Without a grid, because of jitter, of polls that are left out or of drifting clocks, storms are
 //! spread at random and counted.
 
-use super::{Grid, Phase, Seen, stats};
+use super::{Grid, Phase, StormTrial, stats};
 use crate::spec::pfcwd::{Chance, Rule, Stimulus};
 use rig_capture::Span;
 use rig_units::Dur;
@@ -42,7 +42,7 @@ pub struct Planner {
     calibrations: u32,
     done: Vec<u32>,
     voids: u32,
-    seen: Vec<Seen>,
+    seen: Vec<StormTrial>,
 }
 
 /// What a planner is told of the rig.
@@ -113,7 +113,7 @@ impl Planner {
     }
 
     /// Tells what a trial showed.
-    pub fn seen(&mut self, ask: &Ask, seen: &Seen) {
+    pub fn seen(&mut self, ask: &Ask, seen: &StormTrial) {
         self.spent(ask);
         self.seen.push(seen.clone());
     }

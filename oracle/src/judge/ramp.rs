@@ -1,7 +1,7 @@
 //! The trigger ramp: the probability of a detection over the length of the storm (F14).
 
 use super::fired::{self, Limits, Storms};
-use super::{Fired, Grid, Seen, Subject};
+use super::{Fired, Grid, StormTrial, Subject};
 use crate::spec::pfcwd::{Rule, Stimulus};
 use crate::verdict::{Curve, CurvePoint};
 use crate::{Finding, Judgement};
@@ -23,11 +23,11 @@ pub fn judge(
     subject: &Subject,
     rule: &Rule,
     stimulus: &Stimulus,
-    calibrations: &[Seen],
+    calibrations: &[StormTrial],
     lengths: &[Storms],
     limits: &Limits,
 ) -> Ramp {
-    let mut all: Vec<Seen> = calibrations.to_vec();
+    let mut all: Vec<StormTrial> = calibrations.to_vec();
     all.extend(lengths.iter().flat_map(|storms| storms.trials.iter().cloned()));
     all.sort_by_key(|seen| seen.storm_start);
     let grid = Grid::of_trials(rule, &all);

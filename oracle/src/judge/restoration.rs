@@ -2,7 +2,7 @@
 //! the polls is known, the very poll that is predicted.
 
 use super::detection::{hull, sharpest, show, too_soon, too_wide};
-use super::{Grid, Phase, Seen, Sighting, Subject};
+use super::{Grid, Phase, Sighting, StormTrial, Subject};
 use crate::spec::pfcwd::{Rule, Stimulus, Storm, recovers};
 use crate::verdict::Taken;
 use crate::{Finding, Judgement, Prediction, Resolution};
@@ -21,14 +21,15 @@ pub fn judge(
     rule: &Rule,
     stimulus: &Stimulus,
     slack: Dur,
-    trials: &[Seen],
+    trials: &[StormTrial],
 ) -> Judgement {
-    let stormed: Vec<&Seen> = trials.iter().filter(|seen| seen.detection().is_some()).collect();
+    let stormed: Vec<&StormTrial> =
+        trials.iter().filter(|seen| seen.detection().is_some()).collect();
     let grid = Grid::of_trials(rule, trials);
-    let departure = |seen: &Seen| {
+    let departure = |seen: &StormTrial| {
         departure(seen, rule, stimulus).or_else(|| off_the_grid(seen, rule, grid.phase()?, slack))
     };
-    let finding = |seen: &Seen| {
+    let finding = |seen: &StormTrial| {
         let (want, got) = departure(seen)?;
         let shown = seen.restored.as_ref().or(seen.detection());
         let frames = shown.map(|at| at.frames.clone()).unwrap_or_default();
@@ -62,7 +63,7 @@ pub fn judge(
 }
 
 /// Why a storm that was detected and not restored shows nothing: the trial was over before the latest restoration.
-pub fn unshown(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<String> {
+pub fn unshown(seen: &StormTrial, rule: &Rule, stimulus: &Stimulus) -> Option<String> {
     if seen.restored.is_some() {
         return None;
     }
@@ -70,7 +71,7 @@ pub fn unshown(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<String> 
 }
 
 /// Why a storm that was restored shows nothing of when. What counts from the detection is known no better than that.
-pub fn untimed(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<String> {
+pub fn untimed(seen: &StormTrial, rule: &Rule, stimulus: &Stimulus) -> Option<String> {
     seen.restored.as_ref()?;
     let predicted = if recovers(rule.family) {
         rule.predicted_recovery()?.span
@@ -84,14 +85,14 @@ pub fn untimed(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<String> 
 }
 
 /// When a storm's queue was restored. One that never was has no time.
-fn when(seen: &Seen, rule: &Rule) -> Span {
+fn when(seen: &StormTrial, rule: &Rule) -> Span {
     let at = seen.restored.as_ref();
     at.map_or(Span::exactly(u64::MAX), |at| latency(seen, rule, at.after))
 }
 
 /// The interval for all storms together, or a probability of nothing when the rule never restores.
-fn prediction(rule: &Rule, stimulus: &Stimulus, stormed: &[&Seen]) -> Prediction {
-    let tail = |seen: &&Seen| seen.pause_end.saturating_sub(seen.last_frame);
+fn prediction(rule: &Rule, stimulus: &Stimulus, stormed: &[&StormTrial]) -> Prediction {
+    let tail = |seen: &&StormTrial| seen.pause_end.saturating_sub(seen.last_frame);
     let tails = || stormed.iter().map(tail);
     let (shortest, longest) =
         (tails().min().unwrap_or_default(), tails().max().unwrap_or_default());
@@ -116,7 +117,7 @@ fn prediction(rule: &Rule, stimulus: &Stimulus, stormed: &[&Seen]) -> Prediction
 }
 
 /// An instant of the trial, moved to count from the storm's last frame, or from the detection.
-fn latency(seen: &Seen, rule: &Rule, after: Span) -> Span {
+fn latency(seen: &StormTrial, rule: &Rule, after: Span) -> Span {
     let from = match (rule.family, seen.detection()) {
         (family, Some(detected)) if recovers(family) => detected.after,
         _ => Span::exactly(seen.last_frame.0),
@@ -125,7 +126,7 @@ fn latency(seen: &Seen, rule: &Rule, after: Span) -> Span {
 }
 
 /// What was wanted of a trial that departs from its interval, and what it showed; `None` when it does not depart.
-fn departure(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<(String, String)> {
+fn departure(seen: &StormTrial, rule: &Rule, stimulus: &Stimulus) -> Option<(String, String)> {
     let got = seen.restored.as_ref();
     let Some(window) = window(seen, rule, stimulus) else {
         let Sighting { after, .. } = got?;
@@ -149,7 +150,7 @@ fn departure(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<(String, S
 }
 
 /// The interval that this storm leaves, counted from its start. The detection is known to within its reading only.
-fn window(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<Span> {
+fn window(seen: &StormTrial, rule: &Rule, stimulus: &Stimulus) -> Option<Span> {
     let (pause_end, last_frame) = (seen.pause_end, seen.last_frame);
     let detected = rule.decided(seen.detection()?.after);
     let storm = |at: u64| Storm { last_frame, pause_end, detected: Dur(at) };
@@ -165,7 +166,12 @@ fn window(seen: &Seen, rule: &Rule, stimulus: &Stimulus) -> Option<Span> {
 }
 
 /// The same against the polls that the phase leaves, for a storm that outlasts its detection.
-fn off_the_grid(seen: &Seen, rule: &Rule, phase: &Phase, slack: Dur) -> Option<(String, String)> {
+fn off_the_grid(
+    seen: &StormTrial,
+    rule: &Rule,
+    phase: &Phase,
+    slack: Dur,
+) -> Option<(String, String)> {
     let from = match rule.family {
         RuleFamily::Cisco8000 => seen.pause_end,
         RuleFamily::Broadcom

@@ -6,7 +6,7 @@ use super::measurement::{Known, Needs, Red, Tells, seen_in, subject};
 use super::watchdog::subject::Subject;
 use super::watchdog::{seen_whole, watch};
 use crate::judge::answers::NOT_MEASURED;
-use crate::judge::{Seen, detection};
+use crate::judge::{StormTrial, detection};
 use crate::spec::pfcwd::{Rule, recovers};
 use crate::trials::context::Context;
 use crate::verdict::Doubt;
@@ -104,7 +104,7 @@ fn judge(done: &JudgeContext<'_>, subject: &Subject, judged: &mut Judged) {
 
 /// From when the action surely had begun until the storm may have been over, on the trial's clock.
 fn window(
-    seen: &Seen,
+    seen: &StormTrial,
     (context, rule): (&Context<'_>, &Rule),
     observation: &Observation,
     view: &ActionView,

@@ -9,7 +9,7 @@ use super::limits;
 use super::measurement::{Known, Red, Tells};
 use super::served;
 use crate::Prediction;
-use crate::judge::Seen;
+use crate::judge::StormTrial;
 use crate::judge::answers::NOT_MEASURED;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
@@ -352,7 +352,7 @@ fn show(span: Span) -> String {
     if span.lo == span.hi { span.lo.to_string() } else { format!("{} to {}", span.lo, span.hi) }
 }
 
-fn what(_seen: &Seen, family: RuleFamily) -> &'static str {
+fn what(_seen: &StormTrial, family: RuleFamily) -> &'static str {
     match family {
         RuleFamily::IntervalCounter => "the tripping check",
         RuleFamily::Hardware => "the timer that ran out",

@@ -8,7 +8,7 @@ use super::judged::{At, Judged};
 use super::measurement::{Known, Needs, Placement, Red, Tells, seen_in, subject};
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::fired::{self, Limits, Storms};
-use crate::judge::{self, Fired, Grid, Seen, detection, ramp, restoration};
+use crate::judge::{self, Fired, Grid, StormTrial, detection, ramp, restoration};
 use crate::trials::ask::Role;
 use crate::trials::context::Context;
 use crate::trials::kept::Kept;
@@ -180,7 +180,7 @@ pub(super) fn seen_whole(
     done: &JudgeContext<'_>,
     trial: &Trial,
     subject: &Subject,
-) -> Result<Seen, Doubt> {
+) -> Result<StormTrial, Doubt> {
     if let Some(doubt) = changed(trial) {
         return Err(doubt);
     }
@@ -192,7 +192,11 @@ pub(super) fn seen_whole(
 ///
 /// # Errors
 /// Why it shows nothing.
-pub(super) fn seen(context: &Context<'_>, trial: &Trial, subject: &Subject) -> Result<Seen, Doubt> {
+pub(super) fn seen(
+    context: &Context<'_>,
+    trial: &Trial,
+    subject: &Subject,
+) -> Result<StormTrial, Doubt> {
     let (watch, view) = (watch(context, trial)?, ActionView::from(context.switch()));
     let places = watch.places(&trial.script, subject).ok_or_else(|| Doubt {
         reason: "not-observable",
@@ -271,11 +275,11 @@ fn telling(
     done: &JudgeContext<'_>,
     (watch, measure): (&Watch, &Watchdog),
     (at, about): (At, &judge::Subject),
-    seen: Vec<Seen>,
+    seen: Vec<StormTrial>,
     judged: &mut Judged,
-) -> Vec<Seen> {
+) -> Vec<StormTrial> {
     let (rule, stimulus) = (&watch.rule, &watch.stimulus_within(done.bound()));
-    let unshown = |seen: &Seen| match measure.act {
+    let unshown = |seen: &StormTrial| match measure.act {
         Act::Detection(at_most) => {
             detection::unshown(seen, rule, stimulus, (at_most, limits(done).slack))
                 .or_else(|| detection::untimed(seen, rule, stimulus, at_most))
@@ -303,7 +307,7 @@ fn telling(
 
 /// Why the end of an action that forwards does not show: what the device keeps to itself meanwhile is the PFC that it would send by the
 /// stormed port, so that only a stream that comes in there can show that it sends some again.
-fn hidden(done: &JudgeContext<'_>, measure: &Watchdog, seen: &Seen) -> Option<String> {
+fn hidden(done: &JudgeContext<'_>, measure: &Watchdog, seen: &StormTrial) -> Option<String> {
     let forwards = done.context.switch().pfcwd.action == rig_lab::Action::Forward;
     let from = done.context.case.streams.get(&measure.subject.stream).map(|stream| &stream.from);
     let stormed = done.context.case.storms.get(&measure.subject.storm).map(|storm| &storm.from);
@@ -325,7 +329,7 @@ fn all_seen<'t>(
     (at, trials): (At, impl Iterator<Item = Cow<'t, Trial>>),
     measure: &Watchdog,
     judged: &mut Judged,
-) -> Option<Vec<Seen>> {
+) -> Option<Vec<StormTrial>> {
     let (mut all, mut unshown) = (Vec::new(), None);
     for trial in trials {
         match seen_whole(done, &trial, &measure.subject) {
@@ -360,7 +364,7 @@ fn changed(trial: &Trial) -> Option<Doubt> {
 
 /// Detection and restoration are predicted of a watchdog that sees the whole of a storm: one that is started afresh from the storm's
 /// start until its queue is restored saw a part of it. What it did before and does after is as any other start.
-fn restarted(done: &JudgeContext<'_>, trial: &Trial, seen: &Seen) -> Option<Doubt> {
+fn restarted(done: &JudgeContext<'_>, trial: &Trial, seen: &StormTrial) -> Option<Doubt> {
     let rule = &watch(done.context, trial).ok()?.rule;
     let slack = done.context.slack_within(done.bound());
     let start = Dur(seen.storm_start.0.saturating_sub(trial.observation.origin.0));

@@ -1,4 +1,4 @@
-//! How much headroom SONiC gives a lossless priority group: its vendors' sizing rules (formula F6; F15 for the pools).
+//! How much headroom SONiC gives a lossless priority group: its vendors' sizing rules (formula F6).
 //!
 //! The rule has changed. [`Rule::Bytes`] is the one that the goldens follow: its author published four results with it,
 //! and they come out to the byte (sonic-swss pull request 3235). What the other releases do differently:
@@ -22,9 +22,6 @@
 //! within a billionth of a whole KiB.
 
 mod fraction;
-mod pools;
-
-pub use pools::{Memory, Pools, SharedHeadroom, barefoot_shared_headroom};
 
 use fraction::Fraction;
 use rig_units::{Bytes, Dur, Length, PFC_BUDGETS, PortSpeed, Quanta};

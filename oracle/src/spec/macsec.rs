@@ -109,7 +109,7 @@ pub type Epochs = [(Time, Macsec)];
 
 /// What becomes of every frame, in the order in which they came.
 pub fn outcomes(epochs: &Epochs, arrivals: &[Arrival]) -> Vec<Outcome> {
-    let mut seen = Seen::default();
+    let mut seen = ReplayState::default();
     let mut current = 0;
     arrivals
         .iter()
@@ -125,14 +125,14 @@ pub fn outcomes(epochs: &Epochs, arrivals: &[Arrival]) -> Vec<Outcome> {
 
 /// What the frames before one have left.
 #[derive(Debug, Default)]
-struct Seen {
+struct ReplayState {
     /// The greatest valid packet number of each association.
     greatest: BTreeMap<u8, u64>,
     /// The association before the one in use.
     before: Option<u8>,
 }
 
-impl Seen {
+impl ReplayState {
     /// A new association begins with nothing seen; the one before it stays in use.
     fn rekeyed(&mut self, from: u8, to: u8) {
         if from != to {
@@ -142,7 +142,7 @@ impl Seen {
     }
 }
 
-fn outcome(macsec: &Macsec, arrival: &Arrival, seen: &mut Seen) -> Outcome {
+fn outcome(macsec: &Macsec, arrival: &Arrival, seen: &mut ReplayState) -> Outcome {
     let by = |reception: Reception, fate: Fate| Outcome {
         fate,
         pauses: arrival.pfc && fate.passes() && reception == Reception::Honour,
@@ -157,7 +157,7 @@ fn outcome(macsec: &Macsec, arrival: &Arrival, seen: &mut Seen) -> Outcome {
 }
 
 /// What a tag comes to. The first check that fails tells.
-fn tagged(macsec: &Macsec, secured: &Secured, seen: &mut Seen) -> Fate {
+fn tagged(macsec: &Macsec, secured: &Secured, seen: &mut ReplayState) -> Fate {
     let Secured { an, pn, tamper, .. } = *secured;
     let in_use = an == macsec.encoding_sa || Some(an) == seen.before;
     let late = seen

@@ -74,13 +74,13 @@ fn told(format: Format, image: &Image, text: &str) {
 }
 
 /// What the frames come to, and where they go.
-struct Seen {
+struct FrameSink {
     finder: Finder,
     file: FrameFile<File>,
     failed: Option<String>,
 }
 
-impl Seen {
+impl FrameSink {
     fn take(&mut self, at: Time, sent: bool, bytes: &[u8]) {
         if let Ok(Packet::Roce { frame, icrc_ok }) = packet::parse(bytes) {
             self.finder.take(0, at, &frame, icrc_ok);
@@ -102,7 +102,7 @@ fn perftest(args: &PerftestArgs) -> Result<Exit, GuestFault> {
     let about = "an unmodified perftest in a guest, and the rig as its server; what a rule lost is not here";
     let file = FrameFile::begin(file, about, rig_guests::guest::TAP, SPEED).map_err(failed)?;
     let mut guest = Guest::boot(&image, rig_guests::GuestRole::Nic, &args.out.join("console"))?;
-    let seen = Arc::new(Mutex::new(Seen { finder: Finder::default(), file, failed: None }));
+    let seen = Arc::new(Mutex::new(FrameSink { finder: Finder::default(), file, failed: None }));
     let session = Perftest {
         program: args.program.clone(),
         flags: args.flags.clone(),

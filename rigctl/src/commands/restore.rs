@@ -2,7 +2,7 @@
 
 use super::input::Bad;
 use crate::cli::RestoreArgs;
-use crate::executor::wire::Reach;
+use crate::executor::wire::ControlPath;
 use crate::rights::{self, Work};
 use crate::{state, stderr, stdout};
 use rig_dut::journal;
@@ -33,7 +33,7 @@ pub fn restore(args: &RestoreArgs) -> Result<Exit, Bad> {
 ///
 /// # Errors
 /// What could not be put back.
-pub fn mend(wire: &Interfaces, reach: &Reach) -> Result<(), String> {
+pub fn mend(wire: &Interfaces, reach: &ControlPath) -> Result<(), String> {
     let ours = |entry: &journal::Entry| {
         let own = |interface: &String| entry.change.is_to_interface(interface);
         wire.interfaces.iter().any(own)

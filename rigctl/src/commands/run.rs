@@ -5,7 +5,7 @@ use super::restore;
 use crate::cli::{EffortLevel, Format, Keep, RunArgs};
 use crate::executor::Benches;
 use crate::executor::guest::{GuestHost, GuestNics};
-use crate::executor::wire::{Bridged, Reach, Serve, Start};
+use crate::executor::wire::{Bridged, ControlPath, Serve, Start};
 use crate::fence::{self, Gap};
 use crate::folder::{self, NoTrouble, Refused, Trouble};
 use crate::interrupt::Requests;
@@ -131,7 +131,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
         });
     }
     let mended = match &input.lab.transport {
-        Transport::Interfaces(wire) => restore::mend(wire, &Reach::of(&input.lab)),
+        Transport::Interfaces(wire) => restore::mend(wire, &ControlPath::of(&input.lab)),
         Transport::Virtual | Transport::Veth(_) | Transport::Guests(_) => Ok(()),
     };
     let tried = mended.and_then(|()| {
@@ -310,7 +310,7 @@ fn benches(lab: &Lab, journal: &Arc<Journal>, stop: &Arc<Stop>) -> Option<Arc<Be
         }
         Transport::Interfaces(wire) => {
             // There is one device at one set of interfaces.
-            let reach = Reach::of(lab);
+            let reach = ControlPath::of(lab);
             Some(Benches::new(Start::Cabled(wire.clone(), reach, Arc::clone(journal)), 1))
         }
         Transport::Guests(wire) => {

@@ -27,7 +27,7 @@ pub struct Ledger {
 
 /// What was seen during one trial.
 #[derive(Debug)]
-pub struct Seen {
+pub struct TrialRecord {
     /// Recorded frames, in order.
     pub records: Vec<Record>,
     /// Frames of each stream.
@@ -177,10 +177,10 @@ impl Ledger {
     }
 
     /// Ends: all that was seen.
-    pub fn finish(self) -> Seen {
+    pub fn finish(self) -> TrialRecord {
         let streams = self.streams.iter().map(|stream| stream.count).collect();
         let Ledger { records, loads, unrecorded, spool, .. } = self;
-        Seen { records: in_order(records), streams, loads, unrecorded, spool }
+        TrialRecord { records: in_order(records), streams, loads, unrecorded, spool }
     }
 }
 

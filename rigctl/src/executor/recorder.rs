@@ -1,6 +1,6 @@
 //! What the engine's hosts, which are the rig's ports, see during one trial.
 
-use super::ledger::{Ledger, Seen};
+use super::ledger::{Ledger, TrialRecord};
 use crate::stop::Stop;
 use rig_capture::pcapng::Spool;
 use rig_capture::{Dir, Record, What};
@@ -103,7 +103,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Ends: all that was seen.
-    pub fn finish(self) -> Seen {
+    pub fn finish(self) -> TrialRecord {
         self.ledger.finish()
     }
 

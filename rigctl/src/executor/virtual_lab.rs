@@ -3,7 +3,7 @@
 //! One session is one device, configured once, for any number of trials: its poll loop goes on between them, as a real
 //! device's does, so that a later trial can be placed against what earlier ones found out.
 
-use super::ledger::Seen;
+use super::ledger::TrialRecord;
 use super::recorder::Recorder;
 use super::sampler::Sampler;
 use super::wire::broken::Broken;
@@ -136,7 +136,7 @@ impl VirtualLab {
             return Err(error.into());
         }
         self.next_id = self.next_id.wrapping_add(recorder.used());
-        let Seen { records, streams, loads, unrecorded, spool } = recorder.finish();
+        let TrialRecord { records, streams, loads, unrecorded, spool } = recorder.finish();
         self.spooled = spool.map(Spool::finish);
         let since =
             |event: DutEvent| Some(DutEvent { at: Time(event.at.since(origin)?.0), ..event });

@@ -32,14 +32,14 @@ pub fn split(lab: &Lab, only: Option<&str>, cases: &[&Case], texts: &[String]) -
         let Ok(typed) = mutation::parse(text) else { continue };
         // The nearest that any case came to it.
         match chosen.iter().map(|(profile, case)| reach(profile, case, &typed)).max() {
-            Some(Reach::Felt) => all.felt.push(text.clone()),
-            Some(Reach::Unchanged) => {
+            Some(Nearness::Felt) => all.felt.push(text.clone()),
+            Some(Nearness::Unchanged) => {
                 let path = typed.path();
                 all.idle.push(format!("`--mutate {text}` changes nothing: `{path}` is unset, or it is that, where a case runs"));
             }
             // What no device at all has is told where mutations are read.
-            Some(Reach::OtherKind) if !is_known(&typed) => {}
-            Some(Reach::OtherKind) => {
+            Some(Nearness::OtherKind) if !is_known(&typed) => {}
+            Some(Nearness::OtherKind) => {
                 let part = typed.path().split('.').next().unwrap_or_default();
                 let devices = chosen
                     .iter()
@@ -48,7 +48,7 @@ pub fn split(lab: &Lab, only: Option<&str>, cases: &[&Case], texts: &[String]) -
                 let told = format!("`--mutate {text}`: no device that a case runs on has `{part}`");
                 all.refused.push(format!("{}\n   = want: {want}", hidden(&told)));
             }
-            Some(Reach::Elsewhere) | None => {
+            Some(Nearness::Elsewhere) | None => {
                 let where_to = match &typed.device {
                     Some(device) => format!("on a system with a device `{device}`"),
                     None => format!("in lab {}", lab.name),
@@ -89,7 +89,7 @@ fn accepted(kinds: &BTreeSet<Kind>) -> String {
 
 /// How near a mutation comes to a case, the nearest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Reach {
+enum Nearness {
     /// No device of that name is on its device under test.
     Elsewhere,
     /// Its device has no such part.
@@ -99,9 +99,9 @@ enum Reach {
     Felt,
 }
 
-fn reach(profile: &Profile, case: &Case, typed: &Typed) -> Reach {
+fn reach(profile: &Profile, case: &Case, typed: &Typed) -> Nearness {
     let devices = devices(profile, typed.device.as_deref());
-    devices.iter().map(|device| on(device, case, typed)).max().unwrap_or(Reach::Elsewhere)
+    devices.iter().map(|device| on(device, case, typed)).max().unwrap_or(Nearness::Elsewhere)
 }
 
 /// The devices among those of a case that it is put into.
@@ -115,17 +115,17 @@ fn devices<'a>(profile: &'a Profile, name: Option<&str>) -> Vec<&'a Profile> {
     (0..).zip(&system.devices).filter_map(named).collect()
 }
 
-fn on(device: &Profile, case: &Case, typed: &Typed) -> Reach {
+fn on(device: &Profile, case: &Case, typed: &Typed) -> Nearness {
     if !device.kind.has(typed.path().split('.').next().unwrap_or_default()) {
-        return Reach::OtherKind;
+        return Nearness::OtherKind;
     }
-    let Mutation::Override { path, value } = &typed.mutation else { return Reach::Felt };
+    let Mutation::Override { path, value } = &typed.mutation else { return Nearness::Felt };
     let steps = case.steps.iter().filter_map(|step| match &step.what {
         CaseAction::Configure(setting) => Some(setting),
         _ => None,
     });
     if steps.chain(&case.configure).any(|setting| setting.path == *path) {
-        return Reach::Felt;
+        return Nearness::Felt;
     }
     // What stands between the rig and a NIC is as the lab has it: a case configures the NIC.
     let configured: Vec<Declared> = if case.kind == Kind::System || device.kind == case.kind {
@@ -138,7 +138,7 @@ fn on(device: &Profile, case: &Case, typed: &Typed) -> Reach {
         declared.overridden(path, value).is_ok_and(|changed| changed != *declared)
     };
     let changed = configured.iter().any(changes);
-    if changed { Reach::Felt } else { Reach::Unchanged }
+    if changed { Nearness::Felt } else { Nearness::Unchanged }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// One round that was run to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Done {
+pub(crate) struct LoggedRound {
     /// The state of the code, as git calls it.
     pub(crate) code: String,
     /// The check, by name.
@@ -24,16 +24,16 @@ pub(crate) struct Done {
     pub(crate) command: String,
 }
 
-impl Done {
+impl LoggedRound {
     fn line(&self) -> String {
-        let Done { code, check, round, exit, took, command } = self;
+        let LoggedRound { code, check, round, exit, took, command } = self;
         format!("{code}\t{check}\t{round}\t{exit}\t{}\t{command}\n", took.as_millis())
     }
 
-    fn of(line: &str) -> Option<Done> {
+    fn of(line: &str) -> Option<LoggedRound> {
         let mut parts = line.splitn(6, '\t');
         let mut next = || parts.next();
-        Some(Done {
+        Some(LoggedRound {
             code: next()?.to_owned(),
             check: next()?.to_owned(),
             round: next()?.parse().ok()?,
@@ -48,7 +48,7 @@ impl Done {
 #[derive(Debug)]
 pub(crate) struct Log {
     file: PathBuf,
-    pub(crate) done: Vec<Done>,
+    pub(crate) done: Vec<LoggedRound>,
 }
 
 impl Log {
@@ -62,12 +62,12 @@ impl Log {
         if whole.len() < text.len() {
             std::fs::write(file, whole)?;
         }
-        let done = whole.lines().filter_map(Done::of).collect();
+        let done = whole.lines().filter_map(LoggedRound::of).collect();
         Ok(Log { file: file.to_owned(), done })
     }
 
     /// Adds a line.
-    pub(crate) fn add(&mut self, done: Done) -> io::Result<()> {
+    pub(crate) fn add(&mut self, done: LoggedRound) -> io::Result<()> {
         let mut file = OpenOptions::new().create(true).append(true).open(&self.file)?;
         file.write_all(done.line().as_bytes())?;
         self.done.push(done);
@@ -99,7 +99,7 @@ impl Log {
     }
 
     /// The rounds of a check with this code.
-    pub(crate) fn of(&self, check: &Check, code: &str) -> impl Iterator<Item = &Done> {
+    pub(crate) fn of(&self, check: &Check, code: &str) -> impl Iterator<Item = &LoggedRound> {
         self.done.iter().filter(move |done| done.check == check.name && done.code == code)
     }
 }
@@ -113,8 +113,8 @@ mod tests {
         Check { name, about: "", share, rounds, round: |_| Round::Rigctl(Vec::new()) }
     }
 
-    fn done(code: &str, check: &Check, round: u64, seconds: u64) -> Done {
-        Done {
+    fn done(code: &str, check: &Check, round: u64, seconds: u64) -> LoggedRound {
+        LoggedRound {
             code: code.to_owned(),
             check: check.name.to_owned(),
             round,

@@ -2,7 +2,6 @@
 
 use super::breach::Breach;
 use super::tree::{Source, product};
-use std::collections::BTreeSet;
 
 /// The longest file that is still one room.
 const LONGEST: usize = 500;
@@ -119,43 +118,6 @@ pub(crate) fn vendors(sources: &[Source]) -> Vec<Breach> {
         })
     })
     .collect()
-}
-
-/// Where measures are: what each is called stands there alone.
-const MEASURES: &str = "oracle/src/measure/";
-
-/// Names of measures in code of the product that is none of theirs.
-pub(crate) fn measures(sources: &[Source]) -> Vec<Breach> {
-    let (own, others): (Vec<&Source>, Vec<&Source>) =
-        product(sources).into_iter().partition(|source| source.path.starts_with(MEASURES));
-    let lines = own.iter().flat_map(|source| source.product());
-    let named =
-        lines.filter_map(|(_, line)| line.trim().strip_prefix("name: \"")?.strip_suffix("\","));
-    let names: BTreeSet<&str> = named.collect();
-    let rooms: BTreeSet<&str> =
-        names.iter().filter_map(|name| name.split_once('.')).map(|(room, _)| room).collect();
-    others
-        .into_iter()
-        .flat_map(|source| {
-            let product = source.product().into_iter();
-            let knows = product.filter(|(_, line)| {
-                // Fields of a profile are called like the measures of them, and other words, too: it is asked by name, or of one.
-                let asks = ["name()", "name ==", "name.", "(_, \""];
-                let asks = asks.iter().any(|words| line.contains(words));
-                let mut quoted = line.split('"').skip(1).step_by(2);
-                let known = quoted.any(|text| {
-                    let room = text.strip_suffix('.').is_some_and(|room| rooms.contains(room));
-                    names.contains(text) || room
-                });
-                asks && known
-            });
-            knows.map(|(line, _)| Breach {
-                file: source.path.clone(),
-                line,
-                why: "a measure is known by its name in its own file alone: give what is asked here a field of `Entry` or `Known`".to_owned(),
-            })
-        })
-        .collect()
 }
 
 /// Every breach in one file.

@@ -298,7 +298,8 @@ fn a_measure_is_known_by_its_name_in_its_own_file_alone() {
         text: "//! One job.\nstatic SENT: Known = Known {\n    name: \"pfc.sent\",\n};\nstatic LOSS: Known = Known {\n    name: \"loss\",\n};\n".to_owned(),
     };
     let found = |path: &str, line: &str| {
-        let other = Source { path: path.to_owned(), text: format!("//! One job.\n{line}\n") };
+        let text = format!("//! One job.\nfn f() {{\n    {line}\n}}\n");
+        let other = Source { path: path.to_owned(), text };
         let own = Source { path: own.path.clone(), text: own.text.clone() };
         breaches(&[own, other])
     };
@@ -306,6 +307,13 @@ fn a_measure_is_known_by_its_name_in_its_own_file_alone() {
         "let sends = name == \"pfc.sent\";",
         "let lost = one.name() == \"loss\";",
         "let of = name.starts_with(\"pfc.\");",
+        "let lost = one.measure.name()\n        == \"loss\";",
+        "match measure.name() {\n        \"ecn\" => 1,\n        \"loss\" => 2,\n        _ => 3,\n    }",
+        "match (name, port) {\n        (\"ecn\", _)\n        | (\"pfc.sent\", 1) => 2,\n        _ => 3,\n    }",
+        "match one.and_then(Measure::name) {\n        Some(\"loss\") => 2,\n        _ => 3,\n    }",
+        "matches!(\n        measure.name(),\n        \"loss\" | \"pfc.sent\"\n    )",
+        "const BY_PFC: [&str; 2] = [\"loss\", \"pfc.sent\"];",
+        "const BY_PFC: &[&str] = &[\n        \"loss\",\n        \"pfc.sent\",\n    ];",
     ] {
         let all = found("rigctl/src/runner/classes.rs", line);
         let [breach] = &all[..] else { panic!("{line}: {all:?}") };
@@ -315,7 +323,14 @@ fn a_measure_is_known_by_its_name_in_its_own_file_alone() {
         assert_eq!(found("oracle/src/measure/loss.rs", line), [], "{line}");
     }
     // Words that are no measure's, or say something else.
-    for line in ["let key = \"loss\";", "let of = name.starts_with(\"ecn.\");"] {
+    for line in [
+        "let key = \"loss\";",
+        "let of = name.starts_with(\"ecn.\");",
+        "match key {\n        \"loss\" => 2,\n        _ => 3,\n    }",
+        "match name {\n        \"ecn\" => say(\"loss\"),\n        _ => {\n            \"loss\"\n        }\n    }",
+        "match name {\n        \"ecn\" => match key {\n            \"loss\" => 2,\n            _ => 3,\n        },\n        _ => 3,\n    }",
+        "const PATH: &str = \"pfc.sent\";\n    const OTHER: &str = \"loss\";",
+    ] {
         assert_eq!(found("rigctl/src/runner/classes.rs", line), [], "{line}");
     }
 }

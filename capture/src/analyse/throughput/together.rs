@@ -25,7 +25,7 @@ pub fn throughput_together(
         let end = one.seen.partition_point(|seen| seen.at <= until);
         Some((*one.seen.get(first)?, *one.seen.get(end.checked_sub(1)?)?))
     };
-    let ends: Option<Vec<(Seen, Seen)>> = all.iter().map(within).collect();
+    let ends: Option<Vec<(Arrival, Arrival)>> = all.iter().map(within).collect();
     let ends = ends.ok_or("no frame of one of the streams was recorded in that time")?;
     let begin = ends.iter().map(|(first, _)| *first).max_by_key(|seen| seen.at);
     let end = ends.iter().map(|(_, last)| *last).min_by_key(|seen| seen.at);
@@ -56,7 +56,7 @@ pub fn throughput_together(
 
 /// A recorded arrival.
 #[derive(Clone, Copy)]
-struct Seen {
+struct Arrival {
     record: usize,
     at: Time,
     /// Frames of the stream up to this one, as far as they are known by its number.
@@ -65,7 +65,7 @@ struct Seen {
 
 /// What was recorded of a stream where it arrives.
 struct Arrivals {
-    seen: Vec<Seen>,
+    seen: Vec<Arrival>,
     /// Whether frames arrived that were not recorded.
     partial: bool,
     /// Bytes of a frame.
@@ -83,7 +83,7 @@ impl Arrivals {
         let own = observation.records.iter().enumerate().filter_map(|(record, frame)| {
             let What::Data { stream: of, seq, .. } = frame.what else { return None };
             let own = of == stream && frame.dir == Dir::Rx && frame.port == spec.to;
-            own.then_some(Seen { record, at: frame.at, number: u64::from(seq) + 1 })
+            own.then_some(Arrival { record, at: frame.at, number: u64::from(seq) + 1 })
         });
         Arrivals {
             seen: own.collect(),

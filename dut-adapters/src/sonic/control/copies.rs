@@ -27,9 +27,9 @@ struct Value {
 
 /// All that was seen.
 #[derive(Debug, Default)]
-pub(super) struct Copies(BTreeMap<Key, Part>);
+pub(super) struct CounterCopies(BTreeMap<Key, Part>);
 
-impl Copies {
+impl CounterCopies {
     /// A part as it stands there, with the stamp of its copy. A counter of it rests once so many newer copies were seen, of which the
     /// last two are the same.
     pub(super) fn see(
@@ -99,7 +99,7 @@ mod tests {
 
     /// Whether a part rests after each look at it: its stamp, and its value.
     fn rests(copies: u32, looks: &[(Option<u64>, u64)]) -> Vec<bool> {
-        let mut all = Copies::default();
+        let mut all = CounterCopies::default();
         let mut rests = Vec::new();
         for &(stamp, value) in looks {
             let values = BTreeMap::from([("a".to_owned(), value)]);
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_counter_that_frames_of_others_move_withholds_none_beside_it() {
-        let mut all = Copies::default();
+        let mut all = CounterCopies::default();
         for stamp in 1..5 {
             let values = [("PFC_3_RX_PKTS", 7), ("NON_UCAST_PKTS", stamp)];
             let values = values.map(|(name, value)| (name.to_owned(), value));

@@ -3,7 +3,7 @@
 //! is not read, and missing: never 0; nor has a value what nothing shows at rest.
 
 use super::super::link::{Db, Link};
-use super::copies::Copies;
+use super::copies::CounterCopies;
 use super::events::{Acted, COUNTED, STATUS, STORMED};
 use crate::control::error::Lost;
 use core::time::Duration;
@@ -38,7 +38,7 @@ const LOOKS: u64 = 8;
 
 /// What was read.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Read {
+pub(super) struct CounterValues {
     /// What stands still.
     pub(super) values: BTreeMap<String, u64>,
     /// What is there, and nothing shows at rest.
@@ -58,7 +58,7 @@ pub(super) fn read(
     (ports, names): (&[String], &[String]),
     watched: &mut Watched<'_>,
     pause: &mut dyn FnMut(Duration),
-) -> Result<Read, Lost> {
+) -> Result<CounterValues, Lost> {
     let mut groups = BTreeMap::new();
     for (_, name) in GROUPS {
         if !groups.contains_key(name)
@@ -68,7 +68,7 @@ pub(super) fn read(
         }
     }
     let (objects, names) = (objects(link, ports)?, names.iter().map(String::as_str).collect());
-    let mut copies = Copies::default();
+    let mut copies = CounterCopies::default();
     let mut waited = Duration::ZERO;
     loop {
         look(link, (&objects, &names), &groups, watched, &mut copies)?;
@@ -82,7 +82,7 @@ pub(super) fn read(
         waited += wait;
     }
     let (values, moving) = copies.read();
-    Ok(Read { values, moving })
+    Ok(CounterValues { values, moving })
 }
 
 /// A group of flex counters that is on.
@@ -132,7 +132,7 @@ fn look(
     (objects, names): (&[(String, String)], &BTreeSet<&str>),
     groups: &BTreeMap<&'static str, Group>,
     watched: &mut Watched<'_>,
-    copies: &mut Copies,
+    copies: &mut CounterCopies,
 ) -> Result<(), Lost> {
     let mut ask = redis::pipe();
     for (_, key) in objects {

@@ -6,7 +6,7 @@
 //! of several questions for `TIME`: by somebody else, so that the next event is not heard later for it.
 
 use super::super::wire::{Reply, Wire, end};
-use super::stamps::{Asker, Stamp};
+use super::timestamps::{Asker, Stamp};
 use crate::control::Lost;
 use core::time::Duration;
 use redis::Value;

@@ -10,8 +10,8 @@ mod events;
 mod heard;
 mod held;
 mod lease;
-mod stamps;
 mod stated;
+mod timestamps;
 
 pub use held::is_held;
 
@@ -311,7 +311,7 @@ impl SonicControl {
         };
         let asked = (self.ports.as_slice(), names);
         let read = counters::read(&mut self.link, asked, &mut watched, &mut pause)?;
-        let counters::Read { values, moving } = read;
+        let counters::CounterValues { values, moving } = read;
         Ok(Readings { values, moving, ..Readings::default() })
     }
 

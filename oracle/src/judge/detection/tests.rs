@@ -1,12 +1,12 @@
 use super::super::fixture::{Device, FAMILIES, PROBE, off, rule, subject, tick};
-use super::super::{Seen, Sighting};
+use super::super::{Sighting, StormTrial};
 use super::*;
 use proptest::prelude::*;
 use rig_capture::FrameRef;
 use rig_lab::RuleFamily;
 use rig_units::Time;
 
-fn seen(fired: Option<(u64, u64)>) -> Seen {
+fn seen(fired: Option<(u64, u64)>) -> StormTrial {
     let fired = match fired {
         Some((lo, hi)) => {
             let after = Span { lo: Dur::us(lo).0, hi: Dur::us(hi).0 };
@@ -14,7 +14,7 @@ fn seen(fired: Option<(u64, u64)>) -> Seen {
         }
         None => Fired::Never,
     };
-    Seen {
+    StormTrial {
         trial: 1,
         storm_start: Time::ZERO,
         pause_length: Dur::ms(600),
@@ -28,7 +28,7 @@ fn seen(fired: Option<(u64, u64)>) -> Seen {
     }
 }
 
-fn judged(family: RuleFamily, at_most: Option<Dur>, trials: &[Seen]) -> Vec<String> {
+fn judged(family: RuleFamily, at_most: Option<Dur>, trials: &[StormTrial]) -> Vec<String> {
     let idle = family == RuleFamily::Mellanox;
     let stimulus = Stimulus { data_gap: (!idle).then_some(Dur::us(500)) };
     let rule = rule(family, 200, 100);
@@ -116,7 +116,7 @@ fn a_case_may_accept_less_than_the_rule() {
 #[test]
 fn a_poll_too_late_is_found_on_the_grid_though_the_interval_allows_it() {
     // Storms at 10 and 60 ms, polls at multiples of 100 ms: 290 and 240 ms. Each is allowed by itself.
-    let at = |ms: u64, after: u64| Seen {
+    let at = |ms: u64, after: u64| StormTrial {
         storm_start: Time(Dur::ms(ms).0),
         ..seen(Some((after * 1_000, after * 1_000 + 100)))
     };
@@ -131,7 +131,7 @@ fn a_poll_too_late_is_found_on_the_grid_though_the_interval_allows_it() {
 
 #[test]
 fn polls_that_begin_afresh_in_each_trial_lie_on_no_grid() {
-    let at = |ms: u64, after: u64| Seen {
+    let at = |ms: u64, after: u64| StormTrial {
         storm_start: Time(Dur::ms(ms).0),
         restarted: true,
         ..seen(Some((after * 1_000, after * 1_000 + 100)))
@@ -143,7 +143,7 @@ fn polls_that_begin_afresh_in_each_trial_lie_on_no_grid() {
 /// What eight storms at the given phases show of a device that does not do what is declared.
 fn mutant(declared: Rule, actual: Rule, phases: [u64; 8]) -> Vec<String> {
     let device = Device { rule: actual, polls: Dur::us(33_333), blur: Dur::us(60) };
-    let trials: Vec<Seen> = (1..)
+    let trials: Vec<StormTrial> = (1..)
         .zip(phases)
         .map(|(no, phase)| {
             let start = Time(Dur::us(u64::from(no) * 3_000_000 + phase).0);
@@ -173,7 +173,7 @@ fn a_device_with_another_detection_time_or_interval_is_found() {
 }
 
 /// Storms of a device that polls every 100 ms, the last of them `odd` after a poll, the others far from any.
-fn with_one_at(odd: Dur) -> Vec<Seen> {
+fn with_one_at(odd: Dur) -> Vec<StormTrial> {
     let device = Device {
         rule: rule(RuleFamily::Broadcom, 200, 100),
         polls: Dur::ms(30),
@@ -187,7 +187,7 @@ fn with_one_at(odd: Dur) -> Vec<Seen> {
 #[test]
 fn a_start_that_may_be_off_admits_the_poll_beside_it_and_no_other() {
     let declared = rule(RuleFamily::Broadcom, 200, 100);
-    let judged = |trials: &[Seen], slack| {
+    let judged = |trials: &[StormTrial], slack| {
         let about = subject("pfcwd.detection");
         judge(&about, &declared, &PROBE, (None, slack), trials).findings.len()
     };
@@ -226,12 +226,12 @@ proptest! {
             polls.push(polls[polls.len() - 1] + Dur::us(100_000 + late));
         }
         let fires_at = usize::try_from(rule.polls().most).unwrap();
-        let trials: Vec<Seen> = (0..).zip(&starts).map(|(no, &start)| {
+        let trials: Vec<StormTrial> = (0..).zip(&starts).map(|(no, &start)| {
             let start = Dur::us(no * 2_500_000 + start);
             let next = polls.iter().position(|&poll| poll >= start).unwrap();
             let after = (polls[next + fires_at] - start).0 / 1_000_000;
             let shown = seen(Some((after.saturating_sub(blur), after + blur)));
-            Seen { storm_start: Time::ZERO + start, ..shown }
+            StormTrial { storm_start: Time::ZERO + start, ..shown }
         }).collect();
         let judgement = judge(&subject("pfcwd.detection"), &rule, &PROBE, (None, Dur::ZERO), &trials);
         prop_assert_eq!(judgement.findings, []);
@@ -248,7 +248,7 @@ proptest! {
         let rule = rule(family, d, p);
         let stimulus = Stimulus { data_gap: gap.map(Dur::us) };
         let device = Device { rule, polls: Dur::us(polls), blur: Dur::us(blur) };
-        let trials: Vec<Seen> = (1..).zip(&starts).map(|(no, &start)| {
+        let trials: Vec<StormTrial> = (1..).zip(&starts).map(|(no, &start)| {
             device.storm(no, Time(Dur::us(start).0), Dur::ms(4_000), &stimulus)
         }).collect();
         let judgement = judge(&subject("pfcwd.detection"), &rule, &stimulus, (None, Dur::ZERO), &trials);
@@ -267,7 +267,7 @@ proptest! {
         let stimulus = Stimulus { data_gap: gap.map(Dur::us) };
         let device = Device { rule, polls: Dur::us(polls), blur: Dur::us(blur) };
         let slack = Dur::us(slack);
-        let trials: Vec<Seen> = (1..).zip(&starts).map(|(no, &(start, part))| {
+        let trials: Vec<StormTrial> = (1..).zip(&starts).map(|(no, &(start, part))| {
             let seen = device.storm(no, Time(Dur::us(start).0), Dur::ms(4_000), &stimulus);
             off(&seen, (slack / 1_000 * part, Dur::ZERO), slack)
         }).collect();

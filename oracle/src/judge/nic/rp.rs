@@ -10,7 +10,7 @@ use rig_units::{Bytes, Dur, PortSpeed, Time};
 
 /// What one limiter was seen to do.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen<'a> {
+pub struct LimiterTrace<'a> {
     /// When each CNP arrived, with its last bit.
     pub cnps: &'a [Time],
     /// When each frame left, with its first bit, and its size.
@@ -81,7 +81,7 @@ pub struct Followed {
 }
 
 /// Judges every gap between two frames of a limiter.
-pub fn follow(rp: &Rp, line: PortSpeed, seen: &Seen<'_>) -> Followed {
+pub fn follow(rp: &Rp, line: PortSpeed, seen: &LimiterTrace<'_>) -> Followed {
     let mut followed = Followed::default();
     let asked = gaps(rp, line, seen.cnps, seen.frames, (seen.off, seen.allowance));
     let allowance = seen.allowance.unwrap_or_default();

@@ -12,7 +12,12 @@ fn setup(seed: u64) -> Setup {
 }
 
 /// Runs a planner against a device; each trial starts a second after the last.
-fn run(planner: &mut Planner, device: &Device, length: Dur, data: &Stimulus) -> Vec<(Ask, Seen)> {
+fn run(
+    planner: &mut Planner,
+    device: &Device,
+    length: Dur,
+    data: &Stimulus,
+) -> Vec<(Ask, StormTrial)> {
     let mut now = Time(Dur::us(777).0);
     let mut all = Vec::new();
     while let Some(ask) = planner.ask() {
@@ -42,7 +47,7 @@ fn detections_are_placed_at_both_edges_once_two_have_shown_the_polls() {
     let all = run(&mut planner, &device(rule, 33_333), Dur::ms(700), &PROBE);
     assert_eq!(all.len(), 10);
     assert!(all[..2].iter().all(|(ask, _)| matches!(ask.place, Place::Anywhere(_))));
-    let us = |seen: &Seen| seen.detection().unwrap().after.hi / 1_000_000;
+    let us = |seen: &StormTrial| seen.detection().unwrap().after.hi / 1_000_000;
     for (ask, seen) in &all[2..] {
         let after = us(seen);
         if ask.why.starts_with("just before") {
@@ -110,7 +115,7 @@ fn ramp_of(declared: Rule, actual: Rule, seed: u64, polls: u64) -> (ramp::Ramp, 
             fired::Storms { length, trials: of.map(|(_, seen)| seen.clone()).collect() }
         })
         .collect();
-    let calibrations: Vec<Seen> = calibrations.into_iter().map(|(_, seen)| seen).collect();
+    let calibrations: Vec<StormTrial> = calibrations.into_iter().map(|(_, seen)| seen).collect();
     let subject =
         Subject { measure: "pfcwd.fired", on: "storm@p2 class 3".to_owned(), point: String::new() };
     let limits = fired::Limits { alpha: 1e-8, slack: Dur::us(2) };

@@ -9,7 +9,7 @@ fn device(rule: Rule) -> Device {
     Device { rule, polls: Dur::us(12_345), blur: Dur::us(500) }
 }
 
-fn storms(device: &Device) -> Vec<Seen> {
+fn storms(device: &Device) -> Vec<StormTrial> {
     let phases = [3_000, 21_000, 40_000, 57_000, 74_000, 99_000];
     (1..)
         .zip(phases)
@@ -22,7 +22,7 @@ fn storms(device: &Device) -> Vec<Seen> {
         .collect()
 }
 
-fn judged(declared: Rule, trials: &[Seen]) -> Vec<String> {
+fn judged(declared: Rule, trials: &[StormTrial]) -> Vec<String> {
     let judgement = judge(&subject(MEASURE), &declared, &PROBE, Dur::ZERO, trials);
     judgement.findings.iter().map(ToString::to_string).collect()
 }
@@ -55,7 +55,7 @@ fn a_queue_watched_too_briefly_is_not_found_wanting() {
     let declared = rule(RuleFamily::Broadcom, 200, 100);
     let mut trials = storms(&device(declared));
     trials[2].restored = None;
-    let why = |seen: &Seen| unshown(seen, &declared, &PROBE);
+    let why = |seen: &StormTrial| unshown(seen, &declared, &PROBE);
     trials[2].followed = trials[2].last_frame + Dur::ms(299);
     let told = why(&trials[2]).expect("it may come later");
     assert!(told.starts_with("a restoration is due by "), "{told}");
@@ -74,7 +74,11 @@ fn a_recovery_is_known_no_better_than_the_detection_that_it_counts_from() {
         };
         let base = device(rule(RuleFamily::Broadcom, 200, 100));
         let base = base.storm(1, Time(Dur::s(1).0), Dur::ms(400), &PROBE);
-        Seen { fired: super::super::Fired::At(at(detected)), restored: Some(at(restored)), ..base }
+        StormTrial {
+            fired: super::super::Fired::At(at(detected)),
+            restored: Some(at(restored)),
+            ..base
+        }
     };
     let why = |detected, restored| untimed(&seen(detected, restored), &declared, &PROBE);
     // 300 ms are predicted: from 200 ms to 500 ms is as wide as it is late.
@@ -99,7 +103,7 @@ fn a_restoration_without_a_restoration_time_is_found() {
     let findings = judged(declared, &storms(&device(actual)));
     assert_eq!(findings.len(), 6);
     assert!(findings[0].contains("want no restoration, got one after"), "{}", findings[0]);
-    let silent: Vec<Seen> = storms(&device(declared));
+    let silent: Vec<StormTrial> = storms(&device(declared));
     assert_eq!(judged(declared, &silent), Vec::<String>::new());
 }
 
@@ -118,7 +122,7 @@ fn one_poll_off_is_found_on_the_grid_though_the_interval_allows_it() {
     assert!(findings[0].contains("want the poll"), "{findings:?}");
 }
 
-fn at_in(seen: &Seen, from: u64) -> u64 {
+fn at_in(seen: &StormTrial, from: u64) -> u64 {
     seen.restored.as_ref().unwrap().after.lo - from
 }
 
@@ -182,7 +186,7 @@ proptest! {
     ) {
         let rule = rule(family, d, p);
         let device = Device { rule, polls: Dur::us(polls), blur: Dur::us(blur) };
-        let trials: Vec<Seen> = (1..).zip(&starts).map(|(no, &(start, length))| {
+        let trials: Vec<StormTrial> = (1..).zip(&starts).map(|(no, &(start, length))| {
             device.storm(no, Time(Dur::us(start).0), Dur::us(length), &PROBE)
         }).collect();
         let judgement = judge(&subject(MEASURE), &rule, &PROBE, Dur::ZERO, &trials);
@@ -200,7 +204,7 @@ proptest! {
         let rule = rule(family, d, p);
         let device = Device { rule, polls: Dur::us(polls), blur: Dur::us(blur) };
         let slack = Dur::us(slack);
-        let trials: Vec<Seen> = (1..).zip(&starts).map(|(no, &(start, length, early, late))| {
+        let trials: Vec<StormTrial> = (1..).zip(&starts).map(|(no, &(start, length, early, late))| {
             let seen = device.storm(no, Time(Dur::us(start).0), Dur::us(length), &PROBE);
             off(&seen, (slack / 1_000 * early, slack / 1_000 * late), slack)
         }).collect();

@@ -102,7 +102,7 @@ fn judge(done: &JudgeContext<'_>, windows: &[Window], judged: &mut Judged) {
 }
 
 /// What one window shows.
-struct Seen {
+struct WindowFigures {
     senders: usize,
     first: u32,
     trials: u32,
@@ -121,7 +121,7 @@ fn rests(
     point: usize,
     trial: &Trial,
     windows: &[Window],
-) -> Result<Vec<Seen>, Doubt> {
+) -> Result<Vec<WindowFigures>, Doubt> {
     // Every window has two means that have to hold.
     let alpha = done.alpha / (2.0 * f64::from(u32::try_from(windows.len()).unwrap_or(u32::MAX)));
     let of = |window: &Window| {
@@ -140,7 +140,7 @@ fn rests(
         let (senders, first) = (window.flows.len(), runs.trials[0]);
         let trials = u32::try_from(runs.carried[0].len()).unwrap_or(u32::MAX);
         let table = runs.table("rate.fixed_point", window, &done.place(&done.points[point]));
-        Ok(Seen { senders, first, trials, table, marked, cnps, depth, model })
+        Ok(WindowFigures { senders, first, trials, table, marked, cnps, depth, model })
     };
     windows.iter().map(of).collect()
 }
@@ -227,7 +227,7 @@ impl Part {
         }
     }
 
-    const fn of(self, seen: &Seen) -> Mean {
+    const fn of(self, seen: &WindowFigures) -> Mean {
         match self {
             Part::Marked => seen.marked,
             Part::Cnps => seen.cnps,
@@ -235,7 +235,7 @@ impl Part {
     }
 }
 
-fn tell(rests: &[Seen], (at, place): (At, &str), alpha: f64, judged: &mut Judged) {
+fn tell(rests: &[WindowFigures], (at, place): (At, &str), alpha: f64, judged: &mut Judged) {
     for part in [Part::Marked, Part::Cnps] {
         let before = core::iter::once(None).chain(rests.iter().map(Some));
         for (seen, before) in rests.iter().zip(before) {
@@ -258,7 +258,7 @@ fn tell(rests: &[Seen], (at, place): (At, &str), alpha: f64, judged: &mut Judged
         let open =
             rests.windows(2).zip(growth(&means)).filter(|(_, growth)| *growth == Growth::Open);
         let open = open.map(|(two, _)| {
-            let shown = |seen: &Seen| show(part.unit(), &part.of(seen));
+            let shown = |seen: &WindowFigures| show(part.unit(), &part.of(seen));
             let detail = format!(
                 "{place} {}: {} with {} senders, {} with {}: more or not, more trials or longer windows tell",
                 part.name(),
@@ -275,7 +275,7 @@ fn tell(rests: &[Seen], (at, place): (At, &str), alpha: f64, judged: &mut Judged
 }
 
 /// What a window shows, against the one before it.
-fn read(part: Part, seen: &Seen, before: Option<&Seen>) -> TrialReading {
+fn read(part: Part, seen: &WindowFigures, before: Option<&WindowFigures>) -> TrialReading {
     let mut text = Vec::new();
     text.push(before.map_or("any number".to_owned(), |before| {
         format!("more than with {} senders", before.senders)
@@ -296,7 +296,7 @@ fn read(part: Part, seen: &Seen, before: Option<&Seen>) -> TrialReading {
 }
 
 /// What the fluid model says of a window, how far the measured fraction is from it, and what waited.
-fn beside(seen: &Seen) -> String {
+fn beside(seen: &WindowFigures) -> String {
     let Rest { marked, queue, .. } = seen.model;
     let off = (seen.marked.mean / marked - 1.0) * 100.0;
     let queue = match queue {
@@ -311,8 +311,8 @@ fn beside(seen: &Seen) -> String {
 }
 
 /// The fraction by the number of senders, beside the model's.
-fn curve(rests: &[Seen], place: &str) -> Curve {
-    let point = |seen: &Seen| CurvePoint {
+fn curve(rests: &[WindowFigures], place: &str) -> Curve {
+    let point = |seen: &WindowFigures| CurvePoint {
         x: u64::try_from(seen.senders).unwrap_or(u64::MAX),
         measured: span(&seen.marked),
         predicted: Span::exactly(ppm(seen.model.marked)),

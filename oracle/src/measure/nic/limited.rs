@@ -126,7 +126,7 @@ impl Limited {
         let frames: Vec<(Time, Bytes)> =
             self.frames.iter().map(|&(_, at, bytes)| (at, bytes)).collect();
         let allowance = Some(self.allowance);
-        let seen = rp::Seen { cnps: &cnps, frames: &frames, off: self.off, allowance };
+        let seen = rp::LimiterTrace { cnps: &cnps, frames: &frames, off: self.off, allowance };
         let mut followed = rp::follow(&self.rp, self.line, &seen);
         followed.faults.retain(|fault| {
             let mut back = self.went_back.iter();

@@ -1,7 +1,7 @@
 //! What one trial showed of its storm: the analysers' readings, put on the clock on which the oracle judges them.
 
 use super::subject::Places;
-use crate::judge::{self, Fired, Seen};
+use crate::judge::{self, Fired, StormTrial};
 use crate::trials::cited::frame;
 use crate::verdict::Doubt;
 use rig_capture::analyse::{self, ActionView, Sighting};
@@ -30,7 +30,7 @@ pub fn see(
     places: Places,
     view: &ActionView,
     rule: Counting,
-) -> Result<Seen, Doubt> {
+) -> Result<StormTrial, Doubt> {
     let Places { storm, class, .. } = places;
     let doubt =
         |reason, detail: &str| Doubt { reason, detail: format!("trial {number}: {detail}") };
@@ -69,7 +69,7 @@ pub fn see(
     };
     // What is counted from the end of the storm goes by the stamp of that end, which is off to either side: `after` allows for both.
     let stamped = |at: u64| Dur(at.saturating_sub(start.middle()));
-    Ok(Seen {
+    Ok(StormTrial {
         trial: number,
         storm_start: observation.origin + Dur(start.lo),
         pause_length: Dur(coverage.pause_end.lo.saturating_sub(start.hi)),

@@ -69,7 +69,7 @@ pub struct Rig {
 /// What a port of the rig is about: a port of one of the devices, and the end in the network that it is cabled to. That is the same, but
 /// for a NIC that stands behind other devices.
 #[derive(Debug, Clone, Copy)]
-struct Behind {
+struct CabledPort {
     device: usize,
     port: u16,
     at: CableEnd,
@@ -86,7 +86,7 @@ pub struct Dut {
     /// What it says it is configured to.
     configured: Declared,
     devices: Vec<Device>,
-    ports: Vec<Behind>,
+    ports: Vec<CabledPort>,
     events: Vec<Acted>,
 }
 
@@ -194,7 +194,7 @@ impl Dut {
     pub fn set_link(&mut self, port: u16, up: bool) {
         self.network.set_link(port, up);
         if up {
-            let Behind { device, port, .. } = self.ports[usize::from(port)];
+            let CabledPort { device, port, .. } = self.ports[usize::from(port)];
             self.devices[device].body.mended(port);
         }
     }
@@ -224,7 +224,7 @@ impl Dut {
 
     /// The name of what is behind a rig port.
     pub fn name_behind(&self, port: u16) -> String {
-        let Behind { device, port, .. } = self.ports[usize::from(port)];
+        let CabledPort { device, port, .. } = self.ports[usize::from(port)];
         self.devices[device].port_name(port)
     }
 

@@ -2,14 +2,14 @@
 
 use super::body::CableEnd;
 use super::device::Device;
-use super::{Behind, Rig};
+use super::{CabledPort, Rig};
 use crate::model::chance;
 use crate::model::host;
 use crate::model::topology::{End, Topology};
 use rig_lab::{BadSetting, Declared, DevicePort, Kind, Profile, System};
 
 /// Devices, what each rig port is cabled to, and the two ends and the length in centimetres of each cable between devices.
-type Parts = (Vec<Device>, Vec<Behind>, Vec<(CableEnd, CableEnd, u64)>);
+type Parts = (Vec<Device>, Vec<CabledPort>, Vec<(CableEnd, CableEnd, u64)>);
 
 /// One device: the rig is cabled to its first ports, the others do not exist.
 pub(super) fn alone(
@@ -21,7 +21,8 @@ pub(super) fn alone(
     let ports = rig.ports.min(configured.port_count());
     topology.hosts = vec![rig.host; ports.into()];
     let (device, ends) = Device::new(profile, configured, (ports, seed), topology)?;
-    let behind = |(port, at): (u16, CableEnd)| Behind { device: 0, port, at, host: host_at(at) };
+    let behind =
+        |(port, at): (u16, CableEnd)| CabledPort { device: 0, port, at, host: host_at(at) };
     Ok((vec![device], (0..).zip(ends).map(behind).collect(), Vec::new()))
 }
 
@@ -56,7 +57,7 @@ pub(super) fn among(
     let nic = system.alone.map(usize::from).filter(|_| profile.kind == Kind::Nic);
     let behind = |(index, at): (u16, &DevicePort)| {
         let (device, port) = nic.map_or((at.device.into(), at.port), |nic| (nic, index));
-        Behind { device, port, at: end(at), host: host_at(ends[device][usize::from(port)]) }
+        CabledPort { device, port, at: end(at), host: host_at(ends[device][usize::from(port)]) }
     };
     let links = system.links.iter().map(|link| {
         let [near, far] = &link.ends;

@@ -16,18 +16,18 @@ use rig_units::Time;
 const PILE: usize = 16;
 
 /// What a host is brought up to date with.
-struct Reach<'a, T> {
+struct CatchUp<'a, T> {
     before: Time,
     bypass: bool,
     cable: &'a mut [Link; 2],
     tap: &'a mut T,
 }
 
-impl<T: Tap> Reach<'_, T> {
+impl<T: Tap> CatchUp<'_, T> {
     /// Lets a port do everything that it does before `before`, in order.
     #[inline(always)]
     fn advance<D: Device + ?Sized>(self, device: &mut D, port: usize, plug: &mut Plug) {
-        let Reach { before, bypass, cable, tap } = self;
+        let CatchUp { before, bypass, cable, tap } = self;
         let (link, host) = (plug.link, plug.host);
         let (up, down) = both(cable, link);
         loop {
@@ -64,7 +64,7 @@ impl<Q: EventQueue> Network<Q> {
         let cable = &mut cables[usize::from(plug.link >> 1)];
         let bypass = self.shortcuts.bypass;
         if let Node::RigPort(port) = node {
-            return Reach { before, bypass, cable, tap }.advance(port, 0, plug);
+            return CatchUp { before, bypass, cable, tap }.advance(port, 0, plug);
         }
         self.advance_other(host, before, tap);
     }
@@ -76,12 +76,12 @@ impl<Q: EventQueue> Network<Q> {
         let bypass = self.shortcuts.bypass;
         if let Host { plug, node: Node::Nic(nic) } = &mut self.hosts[host] {
             let cable = &mut cables[usize::from(plug.link >> 1)];
-            return Reach { before, bypass, cable, tap }.advance(nic, 0, plug);
+            return CatchUp { before, bypass, cable, tap }.advance(nic, 0, plug);
         }
         let (port, plug, node) = at(&mut self.hosts, host);
         let cable = &mut cables[usize::from(plug.link >> 1)];
         if let Some(device) = node.device() {
-            Reach { before, bypass, cable, tap }.advance(device, port, plug);
+            CatchUp { before, bypass, cable, tap }.advance(device, port, plug);
         }
     }
 

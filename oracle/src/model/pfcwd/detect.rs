@@ -10,7 +10,7 @@ use rig_units::Dur;
 
 /// What a poll of the detection rule came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum PollOutcome {
     /// Nothing to compare with yet.
     Skipped,
     /// The condition does not hold.
@@ -45,26 +45,26 @@ impl Detection {
     }
 
     /// Evaluates one poll and saves what the next one compares with.
-    pub(super) fn poll(&mut self, now: &Counters, saved: &mut Saved) -> Seen {
+    pub(super) fn poll(&mut self, now: &Counters, saved: &mut Saved) -> PollOutcome {
         let seen = match self.condition(now, saved) {
-            None => Seen::Skipped,
+            None => PollOutcome::Skipped,
             Some(true) => self.count(now, saved),
             Some(false) => {
                 if !self.faults.timer_not_reset_by_gap {
                     self.countdown.restart();
                 }
-                Seen::Clear
+                PollOutcome::Clear
             }
         };
         // These two forget what they saw when they fire, and so skip the poll after it.
         let forgets = matches!(self.family, RuleFamily::Mellanox | RuleFamily::Barefoot);
-        let kept = !(forgets && seen == Seen::Fires);
+        let kept = !(forgets && seen == PollOutcome::Fires);
         saved.frames = kept.then(|| Frames::of(now));
         saved.counters = kept.then_some(*now);
         seen
     }
 
-    fn count(&mut self, now: &Counters, saved: &Saved) -> Seen {
+    fn count(&mut self, now: &Counters, saved: &Saved) -> PollOutcome {
         let used_up = match self.charge {
             Charge::Interval => {
                 self.countdown.spend(self.interval);
@@ -77,9 +77,9 @@ impl Detection {
         };
         if used_up && self.countdown.samples() >= self.min_samples {
             self.countdown.restart();
-            Seen::Fires
+            PollOutcome::Fires
         } else {
-            Seen::Counting
+            PollOutcome::Counting
         }
     }
 

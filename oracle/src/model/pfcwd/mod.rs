@@ -19,7 +19,7 @@ mod timer;
 pub use poll::{Counters, Event, Published};
 pub use timer::Paused;
 
-use detect::{Detection, Seen};
+use detect::{Detection, PollOutcome};
 use poll::{Saved, Stamp};
 use restore::Restoration;
 use rig_lab::{Action, Pfcwd, PfcwdFaults, RuleFamily};
@@ -72,10 +72,10 @@ impl Watchdog {
         }
         let event = if self.state.detects() {
             match self.detection.poll(now, &mut self.saved) {
-                Seen::Fires => Some(Event::Storm),
+                PollOutcome::Fires => Some(Event::Storm),
                 // Only a watchdog that alerts still detects while it is stormed.
-                Seen::Clear if self.state.is_stormed() => Some(Event::Restore),
-                Seen::Clear | Seen::Counting | Seen::Skipped => None,
+                PollOutcome::Clear if self.state.is_stormed() => Some(Event::Restore),
+                PollOutcome::Clear | PollOutcome::Counting | PollOutcome::Skipped => None,
             }
         } else {
             self.restoration.poll(now, &mut self.saved).then_some(Event::Restore)

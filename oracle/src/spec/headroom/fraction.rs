@@ -29,13 +29,7 @@ impl Fraction {
 
     /// So many whole ones less, but not below nothing.
     pub(super) fn less(self, whole: u128) -> Fraction {
-        self.minus(Fraction { num: whole, den: 1 })
-    }
-
-    /// The difference, but not below nothing.
-    pub(super) fn minus(self, other: Fraction) -> Fraction {
-        let less = (self.num * other.den).saturating_sub(other.num * self.den);
-        Fraction::of(less, self.den * other.den)
+        Fraction::of(self.num.saturating_sub(whole * self.den), self.den)
     }
 
     /// The next whole multiple of `unit` that is not below.

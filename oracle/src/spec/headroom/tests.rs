@@ -150,8 +150,6 @@ fn a_tofino_keeps_its_xon_and_waits_twice_as_long_at_400_gigabits() {
     assert_eq!(sized(tofino(sizing(100, 40))), (19_456, 66_560, 19_456));
     // 2 x 905 x 64 = 115840: 145487.7 x 1.625 + 1024 = 231.88 KiB; eight lanes make no difference.
     assert_eq!(sized(tofino(sizing(400, 40))), (19_456, 237_568, 19_456));
-    // 32 ports x 2 x 400 x 80 x 0.7.
-    assert_eq!(barefoot_shared_headroom(32, Bytes(80)), Bytes(1_433_600));
 }
 
 #[test]
@@ -160,65 +158,4 @@ fn the_longest_response_is_listed_by_speed() {
     assert_eq!([800, 400, 200, 100].map(quanta), [905, 905, 453, 394].map(|q| Some(Quanta(q))));
     assert_eq!([50, 40, 25, 10].map(quanta), [147, 118, 80, 67].map(|q| Some(Quanta(q))));
     assert_eq!([1, 5].map(quanta), [Some(Quanta(2)), None]);
-}
-
-/// 32 ports of 100 Gb/s over 5 m on a Spectrum-3, two lossless groups and a lossy one on each.
-fn memory(lossless: &[(Profile, u64)]) -> Memory<'_> {
-    Memory {
-        total: Bytes(60_817_392),
-        cell: Bytes(144),
-        generation: 3,
-        pipeline_latency: 19_000,
-        lossless,
-        others: Bytes(0),
-        lossy_groups: 32,
-        lossy_groups_eight: 0,
-        lossless_ports: 32,
-        ports: 32,
-        ports_eight: 0,
-        shared: SharedHeadroom::Off,
-        pools: 1,
-    }
-}
-
-fn left(memory: &Memory<'_>) -> (u64, u64) {
-    let pools = memory.pools();
-    (pools.headroom.0, pools.pool.0)
-}
-
-#[test]
-fn the_pool_is_what_reserves_leave_of_the_memory() {
-    // 64 x 65536 + (32 + 32) x 19456 + 32 x 10240 + 262144 = 6029312.
-    let profiles = [(sizing(100, 5).profile(), 64)];
-    let memory = memory(&profiles);
-    assert_eq!(left(&memory), (0, 54_788_080));
-    assert_eq!(left(&Memory { pools: 2, ..memory.clone() }), (0, 27_394_040));
-    // F15: 1000 bytes more elsewhere are 1000 less in the pool; half a byte is rounded up.
-    let others = Memory { others: Bytes(1_001), ..memory.clone() };
-    assert_eq!(left(&others), (0, 54_787_079));
-    assert_eq!(left(&Memory { pools: 2, ..others }), (0, 27_393_540));
-    // A lossy group and a port on eight lanes reserve 37 KiB for 19.
-    let eight = Memory { lossy_groups: 31, lossy_groups_eight: 1, ..memory.clone() };
-    assert_eq!(left(&eight), (0, 54_788_080 - 18_432));
-    let eight = Memory { ports: 31, ports_eight: 1, ..memory.clone() };
-    assert_eq!(left(&eight), (0, 54_788_080 - 18_432));
-    // From generation 6 on: no mirrors, 32 MiB for descriptors.
-    let later = Memory { generation: 6, ..memory.clone() };
-    assert_eq!(left(&later), (0, 54_788_080 + 327_680 - 33_554_432));
-    assert_eq!(left(&Memory { total: Bytes(6_000_000), ..memory }), (0, 0));
-}
-
-#[test]
-fn a_shared_headroom_is_what_groups_miss_less_what_ports_keep_over_the_ratio() {
-    let profiles = [(Sizing { shared: true, ..sizing(100, 5) }.profile(), 64)];
-    // (64 x 46080 - 32 x 10240) / 2 = 1310720. Taken in all: 64 x 19456 + 327680 + 1310720 + 1245184 + 327680 + 262144 = 4718592.
-    let ratio = |ratio| Memory { shared: SharedHeadroom::Ratio(ratio), ..memory(&profiles) };
-    assert_eq!(left(&ratio(2)), (1_310_720, 56_098_800));
-    assert_eq!(left(&ratio(3)), (873_814, 56_098_800 + 1_310_720 - 873_814));
-    let given = Memory { shared: SharedHeadroom::Size(Bytes(2_000_000)), ..memory(&profiles) };
-    assert_eq!(left(&given), (2_000_000, 56_098_800 + 1_310_720 - 2_000_000));
-    // Ports that keep all that is missing still leave 640 KiB.
-    let few = [(profiles[0].0, 7)];
-    let least = Memory { lossless: &few, ..ratio(2) };
-    assert_eq!(left(&least).0, 655_360);
 }

@@ -1,12 +1,12 @@
 //! A session with the NIC of a guest: its trials, each one run of perftest there.
 
-use super::super::ledger::{Ledger, Seen};
+use super::super::ledger::{Ledger, TrialRecord};
 use super::super::virtual_lab::speeds;
 use super::super::wire::broken::Broken;
 use super::injector::Injector;
 use super::machine::GuestNics;
 use super::starved::Starved;
-use super::tape::{Across, Between, Tape};
+use super::tape::{Across, Tape, TapedWay};
 use crate::stop::Stop;
 use core::time::Duration;
 use rig_capture::pcapng::{Onto, Spool, Spooled};
@@ -107,7 +107,7 @@ impl GuestLab {
             }
         };
         let Tape { ledger, injector, .. } = tape;
-        let Seen { records, streams, loads, unrecorded, spool } = ledger.finish();
+        let TrialRecord { records, streams, loads, unrecorded, spool } = ledger.finish();
         self.spooled = spool.map(Spool::finish);
         let late = (came.passed.late > self.nics.bound).then(|| Lateness {
             at: Time::ZERO,
@@ -194,7 +194,7 @@ fn started(script: &Script) -> Result<(u16, &FlowSpec), Broken> {
 }
 
 fn run(session: &Perftest, guest: &mut Guest, tape: &Arc<Mutex<Tape>>) -> Result<Came, GuestFault> {
-    let (saw, between) = (Arc::clone(tape), Between(Arc::clone(tape)));
+    let (saw, between) = (Arc::clone(tape), TapedWay(Arc::clone(tape)));
     let record = move |at, by_rig, bytes: &[u8]| {
         saw.lock().unwrap_or_else(PoisonError::into_inner).saw(at, (0, by_rig), bytes);
     };

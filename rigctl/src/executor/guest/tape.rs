@@ -119,9 +119,9 @@ impl Tape {
 }
 
 /// The way between the NIC and the rig's end, which writes to a tape.
-pub(super) struct Between(pub(super) Arc<Mutex<Tape>>);
+pub(super) struct TapedWay(pub(super) Arc<Mutex<Tape>>);
 
-impl Midway for Between {
+impl Midway for TapedWay {
     fn met(&mut self, ends: &QpPair) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).met(ends);
     }

@@ -54,7 +54,7 @@ fn busy(taps: &[rig_testcases::Tap]) -> (Vec<Record>, Vec<StreamCount>, u64) {
             recorder.frame(at, 11, tap::Dir::Rx, packet);
         }
     }
-    let Seen { records, streams, unrecorded, .. } = recorder.finish();
+    let TrialRecord { records, streams, unrecorded, .. } = recorder.finish();
     (records, streams, unrecorded)
 }
 

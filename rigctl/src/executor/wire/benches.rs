@@ -2,7 +2,7 @@
 
 use super::bench::Bench;
 use super::bridged::{self, Bridged};
-use super::cabled::Reach;
+use super::cabled::ControlPath;
 use super::clocks::{Clocks, SessionClock};
 use super::patience::Patience;
 use super::room::{Room, Share};
@@ -25,7 +25,7 @@ pub enum Start {
     /// The rig makes them, and the devices on them: as many as are wanted.
     Served(Serve),
     /// The one that is there, with the control of its device; what is changed at it is noted.
-    Cabled(Interfaces, Reach, Arc<Journal>),
+    Cabled(Interfaces, ControlPath, Arc<Journal>),
     /// Somebody else makes them.
     Made(Arc<dyn Maker>),
     /// The bridge of a guest.

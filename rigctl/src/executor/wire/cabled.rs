@@ -18,19 +18,19 @@ const SLEEPS: Dur = Dur::ms(1);
 
 /// Through what a device is steered that is there already.
 #[derive(Debug, Clone)]
-pub struct Reach {
+pub struct ControlPath {
     /// The word for the way to it.
     pub control: ControlName,
     /// Where its redis listens, if its control asks one.
     pub redis: Option<RedisAt>,
 }
 
-impl Reach {
+impl ControlPath {
     /// That of the one device at the interfaces of `lab`.
-    pub fn of(lab: &Lab) -> Reach {
+    pub fn of(lab: &Lab) -> ControlPath {
         let dut = lab.duts.first();
         let control = dut.map_or(ControlName::None, |dut| lab.control(dut));
-        Reach { control, redis: dut.and_then(|dut| lab.redis.get(&dut.name)).cloned() }
+        ControlPath { control, redis: dut.and_then(|dut| lab.redis.get(&dut.name)).cloned() }
     }
 }
 
@@ -39,7 +39,7 @@ impl Reach {
 /// # Errors
 /// What is in the way, and what mends it.
 pub(super) fn start(
-    (wire, reach): (&Interfaces, &Reach),
+    (wire, reach): (&Interfaces, &ControlPath),
     journal: &Arc<Journal>,
     profile: &Profile,
     clocks: &dyn Clocks,

@@ -10,7 +10,7 @@ use super::tape::Tape;
 use super::told::Told;
 use super::trial::Trial;
 use crate::executor::guest::GuestHost;
-use crate::executor::ledger::Seen;
+use crate::executor::ledger::TrialRecord;
 use crate::executor::virtual_lab::speeds;
 use crate::stop::Stop;
 use rig_capture::deep::{Capture, Interface};
@@ -198,7 +198,7 @@ impl WireLab {
         }
         let most = (0..script.streams.len()).map(|stream| ledger.sent(index(stream))).max();
         self.bench.next += most.unwrap_or(0);
-        let Seen { records, streams, loads, unrecorded, spool } = ledger.finish();
+        let TrialRecord { records, streams, loads, unrecorded, spool } = ledger.finish();
         let Bench { control, bound, host, .. } = &mut *self.bench;
         let bound = *bound;
         let after = readings(control, self.counts)?;

@@ -30,7 +30,7 @@ pub use bench::Bench;
 pub use benches::{Benches, Lease, Maker, Start};
 pub use bridged::Bridged;
 pub use broken::Broken;
-pub use cabled::{Reach, backend};
+pub use cabled::{ControlPath, backend};
 pub use clocks::{Clocks, SessionClock};
 pub use lab::WireLab;
 pub use patience::Patience;

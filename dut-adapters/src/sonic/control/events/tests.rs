@@ -1,6 +1,6 @@
 //! When something was, by what is known of it.
 
-use super::super::stamps::{Stamp, Time};
+use super::super::timestamps::{Stamp, Time};
 use super::span;
 use rig_generator::port::Mono;
 use rig_units::Dur;

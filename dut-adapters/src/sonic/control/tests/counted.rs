@@ -4,7 +4,7 @@ use super::{SOON, open, switch};
 use crate::control::{Control as _, Readings};
 use crate::fixture::RedisServer;
 use crate::sonic::SonicControl;
-use crate::sonic::control::counters::{self, Read};
+use crate::sonic::control::counters::{self, CounterValues};
 use crate::sonic::control::events::Acted;
 use crate::sonic::control::pause;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,7 @@ fn read(
     control: &mut SonicControl,
     acted: &BTreeMap<String, Acted>,
     copy: &mut dyn FnMut(u64),
-) -> (Read, u64) {
+) -> (CounterValues, u64) {
     let mut looks = 0;
     let asked = (control.ports.as_slice(), [].as_slice());
     let read = counters::read(&mut control.link, asked, &mut || Ok(acted.clone()), &mut |_| {

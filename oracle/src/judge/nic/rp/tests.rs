@@ -22,7 +22,7 @@ fn greedy(
 
 fn judged(rp: &Rp, cnps: &[Time], frames: &[(Time, Bytes)]) -> Followed {
     let allowance = Some(Dur::ZERO);
-    follow(rp, LINE, &Seen { cnps, frames, off: Off::default(), allowance })
+    follow(rp, LINE, &LimiterTrace { cnps, frames, off: Off::default(), allowance })
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_frame_off_by_more_than_a_device_rounds_is_a_fault_and_within_the_stamps_it_
         }
         let allowance = Some(Dur::ZERO);
         let off = Off { stamps: bound, ..Off::default() };
-        let seen = Seen { cnps: &cnps, frames: &frames, off, allowance };
+        let seen = LimiterTrace { cnps: &cnps, frames: &frames, off, allowance };
         let faults = follow(&rp(), LINE, &seen).faults;
         faults.iter().map(|fault| (fault.kind, fault.frame)).collect::<Vec<_>>()
     };
@@ -71,7 +71,8 @@ fn a_frame_off_by_more_than_a_device_rounds_is_a_fault_and_within_the_stamps_it_
 #[test]
 fn a_sender_with_nothing_to_send_is_late_only_where_that_is_not_allowed() {
     let frames = [(Time(0), Bytes(1_000)), (Time(1_000_000), Bytes(1_000))];
-    let seen = |allowance| Seen { cnps: &[], frames: &frames, off: Off::default(), allowance };
+    let seen =
+        |allowance| LimiterTrace { cnps: &[], frames: &frames, off: Off::default(), allowance };
     assert_eq!(follow(&rp(), LINE, &seen(None)).faults, []);
     assert_eq!(follow(&rp(), LINE, &seen(Some(Dur(918_399)))).faults[0].kind, Kind::TooLate);
     assert_eq!(follow(&rp(), LINE, &seen(Some(Dur(918_400)))).faults, []);
@@ -208,7 +209,7 @@ fn by_clocks(declared: &Rp, other: &Rp, ppm: i64, cnps: &[Time]) -> usize {
     // What a CNP takes is as the clock of the stamps shows it.
     let declared = Rp { latency: apart.range(declared.latency), ..*declared };
     let off = Off { stamps: Dur(1), apart, ..Off::default() };
-    let seen = Seen { cnps: &cnps, frames: &frames, off, allowance: Some(Dur::ZERO) };
+    let seen = LimiterTrace { cnps: &cnps, frames: &frames, off, allowance: Some(Dur::ZERO) };
     let followed = follow(&declared, LINE, &seen);
     assert_eq!(followed.lost, 0);
     followed.faults.len()
@@ -242,7 +243,7 @@ fn a_rate_between_that_of_a_cut_and_that_of_none_is_that_of_neither() {
         let allowance = Some(Dur::ZERO);
         let skipped = until..until + 1;
         let followed =
-            follow(&declared, LINE, &Seen { cnps: &cnps, frames: &frames, off, allowance });
+            follow(&declared, LINE, &LimiterTrace { cnps: &cnps, frames: &frames, off, allowance });
         let mut faults = followed.faults.iter().filter(|fault| !skipped.contains(&fault.frame));
         (faults.next().map(|fault| fault.kind), followed.otherwise)
     };
@@ -327,7 +328,7 @@ proptest! {
         frames.iter_mut().for_each(|(at, _)| off(at));
         cnps.iter_mut().for_each(off);
         let off = Off { stamps: Dur(4_000), ..Off::default() };
-        let seen = Seen { cnps: &cnps, frames: &frames, off, allowance: Some(Dur::ZERO) };
+        let seen = LimiterTrace { cnps: &cnps, frames: &frames, off, allowance: Some(Dur::ZERO) };
         let followed = follow(&rp, LINE, &seen);
         prop_assert_eq!(followed.faults, []);
         prop_assert_eq!(followed.lost, 0);

@@ -6,7 +6,7 @@ use rig_units::{Dur, Time};
 
 /// What one valid trial showed of one storm.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct StormTrial {
     /// The trial, from 1.
     pub trial: u32,
     /// When the first XOFF reached the device, on the clock of the session.
@@ -58,7 +58,7 @@ pub struct Subject {
     pub point: String,
 }
 
-impl Seen {
+impl StormTrial {
     /// The sighting of the detection, if there was one.
     pub fn detection(&self) -> Option<&Sighting> {
         match &self.fired {
@@ -70,7 +70,7 @@ impl Seen {
 
 impl Subject {
     /// A departure of one trial, shown by the frames of its detection.
-    pub(super) fn finding(&self, seen: &Seen, want: String, got: String) -> Finding {
+    pub(super) fn finding(&self, seen: &StormTrial, want: String, got: String) -> Finding {
         let frames = seen.detection().map(|at| at.frames.clone()).unwrap_or_default();
         Finding { rule: self.measure, want, got, trial: seen.trial, frames }
     }
