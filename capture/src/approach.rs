@@ -3,13 +3,13 @@
 
 use crate::analyse::nic::taken;
 use crate::{Dir, Record, What};
-use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
+use rig_units::{Apart, Bytes, Dur, PortSpeed, Time, Within};
 
 /// A device on the way, which runs at the speed of the rig's port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Relay {
     /// What a frame takes through it when it is idle, from its last bit in to its first bit out.
-    pub transit: Dur,
+    pub transit: Within,
     /// The time through the cable on the side of the NIC.
     pub cable: Dur,
     /// How far its clock and the rig's may be apart.
@@ -47,21 +47,23 @@ impl Approach {
             .map(|dir| piled((speed, &aparts), dir, sizes_of(records, port, dir)));
         let longest = records.iter().filter_map(|one| size(one.what)).max().unwrap_or(0);
         let spread = relays.iter().fold(piled[0].max(piled[1]), |all, relay| {
-            let own = relay.transit + taken(speed, longest);
-            all + waits + speed.serialise(PREAMBLE_OR_GAP) + Dur(relay.apart.part(own.0))
+            let own = relay.transit.most() + taken(speed, longest);
+            let clock = Dur(relay.apart.part(own.0));
+            all + waits + speed.serialise(PREAMBLE_OR_GAP) + relay.transit.width() + clock
         });
         Approach { speed, relays, spread }
     }
 
     /// The least that a frame is on it, from its last bit to its last bit.
     pub fn takes(&self, size: u16) -> Dur {
-        let relay =
-            |all, relay: &Relay| all + relay.transit + taken(self.speed, size) + relay.cable;
+        let relay = |all, relay: &Relay| {
+            all + relay.transit.least() + taken(self.speed, size) + relay.cable
+        };
         self.relays.iter().fold(Dur::ZERO, relay)
     }
 
     /// How far off an instant at the NIC may be that follows from one at the rig: what frames may have waited for each other, whether
-    /// a device counts preamble and gap before a frame or after it, and its clock.
+    /// a device counts preamble and gap before a frame or after it, how far its delay is declared, and its clock.
     pub const fn spread(&self) -> Dur {
         self.spread
     }
@@ -125,7 +127,7 @@ mod tests {
     }
 
     fn relay(apart: Apart) -> Relay {
-        Relay { transit: Dur::ns(600), cable: Dur::ns(200), apart }
+        Relay { transit: Dur::ns(600).into(), cable: Dur::ns(200), apart }
     }
 
     #[test]

@@ -7,13 +7,13 @@ use crate::passage::{Passage, Passages, Way};
 use crate::pause::pauses;
 use crate::{Dir, Observation, SAMPLE};
 use rig_testcases::{Declared, Script, StreamSpec};
-use rig_units::{Dur, L2Rate, Time};
+use rig_units::{Dur, L2Rate, Time, Within};
 
 /// What the device declares that bears on whether a frame could have arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delays {
     /// Time from the last bit in to the first bit out of the idle device.
-    pub forwarding_delay: Dur,
+    pub forwarding_delay: Within,
     /// Longest time that its MAC takes to react to a PFC frame.
     pub response: Dur,
     /// Whether it may hold a frame where none of its ports to the rig shows it: a system of several devices may, between them.
@@ -28,7 +28,7 @@ impl From<&Declared> for Delays {
     fn from(declared: &Declared) -> Delays {
         let response = declared.switch().map(|switch| switch.response(switch.macsec.sent()).most());
         Delays {
-            forwarding_delay: declared.transit().unwrap_or_default(),
+            forwarding_delay: declared.transit().unwrap_or(Within::ZERO),
             response: response.unwrap_or_default(),
             hidden: false,
             shaper: declared.switch().and_then(|switch| switch.scheduler.pir),
@@ -134,7 +134,7 @@ mod tests {
     use rig_units::Bytes;
 
     const DELAYS: Delays = Delays {
-        forwarding_delay: FORWARDING,
+        forwarding_delay: Within::exactly(FORWARDING),
         response: Dur(400_000),
         hidden: false,
         shaper: None,

@@ -2,7 +2,7 @@
 
 use crate::{Dir, Observation, PortTrace, Span, What};
 use rig_testcases::{Script, StreamSpec};
-use rig_units::{Dur, Time};
+use rig_units::{Dur, Time, Within};
 
 /// One frame of a stream that the rig sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub struct Way<'a> {
     stream: &'a StreamSpec,
     from: &'a PortTrace,
     to: &'a PortTrace,
-    forwarding_delay: Dur,
+    forwarding_delay: Within,
 }
 
 impl<'a> Way<'a> {
@@ -94,7 +94,7 @@ impl<'a> Way<'a> {
     pub fn of(
         observation: &'a Observation,
         stream: &'a StreamSpec,
-        forwarding_delay: Dur,
+        forwarding_delay: Within,
     ) -> Way<'a> {
         let port = |index: u16| &observation.ports[usize::from(index)];
         Way { stream, from: port(stream.from), to: port(stream.to), forwarding_delay }
@@ -105,9 +105,10 @@ impl<'a> Way<'a> {
         around(sent + self.from.cable, self.from.provenance.bound())
     }
 
-    /// When that frame could start to leave an idle port of the device.
+    /// When that frame could start to leave an idle port of the device: not before, and surely by then.
     pub fn ready(&self, sent: Time) -> Span {
-        self.arrival(sent).later(self.forwarding_delay)
+        let (arrival, delay) = (self.arrival(sent), self.forwarding_delay);
+        Span { lo: arrival.lo + delay.least().0, hi: arrival.hi + delay.most().0 }
     }
 
     /// When the device started to send a frame of the stream that the rig received at `received`.
@@ -172,7 +173,7 @@ mod tests {
     #[test]
     fn the_start_of_a_frame_leaves_open_where_the_preamble_lies() {
         let (observation, script) = Sample::new().done(Dur::ms(1));
-        let way = Way::of(&observation, &script.streams[0], sample::FORWARDING);
+        let way = Way::of(&observation, &script.streams[0], sample::FORWARDING.into());
         let at = Time(10_000_000);
         // 1024 B at 100 Gb/s last 81.92 ns, 20 B more 1.6 ns.
         assert_eq!(

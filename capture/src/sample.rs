@@ -5,7 +5,7 @@ use rig_testcases::{
     Action, CipherSuite, Form, Keys, Protection, Script, Secret, Step, StormSpec, StreamSpec,
     WatchdogAction,
 };
-use rig_units::{Apart, Bytes, Dur, Quanta, Time};
+use rig_units::{Apart, Bytes, Dur, Quanta, Time, Within};
 
 use crate::analyse::ActionView;
 use rig_testcases::Backlog;
@@ -29,7 +29,7 @@ pub(crate) fn view(action: WatchdogAction, backlog: Backlog) -> ActionView {
         response: Dur::ns(400),
         refresh: Dur::us(150),
         resumption: Dur::ZERO,
-        forwarding_delay: FORWARDING,
+        forwarding_delay: Within::exactly(FORWARDING),
         shaper: None,
         apart: Apart::NOT,
     }

@@ -10,6 +10,7 @@ pub mod emulated;
 pub mod emulated_wire;
 #[cfg(feature = "fixture")]
 pub mod fixture;
+pub mod host;
 pub mod journal;
 mod linux_control;
 mod none;

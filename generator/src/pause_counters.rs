@@ -12,24 +12,34 @@ pub struct Pauses {
     pub tx: u64,
 }
 
-/// How drivers name what they count for class `{}`: received, then sent. Where XOFF and XON are counted apart their sum
-/// is taken.
-const NAMES: [[&[&str]; 2]; 4] = [
-    // mlx5
-    [&["rx_prio{}_pause"], &["tx_prio{}_pause"]],
-    // ice
-    [
-        &["rx_priority_{}_xoff.nic", "rx_priority_{}_xon.nic"],
-        &["tx_priority_{}_xoff.nic", "tx_priority_{}_xon.nic"],
-    ],
-    // i40e
-    [
-        &["port.rx_priority_{}_xoff", "port.rx_priority_{}_xon"],
-        &["port.tx_priority_{}_xoff", "port.tx_priority_{}_xon"],
-    ],
-    // bnxt
-    [&["rx_pfc_ena_frames_pri{}"], &["tx_pfc_ena_frames_pri{}"]],
+/// What a driver counts: received, then sent. Of several names the sum.
+type Named = [&'static [&'static str]; 2];
+
+/// How drivers name what they count for class `{}`. Where XOFF and XON are counted apart their sum is taken.
+const NAMES: [(&str, Named); 4] = [
+    ("mlx5_core", [&["rx_prio{}_pause"], &["tx_prio{}_pause"]]),
+    (
+        "ice",
+        [
+            &["rx_priority_{}_xoff.nic", "rx_priority_{}_xon.nic"],
+            &["tx_priority_{}_xoff.nic", "tx_priority_{}_xon.nic"],
+        ],
+    ),
+    (
+        "i40e",
+        [
+            &["port.rx_priority_{}_xoff", "port.rx_priority_{}_xon"],
+            &["port.tx_priority_{}_xoff", "port.tx_priority_{}_xon"],
+        ],
+    ),
+    ("bnxt_en", [&["rx_pfc_ena_frames_pri{}"], &["tx_pfc_ena_frames_pri{}"]]),
 ];
+
+/// How that driver names the pauses of class `{}`: those received, then those sent; of several names the sum is meant. None of a
+/// driver that is not known.
+pub fn names(driver: &str) -> Option<[&'static [&'static str]; 2]> {
+    NAMES.iter().find(|(name, _)| *name == driver).map(|(_, named)| *named)
+}
 
 /// The pauses of each class among a driver's counters; none where no name is known.
 pub fn of(counters: &[(String, u64)]) -> Vec<Pauses> {
@@ -41,9 +51,9 @@ pub fn of(counters: &[(String, u64)]) -> Vec<Pauses> {
         patterns.iter().map(|pattern| value(pattern, class)).sum::<Option<u64>>()
     };
     let of_class = |class: u8| {
-        NAMES
-            .iter()
-            .find_map(|[rx, tx]| Some(Pauses { class, rx: sum(rx, class)?, tx: sum(tx, class)? }))
+        NAMES.iter().find_map(|(_, [rx, tx])| {
+            Some(Pauses { class, rx: sum(rx, class)?, tx: sum(tx, class)? })
+        })
     };
     (0..8).filter_map(of_class).collect()
 }

@@ -212,7 +212,7 @@ impl Checks<'_> {
         let pause = ports.iter().map(|group| group.speed.pause(pfc.quanta)).min();
         let says =
             [pfc.emission, pfc.resumption].map(|taken| taken.map_or(Dur::ZERO, Within::most));
-        let slower = pfc.response.most().max(says[0]).max(says[1]) + macsec.latency;
+        let slower = pfc.response.most().max(says[0]).max(says[1]) + macsec.latency.most();
         if let Some(pause) = pause.filter(|pause| macsec.enable && slower >= *pause) {
             let found = format!("a latency of {}: PFC takes {slower}", macsec.latency);
             self.fault("macsec.latency", found, format!("PFC within the pause time, {pause}"));

@@ -8,7 +8,7 @@ use crate::field::Holds::{Chance, List, Size};
 use crate::field::{Field, needed, optional};
 use crate::ports::speed_of;
 use crate::{Kind, Nics, Ports, Qos, Switch};
-use rig_units::{Apart, Bytes, Dur, PortSpeed, Ppm};
+use rig_units::{Apart, Bytes, PortSpeed, Ppm, Within};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -132,7 +132,7 @@ impl Declared {
     }
 
     /// Time from the last bit in to the first bit out of the idle device, MACsec counted; `None` of NICs, which pass nothing on.
-    pub fn transit(&self) -> Option<Dur> {
+    pub fn transit(&self) -> Option<Within> {
         match self {
             Declared::Switch(switch) => Some(switch.transit()),
             Declared::Router(router) => Some(router.forwarding_delay),

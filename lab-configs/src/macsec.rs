@@ -6,9 +6,9 @@
 //! Left out on purpose: key agreement (IEEE 802.1X MKA), whose outcome is what stands here; confidentiality offsets other than 0;
 //! and `validateFrames` other than strict.
 
-use crate::field::Holds::{Count, Switch, Time, Word};
+use crate::field::Holds::{Count, Range, Switch, Word};
 use crate::field::{Field, needed, optional};
-use rig_units::{Bytes, Dur, MIN_FRAME};
+use rig_units::{Bytes, MIN_FRAME, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,8 +39,8 @@ pub struct Macsec {
     /// In which form PFC frames are sent. Absent: as the mode says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pfc_sent: Option<Form>,
-    /// What a frame takes longer on its way in, and once more on its way out.
-    pub latency: Dur,
+    /// What a frame takes longer on its way in, and once more on its way out, of each anew. No frame overtakes another.
+    pub latency: Within,
     /// The association number in use, 0 to 3 (802.1AE encodingSA). A change of it is a rekey.
     pub encoding_sa: u8,
     /// Packet number of the first frame sent with an association (`SAI_MACSEC_SA_ATTR_CONFIGURED_EGRESS_XPN`). Absent: 1.
@@ -167,7 +167,7 @@ impl Macsec {
             .live()
             .tried(&["honour", "ignore", "bad", "never"]),
         optional("pfc_sent", Word).by_case().live().tried(&["clear", "encrypted", "never"]),
-        needed("latency", Time, "0ms"),
+        needed("latency", Range, "0ms").varies(),
         needed("encoding_sa", Count, "0").by_case().live().tried(&["1", "2", "3"]),
         optional("next_pn", Count).by_case().live().tried(&["never", "1000"]),
     ];
@@ -192,7 +192,7 @@ impl Macsec {
             pfc_clear: None,
             pfc_encrypted: None,
             pfc_sent: None,
-            latency: Dur::ZERO,
+            latency: Within::ZERO,
             encoding_sa: 0,
             next_pn: None,
         }
@@ -218,16 +218,16 @@ impl Macsec {
     }
 
     /// What it adds to the way of a PFC frame of this form, in either direction: one in clear goes past it.
-    pub fn pfc_latency(&self, form: Form) -> Dur {
+    pub fn pfc_latency(&self, form: Form) -> Within {
         match (self.enable, form) {
             (true, Form::Encrypted) => self.latency,
-            (true, Form::Clear) | (false, _) => Dur::ZERO,
+            (true, Form::Clear) | (false, _) => Within::ZERO,
         }
     }
 
     /// What it adds to a frame's way from port to port.
-    pub fn transit(&self) -> Dur {
-        if self.enable { self.latency * 2 } else { Dur::ZERO }
+    pub fn transit(&self) -> Within {
+        if self.enable { self.latency + self.latency } else { Within::ZERO }
     }
 
     /// Every value that lies outside its range.

@@ -1,10 +1,10 @@
 //! What is declared of a switch: its ports, and the parts that frames meet between them.
 
-use crate::field::Holds::Time;
+use crate::field::Holds::Range;
 use crate::field::{Field, needed};
 use crate::ports::speed_of;
 use crate::{Buffer, Form, Macsec, Pfc, Pfcwd, Ports, Qos, Scheduler, Watermark, Wred};
-use rig_units::{Bytes, Dur, PortSpeed, Ppm, Within};
+use rig_units::{Bytes, PortSpeed, Ppm, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +19,8 @@ pub struct Switch {
     /// How far its clock may be off, either way (IEEE 802.3 allows the clock of a port 100 ppm). Absent: it is right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Ppm>,
-    /// Time from the last bit in to the first bit out of an idle switch.
-    pub forwarding_delay: Dur,
+    /// Time from the last bit in to the first bit out of an idle switch, of each frame anew. No frame overtakes another.
+    pub forwarding_delay: Within,
     /// Classification and which classes are lossless.
     pub qos: Qos,
     /// How the queues of a port share it.
@@ -43,28 +43,28 @@ pub struct Switch {
 
 impl Switch {
     /// The fields of whatever forwards frames, a row each.
-    pub const OF_FORWARDING: &[Field] = &[needed("forwarding_delay", Time, "600ns")];
+    pub const OF_FORWARDING: &[Field] = &[needed("forwarding_delay", Range, "600ns").varies()];
 
     /// Time from the last bit in to the first bit out of an idle switch, MACsec counted.
-    pub fn transit(&self) -> Dur {
+    pub fn transit(&self) -> Within {
         self.forwarding_delay + self.macsec.transit()
     }
 
     /// Time from the last bit of a PFC frame of this form to its effect, MACsec counted.
     pub fn response(&self, form: Form) -> Within {
-        self.pfc.response + self.macsec.pfc_latency(form).into()
+        self.pfc.response + self.macsec.pfc_latency(form)
     }
 
     /// Time from the last bit of the frame that crosses a limit to the XOFF standing at the MAC, MACsec counted.
     pub fn emission(&self) -> Within {
         let protected = self.macsec.pfc_latency(self.macsec.sent());
-        self.pfc.emission.unwrap_or(Within::ZERO) + protected.into()
+        self.pfc.emission.unwrap_or(Within::ZERO) + protected
     }
 
     /// Time from a group falling back to where it may go on to the XON standing at the MAC, MACsec counted.
     pub fn resumption(&self) -> Within {
         let protected = self.macsec.pfc_latency(self.macsec.sent());
-        self.pfc.resumption.or(self.pfc.emission).unwrap_or(Within::ZERO) + protected.into()
+        self.pfc.resumption.or(self.pfc.emission).unwrap_or(Within::ZERO) + protected
     }
 
     /// Speed of port `index`, counted from 0; `None` past the last.

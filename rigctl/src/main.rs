@@ -32,6 +32,8 @@ fn main() -> ExitCode {
         Command::Restore(args) => commands::restore::restore(&args),
         Command::Dut(DutCommand::Serve(args)) => commands::dut::serve(&args),
         Command::Dut(DutCommand::Say(args)) => commands::say::say(&args),
+        Command::Dut(DutCommand::Nic(args)) => commands::nic::nic(&args),
+        Command::Dut(DutCommand::Set(args)) => commands::nic::set(&args),
         Command::Guest(what) => commands::guest::guest(&what),
         Command::Gen(args) => commands::generate::generate(&args),
         Command::Bench(what) => commands::bench::bench(&what),
@@ -47,12 +49,13 @@ fn main() -> ExitCode {
 fn confine(command: &Command) {
     let work = Work::of(command);
     rights::keep(work);
-    // A bench starts the programs that it takes turns with; what is read of a switch behind it, ssh.
+    // A bench starts the programs that it takes turns with; what is read of a switch behind it, ssh; of a NIC, sh, too.
     let starts = match command {
         Command::Bench(_) => true,
         Command::Profile(ProfileCommand::FromDut(args)) => {
             matches!(args.redis, Some(rig_lab::RedisAt::Ssh { .. }))
         }
+        Command::Dut(DutCommand::Nic(args)) => args.sysroot.is_none(),
         _ => false,
     };
     if work == Work::Reading && !starts {

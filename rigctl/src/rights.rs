@@ -24,7 +24,7 @@ pub enum Work {
     Reading,
     /// Writing into a folder, too: a run in virtual time.
     Writing,
-    /// Putting back what killed runs have left changed.
+    /// Setting a NIC by hand, and putting back what killed runs have left changed.
     Restoring,
     /// A run that does not know its lab yet: one of the next three.
     Undecided,
@@ -165,10 +165,10 @@ impl Work {
             | Command::Profile(_)
             | Command::Size(_)
             | Command::Schema(_)
-            | Command::Dut(DutCommand::Say(_))
+            | Command::Dut(DutCommand::Say(_) | DutCommand::Nic(_))
             | Command::Bench(BenchCommand::Oracle(_) | BenchCommand::Frames(_)) => Reading,
             Command::Report(_) | Command::Guest(GuestCommand::Build(_)) => Writing,
-            Command::Restore(_) => Restoring,
+            Command::Restore(_) | Command::Dut(DutCommand::Set(_)) => Restoring,
             Command::Dut(DutCommand::Serve(_)) => Opening,
             Command::Gen(args) if args.port.is_none() => Writing,
             Command::Gen(_) => Opening,

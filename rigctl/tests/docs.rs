@@ -87,7 +87,7 @@ fn every_command_that_a_page_tells_is_one_and_its_files_are_there() {
         if let Err(said) = Cli::try_parse_from(arguments(line)) {
             wrong.push(format!("{place}: {said}"));
         }
-        let bundled = ["testcases/", "lab-configs/"];
+        let bundled = ["testcases/", "lab-configs/", "dut-adapters/"];
         let named = words.iter().filter(|word| bundled.iter().any(|at| word.starts_with(at)));
         let missing = named.filter(|word| !root().join(word.as_str()).exists());
         wrong.extend(missing.map(|word| format!("{place}: there is no {word}")));
@@ -98,14 +98,15 @@ fn every_command_that_a_page_tells_is_one_and_its_files_are_there() {
 #[test]
 fn what_needs_neither_root_nor_a_file_of_the_users_is_run_as_it_is_told() {
     let out = tempfile::tempdir().expect("a folder");
-    for folder in ["testcases", "lab-configs"] {
+    for folder in ["testcases", "lab-configs", "dut-adapters"] {
         std::os::unix::fs::symlink(root().join(folder), out.path().join(folder)).expect("a link");
     }
     let quick = ["check", "list", "explain", "size", "schema", "gen"];
     let (mut ran, mut wrong) = (0, Vec::new());
     for Told { place, words, root } in told() {
         let own = words.iter().any(|word| word.starts_with("my-"));
-        let is_quick = words.first().is_some_and(|word| quick.contains(&word.as_str()));
+        let is_quick = words.first().is_some_and(|word| quick.contains(&word.as_str()))
+            || words.iter().any(|word| word.starts_with("dut-adapters/testdata/host/"));
         if root || own || !is_quick {
             continue;
         }

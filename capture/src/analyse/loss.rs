@@ -75,10 +75,10 @@ pub fn loss(observation: &Observation, script: &Script, stream: u16, delays: Del
 mod tests {
     use super::*;
     use crate::sample::{FORWARDING, Sample, TRANSIT};
-    use rig_units::Dur;
+    use rig_units::{Dur, Within};
 
     const DELAYS: Delays = Delays {
-        forwarding_delay: FORWARDING,
+        forwarding_delay: Within::exactly(FORWARDING),
         response: Dur(400_000),
         hidden: false,
         shaper: None,

@@ -43,7 +43,7 @@ pub use timeline::{Timeline, timeline};
 use crate::Span;
 use crate::fate::Delays;
 use rig_testcases::{Backlog, Switch, WatchdogAction};
-use rig_units::{Apart, Dur, L2Rate, Ppm};
+use rig_units::{Apart, Dur, L2Rate, Ppm, Within};
 
 /// What an analyser must know of a device to read its data plane; all of it declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub struct ActionView {
     /// Longest time from a group falling back to where it may go on to its XON.
     pub resumption: Dur,
     /// Time from the last bit in to the first bit out of the idle device.
-    pub forwarding_delay: Dur,
+    pub forwarding_delay: Within,
     /// The rate to which its ports are shaped; `None` where they send at their speed.
     pub shaper: Option<L2Rate>,
     /// How far its clock, by which it counts pauses, may be from the rig's: both limits.

@@ -1,5 +1,6 @@
 //! Kinds of change that the rig makes outside itself, and how each is undone.
 
+use crate::host::written;
 use crate::sonic::write::{self, Back};
 use core::fmt;
 use rig_generator::port::{Fault, Link};
@@ -29,6 +30,17 @@ pub enum Change {
         before: Option<String>,
         /// What is written; none where it is taken away.
         written: Option<String>,
+    },
+    /// A setting of a host's NIC is written.
+    Host {
+        /// The host, as `ssh` knows it; none where it is this machine.
+        host: Option<String>,
+        /// The file in `/sys`, or `dcb pfc` and an interface.
+        place: String,
+        /// What it was.
+        before: String,
+        /// What is written.
+        written: String,
     },
 }
 
@@ -67,6 +79,10 @@ impl Change {
                     Back::Now | Back::Other(_) => Undone::Now,
                 });
             }
+            Change::Host { host, place, before, written } => {
+                let was = written::undo(host.as_deref(), place, before, written)?;
+                return Ok(if was { Undone::Now } else { Undone::Already });
+            }
         };
         match Link::named(interface) {
             Err(error) if error.fault == Fault::NoInterface => return Ok(Undone::Gone),
@@ -81,8 +97,9 @@ impl Change {
     /// Whether it lasts when the machine starts anew.
     pub const fn outlives_the_system(&self) -> bool {
         match self {
-            Change::Link { .. } => false,
-            Change::Sonic { .. } => true,
+            // Another host has not been started anew with this one.
+            Change::Link { .. } | Change::Host { host: None, .. } => false,
+            Change::Sonic { .. } | Change::Host { host: Some(_), .. } => true,
         }
     }
 
@@ -90,6 +107,7 @@ impl Change {
     pub fn is_of_its_namespace(&self) -> bool {
         match self {
             Change::Link { .. } => true,
+            Change::Host { host, .. } => host.is_none(),
             // A socket in the file system is the same in all of them.
             Change::Sonic { redis, .. } => !redis.starts_with("unix:"),
         }
@@ -104,7 +122,7 @@ impl Change {
     pub fn is_to_interface(&self, name: &str) -> bool {
         match self {
             Change::Link { interface, .. } => interface == name,
-            Change::Sonic { .. } => false,
+            Change::Sonic { .. } | Change::Host { .. } => false,
         }
     }
 }
@@ -128,6 +146,10 @@ impl fmt::Display for Change {
                 let (redis, key, field) =
                     (redis.escape_debug(), key.escape_debug(), field.escape_debug());
                 write!(f, "{key}|{field} of {redis}, which was {was}")
+            }
+            Change::Host { host, place, before, .. } => {
+                let host = host.as_deref().unwrap_or("this machine").escape_debug();
+                write!(f, "{} of {host}, which was {}", place.escape_debug(), before.escape_debug())
             }
         }
     }

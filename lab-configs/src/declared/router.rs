@@ -1,7 +1,7 @@
-//! What is declared of a router: it stores and forwards, with one delay for every frame, and neither classifies nor pauses.
+//! What is declared of a router: it stores and forwards, with one delay whatever the frame, and neither classifies nor pauses.
 
 use crate::Ports;
-use rig_units::{Bytes, Dur, Ppm};
+use rig_units::{Bytes, Ppm, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,6 @@ pub struct Router {
     /// How far its clock may be off, either way (IEEE 802.3 allows the clock of a port 100 ppm). Absent: it is right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Ppm>,
-    /// Time from the last bit in to the first bit out of an idle router.
-    pub forwarding_delay: Dur,
+    /// Time from the last bit in to the first bit out of an idle router, of each frame anew. No frame overtakes another.
+    pub forwarding_delay: Within,
 }

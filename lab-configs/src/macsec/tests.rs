@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{BadSetting, Declared, Setting};
+use rig_units::Dur;
 
 fn declared() -> Declared {
     let lab = crate::read::lab(None).unwrap_or_else(|faults| panic!("{}", faults[0]));
@@ -45,7 +46,7 @@ fn every_setting_has_a_path_of_its_own() {
     let Macsec { cipher_suite, policy, latency, next_pn, .. } =
         at.switch().expect("a switch").macsec;
     assert_eq!((cipher_suite, policy), (CipherSuite::GcmAesXpn256, Policy::IntegrityOnly));
-    assert_eq!((latency, next_pn), (Dur::ns(300), Some(4_294_967_290)));
+    assert_eq!((latency, next_pn), (Dur::ns(300).into(), Some(4_294_967_290)));
 }
 
 #[test]

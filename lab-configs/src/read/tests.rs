@@ -217,7 +217,7 @@ fn a_profile_may_speak_macsec_or_say_nothing() {
         enable_replay_protect: true,
         replay_window: 64,
         pfc_encryption_mode: PfcMode::Encrypt,
-        latency: rig_units::Dur::ns(300),
+        latency: rig_units::Dur::ns(300).into(),
         encoding_sa: 2,
         ..Macsec::off()
     };

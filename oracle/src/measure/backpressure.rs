@@ -19,7 +19,7 @@ use rig_capture::{Dir, Span, Unit};
 use rig_lab::{Form, Part};
 use rig_testcases::vocabulary::{ByPfc, Entry, Looks, STREAM, StreamEnds, named};
 use rig_testcases::{Script, StreamRate, StreamSpec, Tap};
-use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time};
+use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time, Within};
 
 /// `pfc.backpressure`.
 pub(super) static BACKPRESSURE: Known = Known {
@@ -156,7 +156,7 @@ fn read(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<TrialRea
         frame => port.speed.slot(frame),
     };
     // An XOFF is due as a frame arrives: the one of those that may be it.
-    let way = Way::of(observation, spec, Dur::ZERO);
+    let way = Way::of(observation, spec, Within::ZERO);
     let latest = begun.hi.saturating_sub(declared.emission().least().0);
     let earliest = begun.lo.saturating_sub((declared.emission().most() + wait).0);
     let arrivals = || sent.iter().map(|frame| way.arrival(frame.sent.at));

@@ -123,6 +123,7 @@ fn wait(trial: &Trial, port: u16) -> Dur {
 /// certain: by what the frame in its way takes, and by what the reading leaves open.
 fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option<Dur> {
     let declared = done.context.switch();
+    let hides = declared.macsec.pfc_latency(declared.macsec.sent()).width();
     let blur = Cell::new(None);
     done.each("pfc.latency", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
@@ -137,7 +138,7 @@ fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
             source: "IEEE 802.1Q clause 36",
         };
         let read = told(trial, index, (PfcSignal::Xoff, crossing), want)?;
-        blur.set(blur.get().max(Some(Dur(read.span.hi - read.span.lo) + wait)));
+        blur.set(blur.get().max(Some(Dur(read.span.hi - read.span.lo) + wait + hides)));
         Ok(read)
     });
     blur.get()
@@ -148,6 +149,7 @@ fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
 fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option<Dur> {
     let declared = done.context.switch();
     let resumption = declared.resumption();
+    let hides = declared.macsec.pfc_latency(declared.macsec.sent()).width();
     let blur = Cell::new(None);
     done.each("pfc.latency", &format!("{stream}, XON"), judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
@@ -172,7 +174,7 @@ fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
             source: "IEEE 802.1Q clause 36",
         };
         let read = told(trial, index, (PfcSignal::Xon, leave), want)?;
-        blur.set(blur.get().max(Some(Dur(read.span.hi - read.span.lo) + leaving + wait)));
+        blur.set(blur.get().max(Some(Dur(read.span.hi - read.span.lo) + leaving + wait + hides)));
         Ok(read)
     });
     blur.get()

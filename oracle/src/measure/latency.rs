@@ -13,13 +13,14 @@ use crate::judge::answers::NOT_MEASURED;
 use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
+use core::cell::Cell;
 use rig_capture::passage::{Passage, Passages, Way};
 use rig_capture::pause::pauses;
 use rig_capture::{Dir, Observation, SAMPLE, Span, StreamCount, Unit};
 use rig_lab::{Form, Part};
 use rig_testcases::vocabulary::{Entry, Looks, STREAM, StreamEnds, named};
 use rig_testcases::{Declared, Script, StreamRate, StreamSpec, Tap};
-use rig_units::{Apart, Dur, Time};
+use rig_units::{Apart, Dur, Time, Within};
 
 /// `latency`.
 pub(super) static LATENCY: Known = Known {
@@ -49,8 +50,17 @@ pub(super) static LATENCY: Known = Known {
         want.map(|want| prediction(&want)).unwrap_or_default()
     },
     judge: |measure, done, judged| {
-        let read = |trial: &Trial| Ok(read(trial, measure.named("stream"), done.context)?);
+        let read = |trial: &Trial| read(trial, measure.named("stream"), done.context);
+        let blur = Cell::new(None);
+        let read = |trial: &Trial| {
+            let read = read(trial)?;
+            blur.set(blur.get().max(Some(Dur(read.span.hi - read.span.lo))));
+            Ok(read)
+        };
         done.each("latency", measure.named("stream"), judged, read);
+        if let Some(blur) = blur.get() {
+            judged.resolved("latency", &alike(done.context, blur));
+        }
     },
     crosses: |_, _| PASSING,
     ..Known::USUAL
@@ -59,29 +69,54 @@ pub(super) static LATENCY: Known = Known {
 /// What idle devices take as they are declared: one of them the same for every size, several also the frame on each cable between
 /// them. Whether a preamble and a gap are before it or after it is not declared.
 fn predicted(legs: &[Leg<'_>], spec: &StreamSpec, apart: Apart) -> Prediction {
-    let transit = legs.iter().fold(Dur::ZERO, |all, leg| all + leg.transit());
+    // Each as the rig's clock shows it.
+    let transit = legs.iter().fold(Within::ZERO, |all, leg| all + leg.transit());
     let cables = legs.iter().filter_map(|leg| leg.onward);
-    let between = cables.fold(Span::exactly(transit.0), |all, (speed, cable)| Span {
+    let between = cables.fold(Span::exactly(0), |all, (speed, cable)| Span {
         lo: all.lo + (cable + speed.serialise(spec.on_wire())).0,
         hi: all.hi + (cable + speed.slot(spec.on_wire())).0,
     });
+    let span = Span {
+        lo: (transit.least() + apart.least(Dur(between.lo))).0,
+        hi: (transit.most() + apart.most(Dur(between.hi))).0,
+    };
     let text = match legs.len() {
         1 => format!("{transit} from the last bit in to the first bit out, whatever the size"),
         n => format!(
             "{transit} in {n} devices, and what a frame of {} takes over each cable between them: {} to {}",
             spec.size,
-            Unit::Ps.show(between.lo),
-            Unit::Ps.show(between.hi)
+            Unit::Ps.show(span.lo),
+            Unit::Ps.show(span.hi)
         ),
     };
     Prediction {
         unit: Unit::Ps,
-        span: Span { lo: apart.least(Dur(between.lo)).0, hi: apart.most(Dur(between.hi)).0 },
+        span,
         formula: "",
         text,
         source: "the declared forwarding delay and MACsec's latency; RFC 1242 3.8",
     }
 }
+
+/// Within which values of each delay one device shows nothing: as far outside of what is declared as the reading leaves open, and
+/// as what is declared of the others may hide. Of several devices each hides the others.
+fn alike(context: &Context<'_>, blur: Dur) -> Vec<(String, Within, Dur)> {
+    let whole = context.profile.system.as_deref().is_some_and(|system| system.alone.is_none());
+    let own = &context.group.declared;
+    let macsec = own.switch().map(|switch| &switch.macsec).filter(|macsec| macsec.enable);
+    let Some(delay) = own.range(DELAY).filter(|_| !whole) else { return Vec::new() };
+    let protects = macsec.map_or(Within::ZERO, |macsec| macsec.latency);
+    let mut all = vec![(DELAY.to_owned(), delay, blur + protects.width() * 2)];
+    if macsec.is_some() {
+        // On the way in and on the way out.
+        let half = Dur((blur + delay.width()).0.div_ceil(2));
+        all.push(("macsec.latency".to_owned(), protects, half));
+    }
+    all
+}
+
+/// The path of what a device takes for itself.
+const DELAY: &str = "forwarding_delay";
 
 /// Whether a frame may meet another one between the devices, where nobody sees it.
 fn is_crowded(script: &Script, spec: &StreamSpec, legs: &[Leg<'_>], want: Span) -> bool {
@@ -111,7 +146,7 @@ fn read(trial: &Trial, stream: &str, context: &Context<'_>) -> Result<TrialReadi
         return Err(trial.doubt(&why));
     }
     let ways = idle(observation, spec, &frames, context.behind(script, spec.to));
-    let off = |(_, span): &&(Passed, Span)| span.middle().abs_diff(want.span.lo);
+    let off = |(_, span): &&(Passed, Span)| span.middle().abs_diff(want.span.middle());
     let Some((shown, span)) = ways.iter().max_by_key(off) else {
         return Err(trial.doubt(&format!("no frame of {stream} found its port idle")));
     };
@@ -130,7 +165,7 @@ fn idle(
     frames: &[Passage],
     declared: &Declared,
 ) -> Vec<(Passed, Span)> {
-    let way = Way::of(observation, spec, declared.transit().unwrap_or_default());
+    let way = Way::of(observation, spec, declared.transit().unwrap_or(Within::ZERO));
     let out = &observation.ports[usize::from(spec.to)];
     let bound = out.provenance.bound();
     let left = observation.records.iter().enumerate();

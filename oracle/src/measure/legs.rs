@@ -3,7 +3,7 @@
 use crate::trials::context::{Context, switch_of};
 use rig_lab::{Declared, Kind, Switch};
 use rig_testcases::{Script, StreamSpec};
-use rig_units::{Dur, Length, PortSpeed};
+use rig_units::{Dur, Length, PortSpeed, Within};
 
 /// Whatever passes frames on: what a measure goes over that asks a device for no more than that.
 pub(super) const PASSING: &[Kind] = Kind::PASSING;
@@ -21,8 +21,8 @@ pub(super) struct Leg<'a> {
 
 impl<'a> Leg<'a> {
     /// What a frame takes through it when it is idle. Nothing goes through a NIC.
-    pub(super) fn transit(&self) -> Dur {
-        self.declared.transit().unwrap_or_default()
+    pub(super) fn transit(&self) -> Within {
+        self.declared.transit().unwrap_or(Within::ZERO)
     }
 
     /// Whether it pauses who sends this class to it.

@@ -19,7 +19,7 @@ use rig_capture::{Dir, Span, Unit, What};
 use rig_lab::{Action, Backlog, DropBy, Form, RuleFamily};
 use rig_testcases::vocabulary::{Entry, Given, Kind, Looks, STREAM, Senders, StreamEnds, optional};
 use rig_testcases::{Case, Measure, StormSpec, StreamRate, StreamSpec, Tap, Wanted};
-use rig_units::{Dur, Quanta};
+use rig_units::{Dur, Quanta, Within};
 
 /// The stream of a case that leaves it to what is predicted.
 fn predicted_of<'a>(measure: &'a Measure, _: &'a Case) -> Vec<&'a str> {
@@ -148,10 +148,10 @@ pub(super) static LOSS: Known = Known {
 
 /// What a frame of the stream takes from the last bit into the first device to the first bit out of the last one, where all are
 /// idle.
-fn crossing(done: &JudgeContext<'_>, trial: &Trial, spec: &StreamSpec) -> Dur {
-    legs(done.context, &trial.script, spec).iter().fold(Dur::ZERO, |all, leg| {
+fn crossing(done: &JudgeContext<'_>, trial: &Trial, spec: &StreamSpec) -> Within {
+    legs(done.context, &trial.script, spec).iter().fold(Within::ZERO, |all, leg| {
         let onward = leg.onward.map_or(Dur::ZERO, |(speed, cable)| speed.slot(spec.size) + cable);
-        all + leg.transit() + onward
+        all + leg.transit() + onward.into()
     })
 }
 
@@ -302,7 +302,7 @@ fn predicted(done: &JudgeContext<'_>, trial: &Trial, stream: u16) -> Result<Pred
     let arrivals = |from: u64, until: u64| arrivals(trial, stream, from, until);
     // A frame at the device when the action begins or ends may fare either way, and its stamp may be off.
     let bound = trial.observation.bound().0;
-    let delay = context.switch().transit().0 + bound;
+    let delay = context.switch().transit().most().0 + bound;
     let discarded = leaves && pfcwd.backlog == Backlog::Discarded;
     let from = if discarded { closes(done, trial, (spec, storm), start) } else { Span { lo, hi } };
     let span = Span {

@@ -337,12 +337,15 @@ fn obeyed(done: &JudgeContext<'_>, (storm, stream): (&str, &str), judged: &mut J
             declared.response(Form::Encrypted).most() + trace.speed.slot(declared.mtu) + bound;
         let arrival = |record: usize| trial.observation.records[record].at + trace.cable;
         let window = arrival(*first) + settled..arrival(*last).saturating_sub(bound);
-        let way = trial.observation.ports[usize::from(from)].cable + declared.transit();
+        let [least, most] = [declared.transit().least(), declared.transit().most()]
+            .map(|transit| trial.observation.ports[usize::from(from)].cable + transit);
         // Sent so that it left within the window for certain, and so that it may have.
-        let ready = |early: Dur, late: Dur| {
+        let ready = |(early, last): (Dur, Dur), (late, first): (Dur, Dur)| {
             let sent = trial.observation.of_stream(index, (from, Dir::Tx));
-            let may = window.start.saturating_sub(early)..window.end.saturating_sub(late);
-            sent.filter(|(_, record)| may.contains(&(record.at + way))).count() as u64
+            let (start, end) =
+                (window.start.saturating_sub(early), window.end.saturating_sub(late));
+            let may = |at: Time| start <= at + last && at + first < end;
+            sent.filter(|(_, record)| may(record.at)).count() as u64
         };
         let behind = bound + trace.speed.slot(spec.on_wire());
         // A pause that is obeyed and still runs as the window opens lets go in it what it has held since it began.
@@ -352,9 +355,9 @@ fn obeyed(done: &JudgeContext<'_>, (storm, stream): (&str, &str), judged: &mut J
         // One that runs as the window closes keeps, past it, what has come since it began.
         let kept = held_at(trial, (to, spec.class), &outcomes, (window.end, settled));
         let kept = kept.and_then(|from| window.end.since(from.saturating_sub(bound)));
-        let met = ready(Dur::ZERO, behind);
-        let lo = ready(Dur::ZERO, behind + kept.unwrap_or_default());
-        let ready = Span { lo, hi: ready(early, Dur::ZERO) };
+        let met = ready((Dur::ZERO, least), (behind, most));
+        let lo = ready((Dur::ZERO, least), (behind + kept.unwrap_or_default(), most));
+        let ready = Span { lo, hi: ready((early, most), (Dur::ZERO, least)) };
         if met < 3 {
             let why = format!("hardly a frame of {stream} met {}", storm.name);
             return Err(trial.doubt(&why).into());

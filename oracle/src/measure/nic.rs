@@ -32,7 +32,8 @@ const BEHIND: &[Kind] = PASSING;
 fn over_the_way(context: &Context<'_>) -> String {
     let relays = context.relays();
     let count = relays.iter().map(Vec::len).sum::<usize>();
-    let longer: Dur = relays.iter().flatten().map(|relay| relay.transit + relay.cable).sum();
+    let longer: Dur =
+        relays.iter().flatten().map(|relay| relay.transit.least() + relay.cable).sum();
     match count {
         0 => String::new(),
         _ => format!(

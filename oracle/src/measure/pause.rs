@@ -171,8 +171,11 @@ fn response(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
         Ok(TrialReading { span, want, got: None, records: vec![stop.records[0]], looked })
     });
     if let Some(blur) = told.get() {
-        let own = done.context.switch().pfc.response;
-        judged.resolved("pfc.response", &[("pfc.response".to_owned(), own, blur)]);
+        let declared = done.context.switch();
+        // What protection takes of a word hides as much of what the MAC does.
+        let blur = blur + declared.macsec.pfc_latency(Form::Encrypted).width();
+        judged
+            .resolved("pfc.response", &[("pfc.response".to_owned(), declared.pfc.response, blur)]);
     }
 }
 

@@ -2,6 +2,7 @@
 //! among its senders over a few milliseconds is no property of the scheduler.
 
 use super::judge_context::{JudgeContext, TrialReading};
+use super::legs::legs;
 use super::limits;
 use super::measurement::{Known, Red, Tells, by_formula};
 use crate::Prediction;
@@ -104,6 +105,8 @@ fn queues(
     let (offers, granted) = granted(scheduler, trial, &specs, (from, until));
     let others = others(&trial.script, first.to, streams, speed);
     let round = Round::of(scheduler, &offers);
+    let hides =
+        legs(done.context, &trial.script, first).iter().map(|leg| leg.transit().width()).sum();
     let mut over = until - from;
     let mut sums: BTreeMap<u8, (Span, Span, Vec<usize>)> = BTreeMap::new();
     let mut arriving: BTreeMap<u8, Vec<u16>> = BTreeMap::new();
@@ -145,6 +148,7 @@ fn queues(
         let uneven = round.bps(queue, over);
         // Whatever of the port is left to a queue: the whole of it is as much more or less.
         let uneven = uneven.saturating_add(done.context.apart().part(speed.bps()));
+        let uneven = uneven.saturating_add(shifted(speed, hides, over));
         let lo = want.lo.saturating_sub(others + uneven);
         let span = Span { lo, hi: want.hi.saturating_add(uneven) };
         let turns = if uneven == 0 {
@@ -166,6 +170,13 @@ fn queues(
         (on, TrialReading { span: got, want, got: None, records, looked })
     };
     Ok(sums.into_iter().map(read).collect())
+}
+
+/// How much of the speed of a port two frames `over` apart may seem to be off by, one of which took up to `hides` longer than the other.
+fn shifted(speed: PortSpeed, hides: Dur, over: Dur) -> u64 {
+    let part = u128::from(speed.bps()) * u128::from(hides.0);
+    let part = part.div_ceil(u128::from(over.saturating_sub(hides).0.max(1)));
+    u64::try_from(part).unwrap_or(u64::MAX)
 }
 
 /// What streams to one port offer it, and what it grants each of them between two instants, in bits a second in frames. What a shaper

@@ -181,7 +181,7 @@ fn bump(declared: &Switch, trial: &Trial, stream: &str, of: Of) -> Result<Option
     let bound = trial.observation.bound();
     // A frame has its place in the queue when it has come there whole, and the last PFC frame tells when it has.
     let to = |port: u16| trial.observation.ports[usize::from(port)].cable;
-    let arrives = to(spec.from) + speed(spec.from).slot(spec.on_wire()) + declared.transit();
+    let arrives = to(spec.from) + speed(spec.from).slot(spec.on_wire()) + declared.transit().most();
     let told = to(spec.to) + speed(spec.to).slot(declared.macsec.pfc_size());
     let at = |at: Dur| trial.observation.origin + at;
     let most = (at(start), at(until + told + pause + drain + bound));

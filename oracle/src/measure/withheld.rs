@@ -167,8 +167,9 @@ fn under_way(done: &JudgeContext<'_>, trial: &Trial, spec: &StreamSpec) -> u64 {
         ahead: ahead(&trial.script, spec.from),
         cable: Length(done.context.cable_cm()),
         delays: in_flight::delays(
-            (declared.emission().most().max(declared.resumption().most()) + declared.transit())
-                .into(),
+            (declared.emission().most().max(declared.resumption().most())
+                + declared.transit().most())
+            .into(),
             Span { lo: response.0, hi: (response + done.bound() * 2).0 },
         ),
         apart: done.context.apart(),

@@ -123,6 +123,9 @@ pub struct Mac {
     past: [Pauses; CLASSES],
     received: u64,
     draws: Draws,
+    /// What a protected frame takes longer, and when the last of them reached the MAC.
+    lates: Draws,
+    protected_until: Time,
     /// Frames received whose effect is to come.
     settling: VecDeque<Settling>,
 }
@@ -141,6 +144,8 @@ impl Mac {
             past: [Pauses::default(); CLASSES],
             received: 0,
             draws: Draws::new(chance::stream(config.seed, *b"pfcreact")),
+            lates: Draws::new(chance::stream(config.seed, *b"pfc-secy")),
+            protected_until: Time::ZERO,
             settling: VecDeque::new(),
         }
     }
@@ -157,11 +162,11 @@ impl Mac {
     #[cold]
     #[inline(never)]
     pub fn on_pfc(&mut self, now: Time, pfc: &Packet) -> u8 {
-        self.on_late_pfc(now, pfc, Dur::ZERO)
+        self.on_late_pfc(now, pfc, Within::ZERO)
     }
 
     /// The same, with an effect that comes later by what the frame takes to the MAC. Its pause counts from its last bit all the same.
-    pub fn on_late_pfc(&mut self, now: Time, pfc: &Packet, later: Dur) -> u8 {
+    pub fn on_late_pfc(&mut self, now: Time, pfc: &Packet, later: Within) -> u8 {
         if pfc.fault().is_some() {
             return 0;
         }
@@ -173,7 +178,12 @@ impl Mac {
         }
         let response = self.draws.next(self.config.response);
         // The MAC takes frames in one after the other, as they reach it.
-        let reached = now + later;
+        let mut reached = now + self.lates.next(later);
+        if later.width() > Dur::ZERO {
+            // What is protected does not overtake what was before it.
+            reached = reached.max(self.protected_until);
+            self.protected_until = reached;
+        }
         let ahead = self.settling.partition_point(|other| other.reached <= reached);
         let before = ahead.checked_sub(1).map_or(Time::ZERO, |last| self.settling[last].effect);
         let effect = (reached + response).max(before);

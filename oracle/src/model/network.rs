@@ -10,7 +10,7 @@ use super::queue::{EventQueue, Heap4, Source};
 use super::switch::{self, Received, Switch};
 use super::tap::Tap;
 use super::topology::PortId;
-use rig_units::{Dur, Time};
+use rig_units::{Time, Within};
 use wires::Wires;
 use wiring::Wiring;
 
@@ -151,7 +151,7 @@ impl<Q: EventQueue> Network<Q> {
         if packet.kind == Kind::Pfc {
             let pfc = *packet;
             self.wires.finish(source);
-            return self.take_pfc(at, &pfc, Dur::ZERO, tap);
+            return self.take_pfc(at, &pfc, Within::ZERO, tap);
         }
         let received =
             device.receive(self.wires.now, at.port.into(), packet, self.shortcuts.bypass);

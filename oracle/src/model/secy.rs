@@ -11,7 +11,7 @@ use super::packet::{Kind, Packet};
 use receive::Receiver;
 use rig_lab::{Form, Macsec, MacsecFaults, PfcMode, Policy, Reception};
 use rig_testcases::Tamper;
-use rig_units::{Dur, PortSpeed};
+use rig_units::{PortSpeed, Within};
 use send::Sender;
 
 mod counters;
@@ -38,8 +38,8 @@ pub struct Config {
     pub encrypted: Reception,
     /// In which form PFC frames are sent.
     pub sent: Form,
-    /// What a frame takes to get through, either way.
-    pub latency: Dur,
+    /// What a frame takes to get through, either way: any of these.
+    pub latency: Within,
     /// Association number in use, 0 to 3.
     pub an: u8,
     /// Packet number of the first frame sent with an association, if it was set: else 1.
@@ -92,13 +92,13 @@ impl Config {
             return 0;
         }
         let overhead = u64::from(rig_lab::macsec::overhead(self.sends_sci));
-        let way = (self.latency * 2).0 / speed.byte().0.max(1);
+        let way = (self.latency.most() * 2).0 / speed.byte().0.max(1);
         u32::try_from(way + overhead).unwrap_or(u32::MAX)
     }
 
     /// What a PFC frame of the port takes longer: one in clear goes past MACsec.
-    pub fn emission(&self) -> Dur {
-        if self.sent == Form::Encrypted { self.latency } else { Dur::ZERO }
+    pub fn emission(&self) -> Within {
+        if self.sent == Form::Encrypted { self.latency } else { Within::ZERO }
     }
 }
 
@@ -123,8 +123,8 @@ const fn pfc(mode: PfcMode) -> (Reception, Reception, Form) {
 pub enum Received {
     /// A frame of data, in clear.
     Data(Packet),
-    /// A PFC frame that is obeyed, and by how much later because it was protected.
-    Pfc(Packet, Dur),
+    /// A PFC frame that is obeyed, and by how much later because it was protected: any of these.
+    Pfc(Packet, Within),
     /// Nothing.
     Gone,
 }
@@ -184,7 +184,7 @@ impl SecY {
         let (packet, tag) = packet.opened();
         let is_pfc = packet.kind == Kind::Pfc;
         let (reception, latency) = match tag {
-            None if is_pfc => (self.clear_pfc(), Dur::ZERO),
+            None if is_pfc => (self.clear_pfc(), Within::ZERO),
             None => {
                 self.counters.no_tag += 1;
                 return Received::Gone;

@@ -5,7 +5,7 @@
 
 use super::alarm::Alarm;
 use super::buffer::{Admission, Buffer, Limit, Place};
-use super::chance;
+use super::chance::{self, Draws};
 use super::classify::Classifier;
 use super::counters::Counters;
 use super::egress::{Choice, Egress};
@@ -16,7 +16,7 @@ use super::pfc_gen::{self, PfcGen};
 use super::ring::Ring;
 use super::secy::SecY;
 use super::wred::{Fate, Wred};
-use rig_units::{Dur, PortSpeed, Time};
+use rig_units::{Dur, PortSpeed, Time, Within};
 use std::sync::OnceLock;
 
 mod config;
@@ -110,10 +110,12 @@ pub struct Switch {
     pub(crate) route: Vec<u16>,
     /// Frames on their way from ingress to queue.
     pipeline: Ring,
-    delay: Dur,
+    delay: Within,
+    /// What each of them takes of it.
+    delays_drawn: Draws,
     /// What each byte of a frame adds to that.
     delay_of_a_byte: Dur,
-    /// No frame that comes in leaves the pipeline before this: the delay was longer.
+    /// No frame that comes in leaves the pipeline before this: that of one before it was longer.
     not_before: Time,
     mtu: u16,
     /// Whether frames may be behind a tag, or leave with another: every one is looked at.
@@ -183,6 +185,7 @@ impl Switch {
             route,
             pipeline: Ring::default(),
             delay: config.delay(),
+            delays_drawn: Draws::new(chance::stream(config.mac.seed, *b"transits")),
             delay_of_a_byte: Dur(config.faults.latency_grows.unwrap_or(0).into()),
             not_before: Time::ZERO,
             mtu: config.mtu,
@@ -267,10 +270,11 @@ impl Switch {
         };
         let ingress = u16::try_from(from).unwrap_or(u16::MAX);
         if delays {
-            let delay = self.delay + self.delay_of_a_byte * u64::from(size);
+            let delay = self.delays_drawn.next(self.delay);
+            let delay = delay + self.delay_of_a_byte * u64::from(size);
             let ready = (now + delay).max(self.not_before);
-            if self.delay_of_a_byte > Dur::ZERO {
-                // A short frame stays behind a long one.
+            if self.delay_of_a_byte > Dur::ZERO || self.delay.width() > Dur::ZERO {
+                // A short frame stays behind a long one, and one that takes less behind one that takes more.
                 self.not_before = ready;
             }
             let wake = self.pipeline.is_empty().then_some(ready);
@@ -295,7 +299,7 @@ impl Switch {
     /// Whether frames take time from ingress to queue.
     #[inline]
     const fn delays(&self) -> bool {
-        self.delay.0 | self.delay_of_a_byte.0 != 0
+        self.delay.most().0 | self.delay_of_a_byte.0 != 0
     }
 
     /// Queues the frame whose way through the pipeline ends at `now`: its port, and when to come for the next.

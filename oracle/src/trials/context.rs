@@ -11,7 +11,7 @@ use crate::measure::watchdog::watch::Watch;
 use rig_capture::Relay;
 use rig_lab::{Declared, Fault, Form, Keys, Kind, Lab, Nics, Profile, Switch, Transport};
 use rig_testcases::{Case, Protection, Script};
-use rig_units::{Apart, Dur, Length, Ppm};
+use rig_units::{Apart, Dur, Length, Ppm, Within};
 use std::borrow::Cow;
 
 /// A case on a device in one configuration.
@@ -152,7 +152,7 @@ impl<'a> Context<'a> {
         let relay = |(device, cable_cm): (&Profile, Option<u64>)| {
             let clock = device.declared.clock();
             Relay {
-                transit: device.declared.transit().unwrap_or_default(),
+                transit: device.declared.transit().unwrap_or(Within::ZERO),
                 cable: Length(cable_cm.unwrap_or(self.cable_cm)).travel(),
                 apart: Apart::of(clock, self.own_clock),
             }

@@ -15,7 +15,7 @@ pub fn round_trip(context: &Context<'_>, script: &Script, frame: Bytes) -> Dur {
     let rig = script.between.as_ref().map_or(Dur::ZERO, |(.., between)| between.delay);
     let slot = slowest(context).slot(frame);
     let relays = context.relays();
-    let beyond = relays.iter().flatten().map(|relay| relay.transit + relay.cable + slot);
+    let beyond = relays.iter().flatten().map(|relay| relay.transit.most() + relay.cable + slot);
     let way = context.cable() * 2 + rig + slot * 2 + beyond.sum();
     context.apart().most(way * 2)
 }

@@ -103,7 +103,7 @@ proptest! {
         response in prop_oneof![Just(0), 1..900_u64],
     ) {
         let mut config = config(true);
-        config.forwarding_delay = Dur::ns(delay);
+        config.forwarding_delay = Dur::ns(delay).into();
         config.mac.response = Dur::ns(response).into();
         let (network, trace) = play(config, &streams, &storms, None);
         let (sent, received) = data(&trace);
@@ -124,7 +124,7 @@ proptest! {
         let macsec = rig_lab::Macsec {
             enable: true,
             pfc_encryption_mode: rig_lab::PfcMode::StrictEncrypt,
-            latency: Dur::ns(latency),
+            latency: Dur::ns(latency).into(),
             next_pn: Some((1 << 32) - left),
             ..rig_lab::Macsec::off()
         };

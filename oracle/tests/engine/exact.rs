@@ -21,7 +21,7 @@ fn a_frame_crosses_an_idle_switch_in_two_cables_and_two_serialisations() {
 #[test]
 fn a_forwarding_delay_adds_exactly_itself() {
     let mut config = switch::Config::plain(2, SPEED);
-    config.forwarding_delay = Dur::ns(777);
+    config.forwarding_delay = Dur::ns(777).into();
     let mut network: Network = Network::new(&star(config), Time::ZERO);
     let mut trace = Trace::default();
     network.start_stream(0, &Stream { count: Some(2), ..stream(1, 3, 100, 1) });

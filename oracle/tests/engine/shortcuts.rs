@@ -156,7 +156,7 @@ fn script() -> impl Strategy<Value = Script> {
 fn play<Q: EventQueue>(script: &Script, start: Time, shortcuts: Shortcuts, step: Dur) -> Vec<Seen> {
     let mut config = switch::Config::plain(4, SPEED);
     config.buffer.pool = 100_000;
-    config.forwarding_delay = script.delay;
+    config.forwarding_delay = script.delay.into();
     let (at_enqueue, counts_itself, weight) = script.wred;
     let curve = wred::Curve { kmin: 500, kmax: 40_000, pmax: Ppm(500_000) };
     config.wred = wred::Config {
@@ -170,7 +170,7 @@ fn play<Q: EventQueue>(script: &Script, start: Time, shortcuts: Shortcuts, step:
     };
     config.mac.response = script.response.into();
     let macsec = |an| {
-        let latency = script.macsec.unwrap_or_default();
+        let latency = script.macsec.unwrap_or_default().into();
         let mode = rig_lab::PfcMode::Encrypt;
         let (enable, encoding_sa) = (script.macsec.is_some(), an);
         let off = rig_lab::Macsec::off();

@@ -1,5 +1,6 @@
 //! Flags of `dut`.
 
+use super::host::{HELP, NicArgs, SET_HELP, SetArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -10,6 +11,12 @@ pub enum DutCommand {
     Serve(ServeArgs),
     /// Print what a command of SONiC's prints at a switch, from the databases of one that is served `--as sonic`.
     Say(SayArgs),
+    /// Print what a server's RDMA NICs are, have counted and are set to: of this machine, over ssh, or as one has said before.
+    #[command(after_help = HELP)]
+    Nic(NicArgs),
+    /// Set PFC, DCQCN and what RoCE is marked with on a server's NIC; `rigctl restore` puts it back.
+    #[command(after_help = SET_HELP)]
+    Set(SetArgs),
 }
 
 /// `dut say`

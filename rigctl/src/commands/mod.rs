@@ -15,6 +15,7 @@ pub mod lint;
 pub mod list;
 pub(crate) mod machine;
 pub mod mutants;
+pub mod nic;
 pub mod profile;
 pub mod report;
 pub mod restore;

@@ -98,7 +98,7 @@ fn overrun(
 ) -> (Span, String) {
     let speed = declared.port_speed(script.dut_ports[usize::from(spec.to)]);
     let slot = speed.map_or(Dur::us(1), |speed| speed.slot(spec.on_wire()));
-    let passing = declared.transit().0.div_ceil(slot.0);
+    let passing = declared.transit().most().0.div_ceil(slot.0);
     let scheduler = &declared.scheduler;
     let drain = slot.max(share::shaped(scheduler, spec.on_wire()));
     let saved = scheduler.pbs.map_or(0, |saved| saved.0 / spec.size.0);
@@ -109,7 +109,7 @@ fn overrun(
         "one of them drained".to_owned()
     };
     let text = format!(
-        "{senders} senders at line rate, {drained}: {held} frames held at the first loss, {passing} in the pipeline"
+        "{senders} senders at line rate, {drained}: {held} frames held at the first loss, {passing} in the pipeline at most"
     );
     (Span { lo, hi }, text)
 }

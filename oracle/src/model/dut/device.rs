@@ -47,7 +47,8 @@ impl Device {
                 (Box::new(nics), plugs)
             }
             Declared::Router(running) => {
-                let (router, plugs) = super::routed::Body::of(&running, clock, ports, topology);
+                let (router, plugs) =
+                    super::routed::Body::of(&running, clock, (ports, seed), topology);
                 (Box::new(router), plugs)
             }
             Declared::Switch(running) => {

@@ -19,12 +19,12 @@ impl Body {
     pub(in crate::model) fn of(
         running: &Router,
         clock: Oscillator,
-        ports: u16,
+        (ports, seed): (u16, u64),
         topology: &mut Topology,
     ) -> (Body, Vec<CableEnd>) {
         let first = u16::try_from(topology.hosts.len()).unwrap_or(u16::MAX);
         let mtu = u16::try_from(running.mtu.0).unwrap_or(u16::MAX);
-        let config = Config { first, ports, delay: running.forwarding_delay, mtu };
+        let config = Config { first, ports, delay: running.forwarding_delay, seed, mtu };
         let kind = |port| match port {
             0 => HostKind::Router(config),
             port => HostKind::PortOf { first, port },

@@ -230,7 +230,7 @@ proptest! {
 fn a_late_frame_closes_later_ends_with_its_time_and_lets_others_pass() {
     let mut mac = gate(Dur(100));
     let pause = PortSpeed::G400.pause(Quanta(9));
-    mac.on_late_pfc(NOW, &xoff(bit(3), 9), Dur(50));
+    mac.on_late_pfc(NOW, &xoff(bit(3), 9), Dur(50).into());
     mac.on_pfc(NOW + Dur(10), &xoff(bit(4), 9));
     assert_eq!(mac.wake_at(), Some(NOW + Dur(110)));
     mac.on_wake(NOW + Dur(110));
@@ -245,7 +245,7 @@ fn a_late_frame_closes_later_ends_with_its_time_and_lets_others_pass() {
 #[test]
 fn a_late_frame_waits_although_the_mac_itself_answers_at_once() {
     let mut mac = gate(Dur::ZERO);
-    assert_eq!(mac.on_late_pfc(NOW, &xoff(bit(3), 9), Dur(50)), 0);
+    assert_eq!(mac.on_late_pfc(NOW, &xoff(bit(3), 9), Dur(50).into()), 0);
     assert_eq!((mac.closed(), mac.wake_at()), (0, Some(NOW + Dur(50))));
     mac.on_wake(NOW + Dur(50));
     assert_eq!(mac.closed(), bit(3));

@@ -13,7 +13,7 @@ use crate::model::switch::{self, Received, Switch};
 use crate::model::tap::Tap;
 use crate::model::topology::PortId;
 use crate::model::wred;
-use rig_units::{Dur, Time};
+use rig_units::{Dur, Time, Within};
 
 /// What became of a frame that was delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -231,7 +231,7 @@ impl<Q: EventQueue> Network<Q> {
             return self.take_secured(at, &packet, tap);
         }
         if packet.kind == Kind::Pfc {
-            self.take_pfc(at, &packet, Dur::ZERO, tap);
+            self.take_pfc(at, &packet, Within::ZERO, tap);
             return Delivered::Done;
         }
         let received = device.receive(self.wires.now, at.port.into(), &packet, false);

@@ -5,13 +5,13 @@ use crate::model::packet::Packet;
 use crate::model::queue::EventQueue;
 use crate::model::tap::Tap;
 use crate::model::topology::PortId;
-use rig_units::Dur;
+use rig_units::Within;
 
 impl<Q: EventQueue> Network<Q> {
     /// A PFC frame reached a port: it takes effect at once, or when the port has reacted.
     #[cold]
     #[inline(never)]
-    pub(super) fn take_pfc(&mut self, at: PortId, pfc: &Packet, later: Dur, tap: &mut impl Tap) {
+    pub(super) fn take_pfc(&mut self, at: PortId, pfc: &Packet, later: Within, tap: &mut impl Tap) {
         let device = &mut self.switches[usize::from(at.switch)];
         let mac = &mut device.ports[usize::from(at.port)].mac;
         let opened = mac.on_late_pfc(self.wires.now, pfc, later);

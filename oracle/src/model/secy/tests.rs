@@ -4,7 +4,7 @@ use super::*;
 use crate::model::packet::Tag;
 use rig_lab::{CipherSuite, PfcMode};
 use rig_testcases::Tamper;
-use rig_units::Quanta;
+use rig_units::{Dur, Quanta};
 
 mod faults;
 mod numbers;

@@ -10,7 +10,7 @@ use crate::model::pfc_gen::{self, Xon};
 use crate::model::secy;
 use crate::model::wred;
 use rig_lab::{BufferFaults, DeviceFaults, PfcFaults, SchedulerFaults, Scheduling};
-use rig_units::{Bytes, Dur, PortSpeed, Ppm, Quanta, Within};
+use rig_units::{Bytes, PortSpeed, Ppm, Quanta, Within};
 
 /// What a switch is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,8 +19,8 @@ pub struct Config {
     pub ports: Vec<(String, PortSpeed)>,
     /// Largest frame, FCS counted; longer ones are dropped at ingress.
     pub mtu: u16,
-    /// Time from the last bit in to the first bit out of an idle switch.
-    pub forwarding_delay: Dur,
+    /// Time from the last bit in to the first bit out of an idle switch, drawn of each frame; none overtakes another.
+    pub forwarding_delay: Within,
     /// From code point to class.
     pub classifier: Classifier,
     /// How the queues of a port share it.
@@ -55,7 +55,7 @@ impl Config {
         Config {
             ports: (0..ports).map(|index| (rig_lab::Switch::port_name(index), speed)).collect(),
             mtu: 9_216,
-            forwarding_delay: Dur::ZERO,
+            forwarding_delay: Within::ZERO,
             classifier: Classifier::plain(),
             scheduling: [Scheduling::Dwrr(1); CLASSES],
             shaper: None,
@@ -187,14 +187,15 @@ impl Config {
     }
 
     /// What a frame of data takes through an idle switch: MACsec adds its latency on the way in and on the way out.
-    pub(super) fn delay(&self) -> Dur {
-        self.forwarding_delay + self.macsec.map_or(Dur::ZERO, |macsec| macsec.latency * 2)
+    pub(super) fn delay(&self) -> Within {
+        let macsec = self.macsec.map_or(Within::ZERO, |macsec| macsec.latency);
+        self.forwarding_delay + macsec + macsec
     }
 
     /// What an XOFF takes to leave, and what an XON takes.
     pub(super) fn words_take(&self) -> [Within; 2] {
-        let protected = self.macsec.map_or(Dur::ZERO, |macsec| macsec.emission());
-        [self.pfc.emission, self.pfc.resumption].map(|takes| takes + protected.into())
+        let protected = self.macsec.map_or(Within::ZERO, |macsec| macsec.emission());
+        [self.pfc.emission, self.pfc.resumption].map(|takes| takes + protected)
     }
 }
 

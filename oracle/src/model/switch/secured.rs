@@ -3,7 +3,7 @@
 use super::{Config, Place, Switch};
 use crate::model::packet::{Kind, Packet, slot};
 use crate::model::secy::{Received, SecY};
-use rig_units::{Dur, Time};
+use rig_units::{Time, Within};
 use std::sync::OnceLock;
 
 impl Switch {
@@ -13,7 +13,7 @@ impl Switch {
             Some(secy) => secy.receive(packet),
             // Without MACsec a SecTAG is an EtherType that nobody knows.
             None if packet.is_secured() => Received::Gone,
-            None if packet.kind == Kind::Pfc => Received::Pfc(*packet, Dur::ZERO),
+            None if packet.kind == Kind::Pfc => Received::Pfc(*packet, Within::ZERO),
             None => Received::Data(*packet),
         }
     }
@@ -55,7 +55,7 @@ impl Switch {
             }
             Some(macsec) => self.secys.iter_mut().for_each(|secy| secy.set(macsec)),
         }
-        self.not_before = self.not_before.max(now + self.delay);
+        self.not_before = self.not_before.max(now + self.delay.most());
         self.delay = config.delay();
         let [emission, resumption] = config.words_take();
         for port in &mut self.ports {

@@ -23,7 +23,7 @@ use rig_generator::port::{Fault, PortError, RealTime, StampedBy};
 use rig_generator::{Clock, Departure, Kept, Obeys, Program, Template, Watcher, Who};
 use rig_lab::{Declared, Setting};
 use rig_testcases::{EndpointSpec, Script, wire};
-use rig_units::{Apart, Dur, FCS, PortSpeed, Time};
+use rig_units::{Apart, Dur, FCS, PortSpeed, Time, Within};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -214,8 +214,8 @@ impl WireLab {
         let slowest =
             speeds.iter().map(|speed| speed.slot(declared.mtu())).max().unwrap_or_default();
         let behind = health.as_ref().map_or(bound, |health| health.send_late);
-        let transit = declared.transit().unwrap_or_default();
-        let relay = |relay: &Relay| relay.transit + relay.cable + slowest;
+        let transit = declared.transit().map_or(Dur::ZERO, Within::most);
+        let relay = |relay: &Relay| relay.transit.most() + relay.cable + slowest;
         let between: Dur = self.relays.iter().flatten().map(relay).sum();
         let on_its_way = transit + between * 2 + self.cable * 2 + slowest * 2 + behind;
         unseen.after(origin + script.length + on_its_way, read);

@@ -23,6 +23,13 @@ struct Tried {
 /// What is tried of a NIC's field holds of the NIC behind the second port, too: their rows are the same.
 const TRIED: &[Tried] = &[
     Tried {
+        path: "forwarding_delay",
+        device: "broadcom",
+        measure: "latency",
+        ends: SHORT,
+        case: || passed("{}"),
+    },
+    Tried {
         path: "pfc.response",
         device: "broadcom",
         measure: "pfc.response",
@@ -75,6 +82,13 @@ const TRIED: &[Tried] = &[
         measure: "pfcwd.detection",
         ends: [Dur::ms(10), Dur::ms(20)],
         case: || stormed(20),
+    },
+    Tried {
+        path: "macsec.latency",
+        device: "broadcom-macsec",
+        measure: "latency",
+        ends: SHORT,
+        case: || passed("{macsec: {enable: true}}"),
     },
     Tried {
         path: "nic.np.latency",
@@ -155,6 +169,20 @@ const TRIED: &[Tried] = &[
 
 fn xoff(at: u32) -> String {
     format!("      - {{at: {at}us, pfc: {{from: p2, classes: [3], quanta: 600q}}}}\n")
+}
+
+/// Two hundred frames, each far from the next; and with them all that rests on when a frame has come to its queue.
+fn passed(settings: &str) -> String {
+    format!(
+        "    dut: {settings}
+    streams: {{probe: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 10us, count: 200}}}}
+    taps: {{p2: all}}
+    trials: 1
+    steps: [{{at: 0us, start: probe}}]
+    length: 3ms
+    measure: [{{latency: {{stream: probe}}}}, {{loss: {{stream: probe, expect: none}}}}]
+"
+    )
 }
 
 /// A group that is filled to its XOFF and falls back to its XON, a hundred times.

@@ -94,8 +94,8 @@ fn a_frame_near_the_action_is_predicted_to_be_lost_or_not_by_the_picosecond() {
     let ran =
         stormed("{pfcwd.restoration: {storm: storm, stream: victim}}, {loss: {stream: beside}}");
     let ran = ran.off_by(bound);
-    let transit =
-        ran.of_context(|context| context.group.declared.switch().expect("a switch").transit());
+    let transit = ran
+        .of_context(|context| context.group.declared.switch().expect("a switch").transit().most());
     // From the earliest that the first XOFF may have come.
     let (start, last_frame, cable) = ran.as_seen_of(|seen| {
         let xoffs = seen.words(1, Dir::Tx, true);

@@ -63,7 +63,7 @@ fn takes(
     if of.queues.is_empty() {
         return None;
     }
-    let passing = (switch.transit(), switch.mtu);
+    let passing = (switch.transit().most(), switch.mtu);
     let deepest = |sent: &Sent<'_>| wred::passing(&switch.buffer, of, speed, passing, sent);
     // Less than any frames is what needs no look at the case.
     let any = deepest(&Sent { shortest: SHORTEST, beside: &|_| 0 });
@@ -233,7 +233,7 @@ mod tests {
         let setting = Setting { path: late.0.to_owned(), value: late.1.clone() };
         let plain = lab.duts[0].declared.with(&setting).expect("it fits");
         let plain = plain.switch().expect("the first device is a switch");
-        let passing = (plain.transit(), plain.mtu);
+        let passing = (plain.transit().most(), plain.mtu);
         // A flow of packets of 1086 B, each of which may bring an acknowledgement and a CNP, and two NAKs.
         let beside = |over: Dur| {
             let packets = over.0.div_ceil(PortSpeed::G100.slot(Bytes(1_086)).0) + 1;

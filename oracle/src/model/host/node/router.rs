@@ -1,13 +1,14 @@
-//! A store-and-forward router: what has come in whole leaves a fixed delay later by the port towards whom it is for, one frame after
+//! A store-and-forward router: what has come in whole leaves a declared delay later by the port towards whom it is for, one frame after
 //! the other. Every class is one.
 //!
 //! It knows no PFC: it obeys none, sends none and passes none on, as MAC control stays on its link.
 //!
 //! Left out: a limit of its buffer, and the TTL, which no measure looks at.
 
+use crate::model::chance::{self, Draws};
 use crate::model::host::{Device, Plug};
 use crate::model::packet::{Kind, Packet};
-use rig_units::{Dur, Time};
+use rig_units::{Time, Within};
 use std::collections::VecDeque;
 
 /// What a router is made of.
@@ -17,8 +18,10 @@ pub struct Config {
     pub first: u16,
     /// How many ports it has.
     pub ports: u16,
-    /// From the last bit in to the first bit out.
-    pub delay: Dur,
+    /// From the last bit in to the first bit out, drawn of each frame; none overtakes another.
+    pub delay: Within,
+    /// What the draws follow from.
+    pub seed: u64,
     /// Largest frame, FCS counted; longer ones are dropped.
     pub mtu: u16,
 }
@@ -26,7 +29,10 @@ pub struct Config {
 /// A router and what it holds of the frames under way.
 #[derive(Debug, Clone)]
 pub(crate) struct Router {
-    delay: Dur,
+    delay: Within,
+    draws: Draws,
+    /// When the last frame was through.
+    not_before: Time,
     mtu: u16,
     hosts: Vec<u16>,
     /// The port towards every host of the network.
@@ -40,6 +46,8 @@ impl Router {
         let hosts: Vec<u16> = (0..config.ports).map(|port| config.first + port).collect();
         Router {
             delay: config.delay,
+            draws: Draws::new(chance::stream(config.seed, *b"transits")),
+            not_before: Time::ZERO,
             mtu: config.mtu,
             leaves: vec![VecDeque::new(); hosts.len()],
             route: Vec::new(),
@@ -75,7 +83,8 @@ impl Device for Router {
         let is_forwarded = packet.kind != Kind::Pfc && packet.size <= self.mtu;
         let to = self.route.get(usize::from(packet.dst)).filter(|_| is_forwarded);
         if let Some(leaves) = to.and_then(|&to| self.leaves.get_mut(usize::from(to))) {
-            leaves.push_back((now + self.delay, *packet));
+            self.not_before = (now + self.draws.next(self.delay)).max(self.not_before);
+            leaves.push_back((self.not_before, *packet));
         }
         None
     }

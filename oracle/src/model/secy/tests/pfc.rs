@@ -5,7 +5,7 @@ use super::*;
 fn mode(mode: PfcMode) -> SecY {
     SecY::new(&config(|macsec| {
         macsec.pfc_encryption_mode = mode;
-        macsec.latency = Dur::ns(300);
+        macsec.latency = Dur::ns(300).into();
     }))
 }
 
@@ -26,7 +26,7 @@ fn each_mode_does_with_each_form_what_it_says_and_counts_it() {
             [(pause(), clear, Dur::ZERO), (pause().secured(TAG), protected, Dur::ns(300))]
         {
             let mut secy = mode(name);
-            let want = if obeys { Received::Pfc(pause(), later) } else { Received::Gone };
+            let want = if obeys { Received::Pfc(pause(), later.into()) } else { Received::Gone };
             assert_eq!((secy.receive(&frame), *secy.counters()), (want, counted), "{name:?}");
         }
     }
@@ -47,7 +47,7 @@ fn each_mode_sends_in_its_form_and_data_behind_a_tag_in_all() {
         assert_eq!(secy.counters().out_encrypted, u64::from(is_protected));
         assert_eq!(sent(&mut secy, data()), Some(true));
         let later = if is_protected { Dur::ns(300) } else { Dur::ZERO };
-        assert_eq!(secy.config.emission(), later);
+        assert_eq!(secy.config.emission(), later.into());
     }
 }
 

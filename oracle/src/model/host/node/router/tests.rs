@@ -12,7 +12,7 @@ use rig_units::{Dur, PortSpeed, Quanta, Time};
 /// Three ports of the rig around a router that takes 600 ns and frames of up to 1500 B.
 fn network() -> Network {
     let (first, ports) = (3, 3);
-    let config = Config { first, ports, delay: Dur::ns(600), mtu: 1_500 };
+    let config = Config { first, ports, delay: Dur::ns(600).into(), seed: 0, mtu: 1_500 };
     let router = |port| match port {
         0 => HostKind::Router(config),
         port => HostKind::PortOf { first, port },
@@ -106,7 +106,7 @@ fn it_is_on_the_way_as_a_switch_is() {
     let port = |switch, port| End::Port(PortId { switch, port });
     let cable = |a, b| Cable { ends: [a, b], link: link::Config::ethernet(PortSpeed::G100, 5) };
     // Between two switches with a host each: its ports are hosts 2 and 3.
-    let config = Config { first: 2, ports: 2, delay: Dur::us(1), mtu: 1_500 };
+    let config = Config { first: 2, ports: 2, delay: Dur::us(1).into(), seed: 0, mtu: 1_500 };
     let of = |kind| host::Config { kind, ..host::Config::quiet() };
     let ports = [HostKind::Router(config), HostKind::PortOf { first: 2, port: 1 }];
     let row = Topology {

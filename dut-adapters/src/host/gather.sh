@@ -1,0 +1,56 @@
+# Tells what this host's RDMA devices and NICs are, count and are set to: reads, and changes nothing. Plain sh; what is not there is left out.
+tab=$(printf '\t')
+said() { printf '%s %s\n' "$1" "$2"; printf '%s\n' "$text" | sed "s/^/$tab/"; }
+keep() {
+  for file; do
+    [ -f "$file" ] || continue
+    if text=$(cat "$file" 2>&1 </dev/null); then said F "$file"; else said E "$file"; fi
+  done
+}
+link() { [ ! -L "$1" ] || { text=$(readlink "$1") && said L "$1"; }; }
+tell() {
+  at=$1
+  shift
+  if ! command -v "$1" >/dev/null; then
+    text="$1 is not installed"
+    said E "$at"
+  elif text=$("$@" 2>&1 </dev/null); then said F "$at"; else said E "$at"; fi
+}
+echo "# rigctl dut nic --raw"
+nets=
+for device in /sys/class/infiniband/*; do
+  [ -d "$device" ] || continue
+  keep "$device"/fw_ver "$device"/hca_type "$device"/board_id "$device"/node_type "$device"/parent "$device"/device/net/*/dev_port
+  keep "$device"/tc/*/traffic_class
+  link "$device"/device
+  link "$device"/device/driver
+  for port in "$device"/ports/*; do
+    [ -d "$port" ] || continue
+    keep "$port"/state "$port"/rate "$port"/link_layer "$port"/counters/* "$port"/hw_counters/*
+    # A place without a GID answers with an error: nothing is said of it.
+    for place in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+      if cat "$port/gid_attrs/types/$place" >/dev/null 2>&1 </dev/null; then
+        keep "$port/gids/$place" "$port/gid_attrs/types/$place" "$port/gid_attrs/ndevs/$place"
+        nets="$nets $(cat "$port/gid_attrs/ndevs/$place" 2>/dev/null)"
+      fi
+    done
+  done
+done
+for net in /sys/class/net/*; do
+  name=${net##*/}
+  case " $nets " in *" $name "*) ;; *) [ -L "$net/device" ] || continue ;; esac
+  keep "$net"/mtu "$net"/operstate "$net"/speed
+  link "$net"/device
+  link "$net"/device/driver
+  keep "$net"/qos/* "$net"/ecn/roce_np/* "$net"/ecn/roce_rp/* "$net"/ecn/roce_np/enable/* "$net"/ecn/roce_rp/enable/*
+  tell "/ethtool/$name/driver" ethtool -i "$name"
+  tell "/ethtool/$name/statistics" ethtool -S "$name"
+  tell "/dcb/$name/pfc" dcb -j -s pfc show dev "$name"
+  tell "/dcb/$name/dcbx" dcb -j dcbx show dev "$name"
+  tell "/ethtool/$name/flags" ethtool --show-priv-flags "$name"
+  tell "/dcb/$name/ets" dcb -j ets show dev "$name"
+  tell "/dcb/$name/app" dcb -j app show dev "$name"
+done
+if text=$(pidof lldpad 2>/dev/null); then said F /lldpad; fi
+keep /sys/kernel/debug/mlx5/*/cc_params/*
+exit 0

@@ -1,0 +1,20 @@
+//! A server with a Linux NIC, asked for what it is, counts and is set to: this machine, one that `ssh` reaches, or what one of them has
+//! said before, as a file or as a folder with parts of its `/sys`. And set: what is changed there is in the journal before it is changed.
+//!
+//! Invariant: a counter that a driver does not have is missing with its reason, and never zero.
+
+mod change;
+mod counted;
+mod gather;
+mod names;
+mod nic;
+mod said;
+mod settings;
+pub(crate) mod written;
+
+pub use change::{Changed, NotSet, set};
+pub use counted::{Counted, Missing, Value};
+pub use gather::{Reach, gather};
+pub use nic::{Nic, nics};
+pub use said::Said;
+pub use settings::{Set, settings};

@@ -1,0 +1,280 @@
+//! What of a NIC can be set: PFC by `dcb`, what it trusts, the traffic class of RoCE, and the knobs of DCQCN of mlx5, by the files that
+//! MLNX_OFED and Linux have for them. Each is read before and after, by the same reader.
+
+use super::nic;
+use super::said::{Entry, Said};
+use serde_json::Value;
+
+/// What may be said of one setting.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kind {
+    /// Classes: `3,4`, or `none`.
+    Classes,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A whole number up to this one.
+    Number(u64),
+}
+
+/// A setting.
+#[derive(Debug)]
+pub(super) struct Knob {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    /// Where it may be: the first that is there. `{net}` is the interface, `{pci}` its address, `{ib}` the RDMA device.
+    at: &'static [&'static str],
+}
+
+const fn rp(name: &'static str, most: u64, at: &'static [&'static str]) -> Knob {
+    Knob { name, kind: Kind::Number(most), at }
+}
+
+/// Both doors to the same registers: OFED's in sysfs, and Linux's in debugfs (drivers/net/ethernet/mellanox/mlx5, `cong.c`).
+macro_rules! doors {
+    ($point:literal, $ofed:literal, $linux:literal) => {
+        &[
+            concat!("/sys/class/net/{net}/ecn/", $point, "/", $ofed),
+            concat!("/sys/kernel/debug/mlx5/{pci}/cc_params/", $linux),
+        ]
+    };
+}
+
+/// All that are known, by the names that NVIDIA's tools have for them.
+pub(super) static KNOBS: [Knob; 20] = [
+    Knob { name: "pfc", kind: Kind::Classes, at: &["dcb pfc {net}"] },
+    Knob {
+        name: "trust",
+        kind: Kind::Word(&["dscp", "pcp"]),
+        at: &["/sys/class/net/{net}/qos/trust"],
+    },
+    Knob {
+        name: "traffic_class",
+        kind: Kind::Number(255),
+        at: &["/sys/class/infiniband/{ib}/tc/1/traffic_class"],
+    },
+    rp(
+        "min_time_between_cnps",
+        4_095,
+        doors!("roce_np", "min_time_between_cnps", "np_min_time_between_cnps"),
+    ),
+    rp("cnp_dscp", 63, doors!("roce_np", "cnp_dscp", "np_cnp_dscp")),
+    rp("cnp_802p_prio", 7, doors!("roce_np", "cnp_802p_prio", "np_cnp_prio")),
+    rp("clamp_tgt_rate", 1, doors!("roce_rp", "clamp_tgt_rate", "rp_clamp_tgt_rate")),
+    rp(
+        "clamp_tgt_rate_after_time_inc",
+        1,
+        doors!("roce_rp", "clamp_tgt_rate_after_time_inc", "rp_clamp_tgt_rate_ati"),
+    ),
+    rp("rpg_time_reset", 131_071, doors!("roce_rp", "rpg_time_reset", "rp_time_reset")),
+    rp("rpg_byte_reset", 32_767, doors!("roce_rp", "rpg_byte_reset", "rp_byte_reset")),
+    rp("rpg_threshold", 31, doors!("roce_rp", "rpg_threshold", "rp_threshold")),
+    rp("rpg_ai_rate", 1_000_000, doors!("roce_rp", "rpg_ai_rate", "rp_ai_rate")),
+    rp("rpg_hai_rate", 1_000_000, doors!("roce_rp", "rpg_hai_rate", "rp_hai_rate")),
+    rp("rpg_max_rate", 1_000_000, doors!("roce_rp", "rpg_max_rate", "rp_max_rate")),
+    rp("rpg_gd", 15, doors!("roce_rp", "rpg_gd", "rp_gd")),
+    rp("rpg_min_dec_fac", 100, doors!("roce_rp", "rpg_min_dec_fac", "rp_min_dec_fac")),
+    rp("rpg_min_rate", 1_000_000, doors!("roce_rp", "rpg_min_rate", "rp_min_rate")),
+    rp("dce_tcp_g", 1_023, doors!("roce_rp", "dce_tcp_g", "rp_dce_tcp_g")),
+    rp(
+        "rate_reduce_monitor_period",
+        32_767,
+        doors!("roce_rp", "rate_reduce_monitor_period", "rp_rate_reduce_monitor_period"),
+    ),
+    rp(
+        "initial_alpha_value",
+        1_023,
+        doors!("roce_rp", "initial_alpha_value", "rp_initial_alpha_value"),
+    ),
+];
+
+/// Where a setting of one NIC is: a file, or what `dcb` says of an interface.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place(String);
+
+/// A setting with what it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Set {
+    /// Its name.
+    pub name: &'static str,
+    /// Where it is: a file, or `dcb pfc` and an interface.
+    pub place: String,
+    /// What it is.
+    pub value: String,
+}
+
+/// What begins the name of an interface whose PFC `dcb` has.
+const PFC: &str = "dcb pfc ";
+/// How mlx5 writes a traffic class that was set.
+const TRAFFIC_CLASS: &str = "Global tclass=";
+
+impl Place {
+    /// One that was written down.
+    ///
+    /// # Errors
+    /// It is none of these.
+    pub(super) fn read(text: &str) -> Result<Place, String> {
+        let fits = |sign: char| sign.is_ascii_alphanumeric() || "/_.:-".contains(sign);
+        let (is_file, name) = match text.strip_prefix(PFC) {
+            Some(net) => (false, net),
+            None => (true, text),
+        };
+        let is_safe = name.chars().all(fits) && !name.contains("..") && !name.starts_with('-');
+        if is_safe
+            && !name.is_empty()
+            && is_file == name.starts_with("/sys/")
+            && (is_file || !name.contains('/'))
+        {
+            return Ok(Place(text.to_owned()));
+        }
+        let begins: String = text.chars().take(80).collect();
+        Err(format!(
+            "`{}` is no place of a setting: want a file in /sys, or `{PFC}` and an interface",
+            begins.escape_debug()
+        ))
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// A line of `sh` that prints what it is.
+    pub(super) fn asks(&self) -> String {
+        match self.0.strip_prefix(PFC) {
+            Some(net) => format!("dcb -j -s pfc show dev {net}"),
+            None => format!("cat {}", self.0),
+        }
+    }
+
+    /// A line of `sh` that makes it that.
+    pub(super) fn sets(&self, value: &str) -> String {
+        let Some(net) = self.0.strip_prefix(PFC) else {
+            return format!("echo {value} >{}", self.0);
+        };
+        let on =
+            value.split(',').filter(|class| *class != NONE).map(|class| format!(" {class}:on"));
+        format!("dcb pfc set dev {net} prio-pfc all:off{}", on.collect::<String>())
+    }
+
+    /// What was printed of it, as it is written.
+    ///
+    /// # Errors
+    /// It is nothing of the kind.
+    pub(super) fn value(&self, printed: &str) -> Result<String, String> {
+        if !self.0.starts_with(PFC) {
+            let line = printed.lines().next().unwrap_or_default().trim();
+            let value = line.strip_prefix(TRAFFIC_CLASS).unwrap_or(line);
+            if value.is_empty() {
+                return Err(format!("{}: it is not set, and could not be put back", self.0));
+            }
+            return Ok(value.to_owned());
+        }
+        let odd = || {
+            let begins: String = printed.trim().chars().take(60).collect();
+            format!(
+                "{}: `{begins}`\n   = want: what `dcb -j pfc show` prints, with eight of `prio_pfc`",
+                self.0
+            )
+        };
+        let said: Value = serde_json::from_str(printed).map_err(|_| odd())?;
+        // Some releases put the interfaces into a list.
+        let of = said.get(0).unwrap_or(&said);
+        let on = of["prio_pfc"].as_array().filter(|on| on.len() == 8).ok_or_else(odd)?;
+        let classes = (0..8).filter(|&class| on[class].as_bool() == Some(true));
+        let classes: Vec<String> = classes.map(|class: usize| class.to_string()).collect();
+        Ok(if classes.is_empty() { NONE.to_owned() } else { classes.join(",") })
+    }
+}
+
+/// No class.
+const NONE: &str = "none";
+
+impl Knob {
+    /// A value as it would be read back.
+    ///
+    /// # Errors
+    /// What would be taken.
+    pub(super) fn taken(&self, value: &str) -> Result<String, String> {
+        let want = |want: String| Err(format!("`{}={value}`\n   = want: {want}", self.name));
+        match self.kind {
+            Kind::Classes if value == NONE => Ok(value.to_owned()),
+            Kind::Classes => {
+                let classes: Option<Vec<u8>> =
+                    value.split(',').map(|class| class.parse().ok()).collect();
+                let mut classes = classes.unwrap_or_default();
+                classes.sort_unstable();
+                classes.dedup();
+                if classes.is_empty() || classes.iter().any(|class| *class > 7) {
+                    return want(format!("classes, 0 to 7, such as 3 or 3,4, or {NONE}"));
+                }
+                Ok(classes.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
+            }
+            Kind::Word(words) if words.contains(&value) => Ok(value.to_owned()),
+            Kind::Word(words) => want(words.join(" or ")),
+            Kind::Number(most) => match value.parse::<u64>() {
+                Ok(number) if number <= most => Ok(number.to_string()),
+                _ => want(format!("a whole number, 0 to {most}")),
+            },
+        }
+    }
+
+    /// Where it is of that device, and what was said of it.
+    ///
+    /// # Errors
+    /// Why it cannot be read there.
+    pub(super) fn found(
+        &self,
+        said: &Said,
+        device: &str,
+        net: &str,
+    ) -> Result<(Place, String), String> {
+        let pci = said.leads(&format!("/sys/class/infiniband/{device}/device")).unwrap_or_default();
+        let mut tried = Vec::new();
+        for at in self.at {
+            let at = at.replace("{net}", net).replace("{pci}", &pci).replace("{ib}", device);
+            let kept =
+                at.strip_prefix(PFC).map_or_else(|| at.clone(), |net| format!("/dcb/{net}/pfc"));
+            match said.entry(&kept) {
+                Some(Entry::Text(text)) => {
+                    let place = Place::read(&at)?;
+                    let value = place.value(&text)?;
+                    return Ok((place, value));
+                }
+                Some(Entry::Unread(why)) => tried.push(format!("{at} ({why})")),
+                Some(Entry::Link(_)) | None => tried.push(at),
+            }
+        }
+        Err(format!("{}: {device} has none at {}", self.name, tried.join(", nor at ")))
+    }
+}
+
+/// Who else sets what `dcb` sets, in words; `None` where nobody does.
+pub(super) fn other_hand(said: &Said, net: &str) -> Option<String> {
+    if let Some(pid) = said.line("/lldpad") {
+        return Some(format!(
+            "lldpad runs there (process {pid}) and sets PFC by what the neighbour says"
+        ));
+    }
+    let owner = said.entry_text(&format!("/dcb/{net}/dcbx")).unwrap_or_default();
+    if owner.contains("lld_managed") {
+        return Some(format!(
+            "the firmware of {net} has DCBX (`dcb dcbx show dev {net}`: lld-managed)"
+        ));
+    }
+    let flags = said.entry_text(&format!("/ethtool/{net}/flags")).unwrap_or_default();
+    let agent = flags.lines().find(|line| line.trim_start().starts_with("fw-lldp-agent"))?;
+    agent.trim_end().ends_with(": on").then(|| {
+        format!(
+            "the firmware of {net} has LLDP: `ethtool --set-priv-flags {net} fw-lldp-agent off`"
+        )
+    })
+}
+
+/// All settings of a device that can be read there, in the order of their names here.
+pub fn settings(said: &Said, device: &str) -> Vec<Set> {
+    let Some(net) = nic::net(said, device) else { return Vec::new() };
+    let of = |knob: &'static Knob| {
+        let (place, value) = knob.found(said, device, &net).ok()?;
+        Some(Set { name: knob.name, place: place.text().to_owned(), value })
+    };
+    KNOBS.iter().filter_map(of).collect()
+}

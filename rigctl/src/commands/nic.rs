@@ -1,0 +1,181 @@
+//! `rigctl dut nic`: what a server's NIC is, has counted and is set to, under the rig's terms. `rigctl dut set` sets it.
+
+use super::input::Bad;
+use crate::cli::{Format, NicArgs, SetArgs};
+use crate::{state, stderr, stdout};
+use rig_dut::Journal;
+use rig_dut::host::{self, Nic, Reach, Said, Set, gather, nics, settings};
+use rig_reports::Exit;
+use serde_json::{Value as Json, json};
+use std::fmt::Write as _;
+
+/// Asks and prints.
+///
+/// # Errors
+/// A place that cannot be used.
+pub fn nic(args: &NicArgs) -> Result<Exit, Bad> {
+    let broken = |why: &str| {
+        stderr::line(&format!("error: {why}"));
+        Ok(Exit::Broken)
+    };
+    let only = args.device.as_deref();
+    let (said, found) = match &args.sysroot {
+        Some(place) => {
+            let said = Said::at(place).map_err(Bad::of)?;
+            let found = nics(&said, only).map_err(all)?;
+            (said, found)
+        }
+        None => {
+            let reach = args.ssh.clone().map_or(Reach::Here, Reach::Ssh);
+            let text = match gather(&reach) {
+                Ok(text) if args.raw => {
+                    stdout::text(&text);
+                    return Ok(Exit::Passed);
+                }
+                Ok(text) => text,
+                Err(why) => return broken(&why),
+            };
+            let said = Said::told(&reach.to_string(), &text);
+            let found = |said: Said| nics(&said, only).map(|found| (said, found));
+            match said.map_err(|why| vec![why]).and_then(found) {
+                Ok(found) => found,
+                Err(wrong) => return broken(&wrong.join("\nerror: ")),
+            }
+        }
+    };
+    let found: Vec<(Nic, Vec<Set>)> = found
+        .into_iter()
+        .map(|nic| {
+            let set = settings(&said, &nic.device);
+            (nic, set)
+        })
+        .collect();
+    match args.format {
+        Format::Human => stdout::text(
+            &found.iter().map(|(nic, set)| text(nic, set)).collect::<Vec<_>>().join("\n"),
+        ),
+        Format::Json => {
+            let nics: Vec<Json> = found.iter().map(|(nic, set)| json(nic, set)).collect();
+            stdout::json(&format!("{:#}", json!({"version": 1, "nics": nics})));
+        }
+    }
+    Ok(Exit::Passed)
+}
+
+/// All that is wrong.
+fn all(wrong: Vec<String>) -> Bad {
+    let mut bad = Bad::default();
+    bad.all(wrong);
+    bad
+}
+
+/// Sets what is asked for, and says how it was.
+///
+/// # Errors
+/// A setting that makes no sense.
+pub fn set(args: &SetArgs) -> Result<Exit, Bad> {
+    let reach = args.ssh.clone().map_or(Reach::Here, Reach::Ssh);
+    let journal = Journal::at(&state::journals());
+    let set = host::set(&reach, &args.device, &args.settings, &journal);
+    let changed = match set {
+        Ok(changed) => changed,
+        Err(host::NotSet::Asked(wrong)) => return Err(all(wrong)),
+        Err(host::NotSet::Broken(wrong)) => {
+            stderr::line(&format!("error: {}", wrong.join("\nerror: ")));
+            return Ok(Exit::Broken);
+        }
+    };
+    let mut touched = false;
+    for host::Changed { name, place, before, now } in &changed {
+        let was = if before == now { "as it was".to_owned() } else { format!("was {before}") };
+        touched |= before != now;
+        stdout::text(&format!("{} {name}={now}, {was} ({place})\n", args.device));
+    }
+    if touched {
+        stderr::note("`rigctl restore` puts back what was set");
+    }
+    Ok(Exit::Passed)
+}
+
+/// For people.
+fn text(nic: &Nic, set: &[Set]) -> String {
+    let mut text = String::new();
+    let word = |word: &Option<String>| word.clone().unwrap_or_else(|| "unknown".to_owned());
+    let driver = nic.driver.unwrap_or("no known driver");
+    let _infallible = writeln!(
+        text,
+        "{} port {}: {driver}, firmware {}, {}, {}",
+        nic.device,
+        nic.port,
+        word(&nic.firmware),
+        word(&nic.state),
+        word(&nic.rate)
+    );
+    let _infallible = match (&nic.net, &nic.net_driver) {
+        (Some(net), Some(driver)) => writeln!(text, "  interface {net} ({driver})"),
+        (Some(net), None) => writeln!(text, "  interface {net}"),
+        (None, _) => writeln!(text, "  no interface"),
+    };
+    for (place, gid) in &nic.gids {
+        let _infallible = writeln!(text, "  GID {place}: RoCE v2, {gid}");
+    }
+    if let Some(kept) = &nic.kept_ms {
+        let _infallible =
+            writeln!(text, "  counters are up to {kept} ms old (hw_counters/lifespan)");
+    }
+    if nic.bits < 64 {
+        let _infallible = writeln!(text, "  counters of {} bits wrap", nic.bits);
+    }
+    if !nic.source.is_empty() {
+        let _infallible = writeln!(text, "  names: {}", nic.source);
+    }
+    let wide = nic.counted.values.iter().map(|value| value.term.len()).max().unwrap_or_default();
+    for value in &nic.counted.values {
+        let (term, count, called) = (&value.term, value.value, &value.called);
+        let but = if value.but.is_empty() { String::new() } else { format!("; {}", value.but) };
+        let _infallible =
+            writeln!(text, "  {term:wide$} {count:>14}  {} ({called}{but})", value.what);
+    }
+    if !nic.counted.missing.is_empty() {
+        let _infallible = writeln!(text, "  not counted:");
+        for missing in &nic.counted.missing {
+            let _infallible = writeln!(text, "    {}: {}", missing.term, missing.why);
+        }
+    }
+    if !set.is_empty() {
+        let _infallible = writeln!(text, "  set to:");
+        for Set { name, value, place } in set {
+            let _infallible = writeln!(text, "    {name}={value} ({place})");
+        }
+    }
+    text
+}
+
+/// For scripts.
+fn json(nic: &Nic, set: &[Set]) -> Json {
+    let values = nic.counted.values.iter().map(|value| {
+        json!({"term": value.term, "value": value.value, "called": value.called, "but": value.but})
+    });
+    let missing =
+        nic.counted.missing.iter().map(|missing| json!({"term": missing.term, "why": missing.why}));
+    let set =
+        set.iter().map(|one| json!({"name": one.name, "value": one.value, "place": one.place}));
+    let gids = nic.gids.iter().map(|(place, gid)| json!({"index": place, "gid": gid}));
+    json!({
+        "device": nic.device,
+        "port": nic.port,
+        "driver": nic.driver,
+        "names_from": nic.source,
+        "bits": nic.bits,
+        "firmware": nic.firmware,
+        "interface": nic.net,
+        "interface_driver": nic.net_driver,
+        "state": nic.state,
+        "rate": nic.rate,
+        "gids": gids.collect::<Vec<_>>(),
+        "kept_ms": nic.kept_ms,
+        "counters": values.collect::<Vec<_>>(),
+        "not_counted": missing.collect::<Vec<_>>(),
+        "settings": set.collect::<Vec<_>>(),
+    })
+}

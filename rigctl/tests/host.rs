@@ -1,0 +1,205 @@
+//! A server with a NIC, asked and set by `rigctl dut nic` and `dut set`: the script that asks runs in a namespace whose `/sys` is a folder
+//! made of what such a host says, with a `dcb` and an `ethtool` that answer from there.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::Command;
+
+const MLX5: &str = include_str!("../../dut-adapters/testdata/host/mlx5.txt");
+
+/// `ssh` that leads to the shell of the host. Its last argument is what the other end is to run.
+const SSH: &str = r#"#!/bin/sh
+for last; do :; done
+cd DESK/host && PATH="$PWD/bin:$PATH" && export PATH && exec $last
+"#;
+/// rigctl where the host's folder is `/sys`: it may not make a namespace itself any more.
+const INSIDE: &str = r#"mount --bind "$1/host/sys" /sys && shift && exec "$@""#;
+/// It keeps PFC in a file, and class 7 it cannot do: then it takes 6.
+const DCB: &str = r#"#!/bin/sh
+case "$*" in
+"-j -s pfc show dev ens1f0np0") exec cat dcb/ens1f0np0/pfc ;;
+"pfc set dev ens1f0np0 prio-pfc all:off"*)
+  on=
+  for class in 0 1 2 3 4 5 6 7; do
+    case "$*" in *" $class:on"*) is=true ;; *" 7:on"*) is=false; [ $class != 6 ] || is=true ;; *) is=false ;; esac
+    [ "$class$is" != 7true ] || is=false
+    on="$on${on:+,}$is"
+  done
+  printf '{"pfc_cap":8,"prio_pfc":[%s]}\n' "$on" >dcb/ens1f0np0/pfc ;;
+*) echo "no DCB there" >&2; exit 1 ;;
+esac
+"#;
+const ETHTOOL: &str = r#"#!/bin/sh
+case "$1" in -i) exec cat "ethtool/$2/driver" ;; -S) exec cat "ethtool/$2/statistics" ;; *) exit 1 ;; esac
+"#;
+
+/// Whether namespaces can be made.
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
+fn root() -> bool {
+    let is_root = nix::unistd::geteuid().is_root();
+    let required = std::env::var_os("RIG_REQUIRE_ALL").is_some_and(|all| all == "1");
+    assert!(is_root || !required, "root alone has another /sys, and RIG_REQUIRE_ALL=1");
+    if !is_root {
+        eprintln!("skipped: root alone has another /sys; run with sudo");
+    }
+    is_root
+}
+
+fn program(at: &Path, text: &str) {
+    fs::create_dir_all(at.parent().expect("a folder")).expect("a folder");
+    fs::write(at, text).expect("writable");
+    fs::set_permissions(at, fs::Permissions::from_mode(0o755)).expect("ours");
+}
+
+/// A host, spread into files.
+fn host(desk: &Path) {
+    let folder = desk.join("host");
+    let mut lines = MLX5.lines().peekable();
+    while let Some(line) = lines.next() {
+        let mut said = String::new();
+        while let Some(more) = lines.next_if(|more| more.starts_with('\t')) {
+            said.push_str(&more[1..]);
+            said.push('\n');
+        }
+        let Some((kind, path)) = line.split_once(" /") else { continue };
+        let at = folder.join(path);
+        fs::create_dir_all(at.parent().expect("a folder")).expect("a folder");
+        match kind {
+            "F" => fs::write(&at, said).expect("writable"),
+            "L" if !path.ends_with("/device") => symlink(said.trim(), &at).expect("a link"),
+            _ => {}
+        }
+    }
+    program(&folder.join("bin/dcb"), DCB);
+    program(&folder.join("bin/ethtool"), ETHTOOL);
+    program(&desk.join("bin/ssh"), &SSH.replace("DESK", &desk.display().to_string()));
+}
+
+/// Exit code, standard output, standard error.
+fn rigctl(desk: &Path, line: &str) -> (i32, String, String) {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", INSIDE, "sh"]).arg(desk);
+    command
+        .arg(env!("CARGO_BIN_EXE_rigctl"))
+        .args(line.split_whitespace())
+        .env("RIGCTL_STATE", desk.join("state"));
+    command.env("PATH", format!("{}:{path}", desk.join("bin").display()));
+    let done = command.output().expect("it starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (done.status.code().unwrap_or(-1), text(&done.stdout), text(&done.stderr))
+}
+
+#[test]
+fn a_host_behind_ssh_says_what_it_counts_and_what_it_has_said_says_the_same() {
+    if !root() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    host(desk);
+    let (code, asked, said) = rigctl(desk, "dut nic --ssh server7");
+    assert_eq!((code, said.as_str()), (0, ""), "{asked}");
+    for line in [
+        "mlx5_0 port 1: mlx5_ib, firmware 22.39.1002, ACTIVE, 100 Gb/sec (4X EDR)",
+        "  interface ens1f0np0 (mlx5_core)",
+        "  counters of 32 bits wrap",
+        "    rpg_ai_rate=5 (/sys/class/net/ens1f0np0/ecn/roce_rp/rpg_ai_rate)",
+        "    pfc=3 (dcb pfc ens1f0np0)",
+    ] {
+        assert!(asked.lines().any(|found| found == line), "{line}\n{asked}");
+    }
+    let (_, raw, _) = rigctl(desk, "dut nic --ssh server7 --raw");
+    let file = desk.join("server7.txt");
+    fs::write(&file, raw).expect("writable");
+    let (code, kept, said) = rigctl(desk, &format!("dut nic --sysroot {}", file.display()));
+    assert_eq!((code, kept, said.as_str()), (0, asked, ""));
+    let (code, json, _) =
+        rigctl(desk, &format!("dut nic --format json --sysroot {}", desk.join("host").display()));
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let counters = json["nics"][0]["counters"].as_array().expect("a list");
+    let of = |term: &str| {
+        counters.iter().find(|one| one["term"] == term).map(|one| one["value"].as_u64())
+    };
+    assert_eq!(
+        (code, of("np_cnp_sent"), of("rx_prio3_pause")),
+        (0, Some(Some(2_210)), Some(Some(370)))
+    );
+    let (code, _, said) =
+        rigctl(desk, &format!("dut nic --device mlx5_9 --sysroot {}", file.display()));
+    assert!(
+        code == 2
+            && said.contains("/sys/class/infiniband/mlx5_9: there is none\n   = want: mlx5_0"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_is_set_is_read_back_and_put_back_and_what_another_hand_has_set_since_is_left_alone() {
+    if !root() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    host(desk);
+    let rate = desk.join("host/sys/class/net/ens1f0np0/ecn/roce_rp/rpg_ai_rate");
+    let is = || fs::read_to_string(&rate).expect("a file").trim().to_owned();
+    let pfc = || fs::read_to_string(desk.join("host/dcb/ens1f0np0/pfc")).expect("a file");
+    let set = |asked: &str| rigctl(desk, &format!("dut set --ssh server7 --device mlx5_0 {asked}"));
+
+    let (code, told, said) = set("rpg_ai_rate=10 pfc=3,4 cnp_dscp=48");
+    assert_eq!(code, 0, "{told}{said}");
+    assert!(
+        told.contains("mlx5_0 rpg_ai_rate=10, was 5 (/sys/class/net/")
+            && told.contains("cnp_dscp=48, as it was"),
+        "{told}"
+    );
+    assert!(
+        is() == "10" && pfc().contains("[false,false,false,true,true,false,false,false]"),
+        "{}",
+        pfc()
+    );
+    // Class 7 becomes another one there: nothing of what was asked for stays.
+    let (code, _, said) = set("rpg_ai_rate=20 pfc=7");
+    assert!(
+        code == 4 && said.contains("pfc was not set to 7: dcb pfc ens1f0np0 reads back as 6"),
+        "{said}"
+    );
+    assert!(
+        is() == "10" && pfc().contains("[false,false,false,true,true,false,false,false]"),
+        "{}",
+        pfc()
+    );
+    let (code, told, _) = rigctl(desk, "restore");
+    assert!(code == 0 && told.contains("of server7, which was 5: restored"), "{told}");
+    assert!(
+        is() == "5" && pfc().contains("[false,false,false,true,false,false,false,false]"),
+        "{}",
+        pfc()
+    );
+    // Another hand.
+    assert_eq!(set("rpg_ai_rate=10").0, 0);
+    fs::write(&rate, "77\n").expect("writable");
+    let (code, told, _) = rigctl(desk, "restore");
+    assert!(
+        code == 4 && told.contains("it is 77, neither what it was (5) nor what the rig wrote (10)"),
+        "{told}"
+    );
+    assert_eq!(is(), "77");
+    let (code, _, said) = set("pfc=8 rpg_gd=16 rpg=1 trust=on rpg_ai_rate");
+    assert_eq!(code, 2, "{said}");
+    for (asked, want) in [
+        ("pfc=8", "want: classes, 0 to 7"),
+        ("rpg_gd=16", "want: a whole number, 0 to 15"),
+        ("rpg=1", "nothing is set by that name\n   = want: pfc, trust"),
+        ("trust=on", "want: dscp or pcp"),
+        ("rpg_ai_rate", "want: NAME=VALUE"),
+    ] {
+        assert!(said.contains(&format!("`{asked}`")) && said.contains(want), "{asked}: {said}");
+    }
+    // Who else sets PFC is not fought with.
+    program(&desk.join("host/bin/pidof"), "#!/bin/sh\necho 812\n");
+    let (code, _, said) = set("pfc=3,4");
+    assert!(code == 4 && said.contains("lldpad runs there (process 812)"), "{said}");
+}
