@@ -8,6 +8,8 @@ use std::path::Path;
 const MLX5: &str = include_str!("../testdata/host/mlx5.txt");
 const IRDMA: &str = include_str!("../testdata/host/irdma.txt");
 const BNXT: &str = include_str!("../testdata/host/bnxt.txt");
+/// The one that was recorded.
+const RECORDED: &str = include_str!("../testdata/host/rxe-6.1.txt");
 const RXE: &str = include_str!("../testdata/host/rxe.txt");
 
 fn only(text: &str) -> Nic {
@@ -148,6 +150,29 @@ fn what_a_driver_does_not_count_is_missing_with_its_reason_and_never_zero() {
         nic.driver.is_none()
             && why(&nic, "np_cnp_sent").contains("(`sfc`) no names are known: those of mlx5_ib,")
     );
+}
+
+#[test]
+fn what_linux_itself_said_in_a_guest_is_read() {
+    let nic = only(RECORDED);
+    assert_eq!(
+        (nic.driver, nic.net.as_deref(), nic.state.as_deref()),
+        (Some("rxe"), Some("eth0"), Some("ACTIVE"))
+    );
+    // Three ticks of 4 ms: the 10 ms that are documented are none of its.
+    assert_eq!((nic.kept_ms.as_deref(), nic.firmware), (Some("12"), None));
+    let counted: Vec<&str> = nic.counted.values.iter().map(|value| value.term.as_str()).collect();
+    let want = [
+        "packet_seq_err",
+        "out_of_sequence",
+        "duplicate_request",
+        "rnr_nak_retry_err",
+        "rdma_tx_packets",
+        "rdma_rx_packets",
+    ];
+    assert_eq!(counted, want);
+    let nic = only(&RECORDED.replace("rcvd_seq_err\n\t0", "rcvd_seq_err\n\t82"));
+    assert_eq!(of(&nic, "packet_seq_err").map(|(value, _)| value), Some(82));
 }
 
 #[test]

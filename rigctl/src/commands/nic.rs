@@ -130,11 +130,21 @@ fn text(nic: &Nic, set: &[Set]) -> String {
         let _infallible = writeln!(text, "  names: {}", nic.source);
     }
     let wide = nic.counted.values.iter().map(|value| value.term.len()).max().unwrap_or_default();
+    let mut quiet = 0;
     for value in &nic.counted.values {
+        // Of eight priorities one or two are used.
+        if value.value == 0 && value.term.contains("_prio") {
+            quiet += 1;
+            continue;
+        }
         let (term, count, called) = (&value.term, value.value, &value.called);
         let but = if value.but.is_empty() { String::new() } else { format!("; {}", value.but) };
         let _infallible =
             writeln!(text, "  {term:wide$} {count:>14}  {} ({called}{but})", value.what);
+    }
+    if quiet > 0 {
+        let _infallible =
+            writeln!(text, "  {quiet} counters of priorities are 0 (--format json names them)");
     }
     if !nic.counted.missing.is_empty() {
         let _infallible = writeln!(text, "  not counted:");
