@@ -69,9 +69,8 @@ fn the_switch_of_linux_marks_and_drops_by_the_depth_of_each_queue() {
     // Of a device with a watchdog.
     let skipped = "kmin-is-kmax-broadcom";
     let each = WRONG.map(|(case, ..)| case);
-    // A trial in which the guest had no processor for longer than its bucket makes up for is void and run again: on a machine that does much else
-    // what tells a rate takes its time, which is the night's.
-    let steady = each.into_iter().filter(|case| at_night || *case != "second-port-weights");
+    // What tells a rate is among the others: a trial in which the guest had no processor for longer than its bucket makes up for is run again.
+    let steady = each.into_iter().step_by(if at_night { 1 } else { 2 });
     let passes = || right.into_iter().chain(steady.clone()).chain(late.iter().copied());
     let cases: Vec<&str> = passes().chain([remembers, skipped]).collect();
     let only = format!("*::{{{}}}", cases.join(","));
@@ -151,8 +150,13 @@ fn a_switch_that_is_wrong_at_each_queue_and_port_is_seen_at_each() {
     let text = format!("{before}{lines}duts:{}", after.replace("duts/", &format!("{LABS}/duts/")));
     let lab = desk.path().join("wrong.yaml");
     fs::write(&lab, text).expect("a lab");
-    let told = run(&[PORTS], "ports::*", &lab, &desk.path().join("out"));
-    for (case, _, rule) in WRONG {
+    // By day every other one is looked at, as in the right switch.
+    let at_night = std::env::var_os("RIG_WHOLE_LINUX_SWITCH").is_some_and(|all| all == "1");
+    let seen: Vec<_> = WRONG.into_iter().step_by(if at_night { 1 } else { 2 }).collect();
+    let cases: Vec<&str> = seen.iter().map(|(case, ..)| *case).collect();
+    let only = format!("ports::{{{}}}", cases.join(","));
+    let told = run(&[PORTS], &only, &lab, &desk.path().join("out"));
+    for (case, _, rule) in seen {
         let (verdict, report) = &told[case];
         assert_eq!(verdict, "fail", "{case}: {report}");
         assert!(findings(report).iter().any(|found| found == rule), "{case}: {report}");
