@@ -1,6 +1,6 @@
 //! Hosts as files, and what is made of them.
 
-use rig_dut::host::{Nic, Reach, Said, gather, nics};
+use rig_dut::host::{HostAccess, Nic, Said, gather, nics};
 use rig_oracle::model::nic::Counters;
 use std::fs;
 use std::path::Path;
@@ -236,9 +236,9 @@ fn what_cannot_be_read_is_told_with_its_path_and_what_would_be() {
 
 #[test]
 fn a_host_is_asked_by_a_shell_and_says_why_where_it_does_not_answer() {
-    let said = gather(&Reach::Here).expect("there is a sh");
+    let said = gather(&HostAccess::Here).expect("there is a sh");
     assert!(said.starts_with("# rigctl dut nic --raw\n"), "{said}");
     Said::told("here", &said).expect("it reads as what a host says");
-    let nowhere = gather(&Reach::Ssh("no-such-host.invalid".to_owned()));
+    let nowhere = gather(&HostAccess::Ssh("no-such-host.invalid".to_owned()));
     assert!(nowhere.is_err_and(|why| why.starts_with("no-such-host.invalid: ")));
 }

@@ -1,6 +1,6 @@
 //! Settings of a host's NIC are changed: written down, made and read back, all of them or none.
 
-use super::gather::{Reach, gather};
+use super::gather::{HostAccess, gather};
 use super::nic;
 use super::said::Said;
 use super::settings::{KNOBS, Kind, other_hand};
@@ -35,7 +35,7 @@ pub enum NotSet {
 /// # Errors
 /// Nothing of it stays.
 pub fn set(
-    reach: &Reach,
+    reach: &HostAccess,
     device: &str,
     asked: &[String],
     journal: &Journal,
@@ -51,8 +51,8 @@ pub fn set(
     }
     let wanted: Vec<Changed> = wanted.into_iter().map(|(changed, _)| changed).collect();
     let host = match reach {
-        Reach::Here => None,
-        Reach::Ssh(host) => Some(host.clone()),
+        HostAccess::Here => None,
+        HostAccess::Ssh(host) => Some(host.clone()),
     };
     let touched: Vec<&Changed> = wanted.iter().filter(|one| one.before != one.now).collect();
     let change = |one: &&Changed| Change::Host {

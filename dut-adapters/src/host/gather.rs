@@ -31,26 +31,26 @@ const OPTIONS: [&str; 5] = [
 
 /// Where a host is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reach {
+pub enum HostAccess {
     /// It is this machine.
     Here,
     /// It is where `ssh` of that destination leads.
     Ssh(String),
 }
 
-impl fmt::Display for Reach {
+impl fmt::Display for HostAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reach::Here => f.write_str("this machine"),
-            Reach::Ssh(host) => f.write_str(host),
+            HostAccess::Here => f.write_str("this machine"),
+            HostAccess::Ssh(host) => f.write_str(host),
         }
     }
 }
 
-impl Reach {
+impl HostAccess {
     /// What runs a script there that comes by standard input.
     fn shell(&self) -> Command {
-        let Reach::Ssh(host) = self else {
+        let HostAccess::Ssh(host) = self else {
             let mut shell = Command::new("sh");
             shell.arg("-s");
             return shell;
@@ -84,7 +84,7 @@ impl Reach {
 ///
 /// # Errors
 /// The host cannot be asked.
-pub fn gather(reach: &Reach) -> Result<String, String> {
+pub fn gather(reach: &HostAccess) -> Result<String, String> {
     reach.run(SCRIPT)
 }
 

@@ -14,7 +14,7 @@ pub(crate) mod written;
 
 pub use change::{Changed, NotSet, set};
 pub use counted::{Counted, Missing, Value};
-pub use gather::{Reach, gather};
+pub use gather::{HostAccess, gather};
 pub use nic::{Nic, nics};
 pub use said::Said;
 pub use settings::{Set, settings};

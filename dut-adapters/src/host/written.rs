@@ -1,15 +1,15 @@
 //! One setting of a host's NIC is written and read back, and made what it was.
 
-use super::gather::Reach;
+use super::gather::HostAccess;
 use super::settings::Place;
 
 /// What stands at a place.
-fn read(reach: &Reach, place: &Place) -> Result<String, String> {
+fn read(reach: &HostAccess, place: &Place) -> Result<String, String> {
     place.value(&reach.run(&place.asks())?)
 }
 
 /// Makes it that, and reads it back.
-pub(super) fn write(reach: &Reach, place: &str, value: &str) -> Result<(), String> {
+pub(super) fn write(reach: &HostAccess, place: &str, value: &str) -> Result<(), String> {
     let place = Place::read(place)?;
     // Nothing else than words and numbers is written by a shell.
     if !value.chars().all(|sign| sign.is_ascii_alphanumeric() || ",_-".contains(sign)) {
@@ -30,7 +30,7 @@ pub(crate) fn undo(
     before: &str,
     written: &str,
 ) -> Result<bool, String> {
-    let reach = host.map_or(Reach::Here, |host| Reach::Ssh(host.to_owned()));
+    let reach = host.map_or(HostAccess::Here, |host| HostAccess::Ssh(host.to_owned()));
     let now = read(&reach, &Place::read(place)?)?;
     if now == before {
         return Ok(false);

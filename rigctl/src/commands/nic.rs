@@ -4,7 +4,7 @@ use super::input::Bad;
 use crate::cli::{Format, NicArgs, SetArgs};
 use crate::{state, stderr, stdout};
 use rig_dut::Journal;
-use rig_dut::host::{self, Nic, Reach, Said, Set, gather, nics, settings};
+use rig_dut::host::{self, HostAccess, Nic, Said, Set, gather, nics, settings};
 use rig_reports::Exit;
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ pub fn nic(args: &NicArgs) -> Result<Exit, Bad> {
             (said, found)
         }
         None => {
-            let reach = args.ssh.clone().map_or(Reach::Here, Reach::Ssh);
+            let reach = args.ssh.clone().map_or(HostAccess::Here, HostAccess::Ssh);
             let text = match gather(&reach) {
                 Ok(text) if args.raw => {
                     stdout::text(&text);
@@ -74,7 +74,7 @@ fn all(wrong: Vec<String>) -> Bad {
 /// # Errors
 /// A setting that makes no sense.
 pub fn set(args: &SetArgs) -> Result<Exit, Bad> {
-    let reach = args.ssh.clone().map_or(Reach::Here, Reach::Ssh);
+    let reach = args.ssh.clone().map_or(HostAccess::Here, HostAccess::Ssh);
     let journal = Journal::at(&state::journals());
     let set = host::set(&reach, &args.device, &args.settings, &journal);
     let changed = match set {
