@@ -114,7 +114,7 @@ fn every_driver_has_its_own_names_for_the_terms_of_the_emulated_nic() {
         assert_eq!(nic.driver, Some(driver));
         // Each term has a value or a reason.
         for (term, _) in Counters::default().all() {
-            assert!(of(&nic, term).is_some() != !why(&nic, term).is_empty(), "{driver} {term}");
+            assert_eq!(of(&nic, term).is_some(), why(&nic, term).is_empty(), "{driver} {term}");
         }
         for (term, value, called) in values {
             assert_eq!(of(&nic, term), Some((value, called)), "{driver}");

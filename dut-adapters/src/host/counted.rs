@@ -38,8 +38,11 @@ pub struct Counted {
     pub missing: Vec<Missing>,
 }
 
+/// A term of each priority, what it counts, and what drivers call it: `{}` is the priority.
+type OfPriority = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
 /// What is known of each priority, as mlx5 calls it, and what bnxt and i40e call it: XOFF and XON are pauses of theirs.
-const OF_PRIORITY: [(&str, &str, &[(&str, &str)]); 3] = [
+const OF_PRIORITY: [OfPriority; 3] = [
     (
         "rx_prio{}_pause_duration",
         "time that it was paused, in us",

@@ -37,7 +37,7 @@ pub(super) struct Driver {
 }
 
 /// Every term that is about no priority, with what it counts.
-pub(super) const TERMS: [(&str, &str); 14] = [
+pub(super) const TERMS: [(&str, &str); 16] = [
     ("np_cnp_sent", "CNPs sent"),
     ("np_ecn_marked_roce_packets", "packets received marked CE"),
     ("rp_cnp_handled", "CNPs received that cut a rate"),
@@ -48,6 +48,11 @@ pub(super) const TERMS: [(&str, &str); 14] = [
     ("implied_nak_seq_err", "holes found in what a READ brought"),
     ("local_ack_timeout_err", "times that no acknowledgement came in time"),
     ("rnr_nak_retry_err", "RNR NAKs received"),
+    ("req_transport_retries_exceeded", "connections given up after the last timeout"),
+    (
+        "req_rnr_retries_exceeded",
+        "connections given up as their receiver was not ready once too often",
+    ),
     ("rx_icrc_encapsulated", "packets dropped as their ICRC was wrong"),
     ("out_of_buffer", "packets dropped as no receive was posted"),
     ("rdma_tx_packets", "RoCE packets sent"),
@@ -96,6 +101,12 @@ pub(super) static DRIVERS: [Driver; 7] = [
             row("implied_nak_seq_err", Where::Hw(&["implied_nak_seq_err"]), ""),
             row("local_ack_timeout_err", Where::Hw(&["local_ack_timeout_err"]), ""),
             row("rnr_nak_retry_err", Where::Hw(&["rnr_nak_retry_err"]), ""),
+            row(
+                "req_transport_retries_exceeded",
+                Where::Hw(&["req_transport_retries_exceeded"]),
+                "",
+            ),
+            row("req_rnr_retries_exceeded", Where::Hw(&["req_rnr_retries_exceeded"]), ""),
             row("rx_icrc_encapsulated", Where::Hw(&["rx_icrc_encapsulated"]), ""),
             row("out_of_buffer", Where::Hw(&["out_of_buffer"]), ""),
             row(
@@ -130,6 +141,8 @@ pub(super) static DRIVERS: [Driver; 7] = [
             row("implied_nak_seq_err", Where::Hw(&["Nak Sequence Error Implied"]), "gen 3 alone"),
             row("local_ack_timeout_err", Where::Hw(&["RTO"]), "gen 3 alone"),
             row("rnr_nak_retry_err", Where::Hw(&["RNR received"]), "gen 3 alone"),
+            row("req_transport_retries_exceeded", Where::Never("no name of it is known"), ""),
+            row("req_rnr_retries_exceeded", Where::Never("no name of it is known"), ""),
             row("rx_icrc_encapsulated", Where::Hw(&["CRC errors"]), "gen 3 alone"),
             row("out_of_buffer", Where::Never("irdma has no such counter"), ""),
             row("rdma_tx_packets", Where::Hw(&["TxUDP"]), "all UDP of the RDMA function"),
@@ -164,6 +177,8 @@ pub(super) static DRIVERS: [Driver; 7] = [
                 "",
             ),
             row("rnr_nak_retry_err", Where::Hw(&["rnr_nak_retry_err", "rnr_naks_rcvd"]), ""),
+            row("req_transport_retries_exceeded", Where::Hw(&["max_retry_exceeded"]), ""),
+            row("req_rnr_retries_exceeded", Where::Never("no name of it is known"), ""),
             row("rx_icrc_encapsulated", Where::Never("bnxt_re has no such counter"), ""),
             row("out_of_buffer", Where::Hw(&["out_of_buffer", "rx_out_of_buffer"]), ""),
             row("rdma_tx_packets", Where::Hw(&["tx_pkts"]), ""),
@@ -187,6 +202,8 @@ pub(super) static DRIVERS: [Driver; 7] = [
             row("implied_nak_seq_err", Where::Hw(&["req_rx_impl_nak_seq_err"]), ""),
             row("local_ack_timeout_err", Where::Hw(&["tx_rdma_ack_timeout"]), ""),
             row("rnr_nak_retry_err", Where::Hw(&["req_rx_rnr_retry_err"]), ""),
+            row("req_transport_retries_exceeded", Where::Never("no name of it is known"), ""),
+            row("req_rnr_retries_exceeded", Where::Never("no name of it is known"), ""),
             row("rx_icrc_encapsulated", Where::Never("no name of it is known"), ""),
             row("out_of_buffer", Where::Hw(&["resp_rx_outof_buf"]), ""),
             row("rdma_tx_packets", Where::Hw(&["tx_rdma_ucast_pkts"]), "unicast"),
@@ -209,6 +226,8 @@ pub(super) static DRIVERS: [Driver; 7] = [
             row("implied_nak_seq_err", Where::Never("no name of it is known"), ""),
             row("local_ack_timeout_err", Where::Never("no name of it is known"), ""),
             row("rnr_nak_retry_err", Where::Never("no name of it is known"), ""),
+            row("req_transport_retries_exceeded", Where::Never("no name of it is known"), ""),
+            row("req_rnr_retries_exceeded", Where::Never("no name of it is known"), ""),
             row("rx_icrc_encapsulated", Where::Never("no name of it is known"), ""),
             row("out_of_buffer", Where::Never("no name of it is known"), ""),
             row("rdma_tx_packets", Where::Hw(&["tx_pkt"]), ""),
@@ -231,6 +250,8 @@ pub(super) static DRIVERS: [Driver; 7] = [
             row("implied_nak_seq_err", IWARP, ""),
             row("local_ack_timeout_err", IWARP, ""),
             row("rnr_nak_retry_err", IWARP, ""),
+            row("req_transport_retries_exceeded", IWARP, ""),
+            row("req_rnr_retries_exceeded", IWARP, ""),
             row("rx_icrc_encapsulated", IWARP, ""),
             row("out_of_buffer", IWARP, ""),
             row("rdma_tx_packets", Where::Hw(&["hw_tx_packets_cnt"]), "of iWARP"),
@@ -257,6 +278,8 @@ pub(super) static DRIVERS: [Driver; 7] = [
             row("implied_nak_seq_err", Where::Never("rxe has no such counter"), ""),
             row("local_ack_timeout_err", Where::Never("rxe has no such counter"), ""),
             row("rnr_nak_retry_err", Where::Hw(&["rcvd_rnr_err"]), ""),
+            row("req_transport_retries_exceeded", Where::Hw(&["retry_exceeded_err"]), ""),
+            row("req_rnr_retries_exceeded", Where::Hw(&["retry_rnr_exceeded_err"]), ""),
             row("rx_icrc_encapsulated", Where::Never("rxe drops them uncounted"), ""),
             row("out_of_buffer", Where::Never("rxe has no such counter"), ""),
             row("rdma_tx_packets", Where::Hw(&["sent_pkts"]), ""),
