@@ -19,7 +19,7 @@ pub struct Nic {
     pub source: &'static str,
     /// Bits of a counter: where it wraps.
     pub bits: u32,
-    /// Its firmware.
+    /// Version of its firmware, as `fw_ver` has it; none where there is no such file.
     pub firmware: Option<String>,
     /// Its interface.
     pub net: Option<String>,

@@ -94,7 +94,7 @@ pub(super) struct Place(String);
 /// A setting with what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Set {
-    /// Its name.
+    /// What `rigctl dut set` takes before the `=`.
     pub name: &'static str,
     /// Where it is: a file, or `dcb pfc` and an interface.
     pub place: String,

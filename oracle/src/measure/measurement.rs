@@ -127,6 +127,8 @@ pub struct Known {
     pub of_nic: fn(&Measure, &Case) -> Option<String>,
     /// What of it counts from when a flow is started.
     pub from_start: FromStart,
+    /// Whether it judges the DSCP that a case gives its flows, which a server of a benchmark does not take from it.
+    pub of_class: bool,
     /// How late the rig and a served device may be before a trial means nothing for it.
     pub limits: LateLimits,
     /// Whether it tells a rate between two instants, of which a device that is kept waiting falls short.
@@ -154,6 +156,7 @@ impl Known {
         bursts: |_| &[],
         of_nic: |_, _| None,
         from_start: FromStart::Nothing,
+        of_class: false,
         limits: |_, _, _, _| Vec::new(),
         tells_rate: false,
     };

@@ -178,7 +178,7 @@ fn unshown(wire: &Guests, one: &mut Measure, case: &Case) -> Shown {
     if let Some(port) = (known.of_nic)(one, case).filter(of_rig) {
         return Shown::Nothing(format!("{name}: the NIC behind {port} is the rig's own end"));
     }
-    if name == "rc.class" {
+    if known.of_class {
         let why = "perftest asks for the class of a connection, not the case";
         return Shown::Nothing(format!("{name}: {why}"));
     }

@@ -32,6 +32,7 @@ pub(in super::super) static CLASS: Known = Known {
     judge: |measure, done, judged| judge(done, measure.named("port"), judged),
     of_nic: |measure, _| Some(measure.named("port").to_owned()),
     crosses: |_, _| BEHIND,
+    of_class: true,
     ..Known::USUAL
 };
 
