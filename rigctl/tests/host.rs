@@ -12,6 +12,7 @@ const MLX5: &str = include_str!("../../dut-adapters/testdata/host/mlx5.txt");
 /// once 40 is written, of which the driver makes 39.
 const SSH: &str = r#"#!/bin/sh
 for last; do :; done
+echo "Welcome to server7"
 cd DESK/host && PATH="$PWD/bin:$PATH" && export PATH || exit
 [ -e lost ] || exec $last
 [ ! -s lost ] || exit 255

@@ -74,7 +74,10 @@ pub fn set(
             match write(reach, &one.place, &one.before) {
                 Ok(()) => journal.strike(&[*number]),
                 Err(why) => {
-                    wrong.push(format!("{} was not put back to {}: {why}", one.name, one.before));
+                    wrong.push(format!(
+                        "{} was not put back to {}: {why}; `rigctl restore` will, whatever stands there then",
+                        one.name, one.before
+                    ));
                 }
             }
         }

@@ -16,6 +16,9 @@ const SCRIPT: &str = include_str!("gather.sh");
 const BEFORE: &str = "export LC_ALL=C PATH=\"$PATH:/usr/sbin:/sbin\"\n";
 /// How long all of it may take. A host with eight NICs needs a few seconds.
 const PATIENCE_NS: u64 = 60_000_000_000;
+/// What a login shell prints of its own stands before and behind these, and is none of what was asked.
+const BEGIN: &str = "# rigctl asked";
+const END: &str = "# rigctl is answered";
 const LOOK: Duration = Duration::from_millis(5);
 /// The most bytes of what it complains of that are told.
 const COMPLAINT: u64 = 4 << 10;
@@ -64,10 +67,10 @@ impl HostAccess {
         shell
     }
 
-    /// What a script prints there.
+    /// What a script prints there, whose last command's status is whether it succeeds.
     ///
     /// # Errors
-    /// What it, or `ssh`, says of why it did not succeed.
+    /// What it, or `ssh`, says of why it did not succeed; no whole answer.
     pub(super) fn run(&self, script: &str) -> Result<String, String> {
         let mut shell = self.shell();
         shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -76,7 +79,9 @@ impl HostAccess {
         let program = shell.get_program().to_string_lossy().into_owned();
         let child =
             shell.spawn().map_err(|why| format!("{self}: cannot start {program}: {why}"))?;
-        heard(child, &format!("{BEFORE}{script}\n")).map_err(|why| format!("{self}: {why}"))
+        let script = format!("{BEFORE}echo '{BEGIN}'\n{{\n{script}\n}} || exit\necho '{END}'\n");
+        let all = heard(child, &script).map_err(|why| format!("{self}: {why}"))?;
+        answer(&all).map_err(|why| format!("{self}: {why}"))
     }
 }
 
@@ -86,6 +91,20 @@ impl HostAccess {
 /// The host cannot be asked.
 pub fn gather(reach: &HostAccess) -> Result<String, String> {
     reach.run(SCRIPT)
+}
+
+/// What stands between the two marks.
+fn answer(all: &str) -> Result<String, String> {
+    let (begin, end) = (format!("{BEGIN}\n"), format!("{END}\n"));
+    let Some((_, behind)) = all.split_once(&begin) else {
+        let first = all.lines().find(|line| !line.trim().is_empty());
+        let but = first.map_or_else(String::new, |line| {
+            format!(", but `{}`", line.chars().take(60).collect::<String>().escape_debug())
+        });
+        return Err(format!("no shell answers there{but}"));
+    };
+    let (said, _) = behind.rsplit_once(&end).ok_or("its answer is cut short")?;
+    Ok(said.to_owned())
 }
 
 /// What a shell prints that is given the script.
@@ -147,4 +166,22 @@ fn read(mut from: impl Read, most: u64) -> io::Result<Vec<u8>> {
 #[expect(clippy::disallowed_methods, reason = "what is waited for is another process")]
 fn pause(length: Duration) {
     thread::sleep(length);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_login_shell_prints_is_none_of_the_answer() {
+        let said = |text: &str| answer(text);
+        let loud = format!("Welcome\n{BEGIN}\n5\n{END}\nlogout\n");
+        assert_eq!(said(&loud), Ok("5\n".to_owned()));
+        assert_eq!(said(&format!("{BEGIN}\n{END}\n")), Ok(String::new()));
+        assert_eq!(said(&format!("{BEGIN}\n5")), Err("its answer is cut short".to_owned()));
+        assert_eq!(said(""), Err("no shell answers there".to_owned()));
+        let nologin = "\nThis account is not available\n";
+        let want = "no shell answers there, but `This account is not available`";
+        assert_eq!(said(nologin), Err(want.to_owned()));
+    }
 }
