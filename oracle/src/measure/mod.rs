@@ -111,6 +111,10 @@ static ALL: &[&Known] = &[
     &nic::rates::BURSTS,
     &nic::rc::SENDER,
     &nic::class::CLASS,
+    &nic::headers::MIG_REQ,
+    &nic::headers::SOURCE_PORT,
+    &nic::message::IMMEDIATE,
+    &nic::message::ATOMIC,
 ];
 
 /// A measure says which parts of a device it is about, or does not compile.

@@ -6,6 +6,7 @@ mod blame;
 mod config;
 mod ecn;
 mod given;
+mod headers;
 mod headroom;
 mod latency;
 mod loss;

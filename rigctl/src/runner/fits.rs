@@ -181,6 +181,6 @@ mod tests {
         let of = |mtu| fit("nic", mtu, flow).map(|(_, left_out)| left_out);
         assert_eq!(of(1_102), Ok(Vec::new()));
         let why = of(1_101).expect_err("a byte too long");
-        assert!(why.contains("and headers of 78B are sent"), "{why}");
+        assert!(why.contains("and headers of 82B are sent"), "{why}");
     }
 }

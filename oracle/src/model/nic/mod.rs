@@ -8,6 +8,7 @@
 
 mod ack_timer;
 mod answers;
+mod atomics;
 mod config;
 mod counters;
 mod flow;
@@ -76,6 +77,8 @@ pub struct Nic {
     seen: Time,
     /// Whether a READ was ever asked for.
     reads: bool,
+    /// Whether an atomic operation was.
+    atomics: bool,
     /// No frame is smaller.
     least: u16,
 }
@@ -112,6 +115,7 @@ impl Nic {
             draws: Draws::new(chance::stream(config.seed, *b"niclaten")),
             seen: Time::ZERO,
             reads: false,
+            atomics: false,
             least: config.ack_size(),
         }
     }
@@ -147,12 +151,15 @@ impl Nic {
     pub(crate) fn start(&mut self, now: Time, flow: &Flow) {
         let slot = self.pair(flow.id, flow.dst);
         self.reads |= flow.verb == Verb::Read;
+        self.atomics |= flow.verb.is_atomic();
         self.holds_payload_of(flow.message.min(flow.mtu));
         let rest = flow.message % flow.mtu.max(1);
         self.holds_payload_of(if rest == 0 { flow.mtu } else { rest });
         let is_new = self.pairs[usize::from(slot)].requester.is_none();
         let ect = flow.ect && !self.config.faults.rc.data_not_capable;
-        self.pairs[usize::from(slot)].start(&Flow { ect, ..*flow });
+        let drops = self.config.faults.rc.immediate_dropped;
+        let verb = if drops { flow.verb.without_tail() } else { flow.verb };
+        self.pairs[usize::from(slot)].start(&Flow { ect, verb, ..*flow });
         self.join(slot);
         if !is_new && self.config.rp.scope == Scope::Qp {
             let limit = self.pairs[usize::from(slot)].limit;

@@ -175,16 +175,9 @@ impl<'a> Tape<'a> {
 
 /// A CNP for the sender of a connection.
 fn cnp(spec: &StreamSpec, connection: u16) -> Roce {
-    Roce {
-        connection,
-        kind: RoceKind::Cnp { fault: None },
-        psn: 0,
-        size: u16::try_from(spec.size.0).unwrap_or(u16::MAX),
-        ecn: spec.ecn,
-        dscp: spec.dscp,
-        corrupt: false,
-        address: spec.address,
-    }
+    let size = u16::try_from(spec.size.0).unwrap_or(u16::MAX);
+    let cnp = Roce::of(connection, RoceKind::Cnp { fault: None }, 0, size);
+    Roce { ecn: spec.ecn, dscp: spec.dscp, address: spec.address, ..cnp }
 }
 
 /// Everyone who sends in a script.
