@@ -52,11 +52,6 @@ pub struct FlowSpec {
     pub address: u8,
 }
 
-impl FlowSpec {
-    /// What a packet has beside its payload at most: Ethernet, IPv4, UDP, BTH, the longest extended headers (RETH and immediate data), ICRC, FCS.
-    pub const HEADERS: Bytes = Bytes(82);
-}
-
 /// What the messages of a reliable connection are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verb {
@@ -90,6 +85,17 @@ impl Verb {
         ("fetch-add", Verb::FetchAdd),
         ("compare-swap", Verb::CompareSwap),
     ];
+
+    /// What a packet has beside its payload at most: Ethernet, IPv4, UDP, BTH, the longest extended headers, ICRC, FCS. Of an atomic operation, where
+    /// the payload is what it works on, these are AtomicETH less that.
+    pub const fn headers(self) -> Bytes {
+        match self {
+            Verb::WriteImmediate | Verb::FetchAdd | Verb::CompareSwap => Bytes(82),
+            Verb::Send | Verb::Write | Verb::Read | Verb::SendImmediate | Verb::SendInvalidate => {
+                Bytes(78)
+            }
+        }
+    }
 
     /// What it works on, of an atomic operation: eight bytes.
     pub const ATOMIC: Bytes = Bytes(8);
