@@ -24,7 +24,7 @@ pub struct Roce {
     pub address: u8,
     /// The UDP port that it comes from.
     pub udp_src: u16,
-    /// MigReq of its BTH: the connection is in its migrated state.
+    /// MigReq of its BTH: the connection is in its migrated state. Of a CNP nothing is said of it: always true.
     pub mig_req: bool,
     /// Whether immediate data, or a key to revoke, comes with it.
     pub tail: bool,

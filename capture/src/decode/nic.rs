@@ -57,7 +57,7 @@ pub fn roce_of(frame: &RoceFrame, kind: RoceKind, size: u16) -> Roce {
         ecn: ip.ecn(),
         dscp: ip.dscp().get(),
         udp_src: frame.path.udp_src,
-        mig_req: bth.mig_req,
+        mig_req: bth.mig_req || matches!(kind, RoceKind::Cnp { .. }),
         tail: matches!(frame.ext, Ext::Imm(_) | Ext::RethImm(..) | Ext::Ieth(_)),
         found,
         ..Roce::of(0, kind, 0, size)

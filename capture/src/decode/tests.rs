@@ -76,6 +76,7 @@ fn any_roce() -> impl Strategy<Value = Roce> {
                 RoceKind::Cnp { fault } => (u32::from(fault == Some(CnpFault::Psn)), 78),
             };
             let (udp_src, mig_req, tail, found) = more;
+            let mig_req = mig_req || matches!(kind, RoceKind::Cnp { .. });
             let ends = matches!(kind, RoceKind::Data { last: true, response: false, .. });
             let (tail, found) = (tail && ends, found.filter(|_| kind == RoceKind::Ack));
             let one = Roce::of(connection, kind, psn, size);

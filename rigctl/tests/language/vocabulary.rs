@@ -89,7 +89,13 @@ fn suite(nic: bool, measure: &str) -> String {
     steps: [{at: 0s, start: [load, flow, more, last]}]\n";
     let count = |name: &str| if measure.contains(name) { "searched" } else { "9" };
     let switch = SWITCH.replace("ONE", count(": one")).replace("OTHER", count(": other"));
-    let (device, body) = if nic { ("nic", NIC) } else { ("switch", switch.as_str()) };
+    let does = match measure {
+        _ if measure.contains("rc.immediate") => "verb: send-immediate, message: 1024B",
+        _ if measure.contains("rc.atomic") => "verb: fetch-add, message: 8B",
+        _ => "verb: write, message: 1024B",
+    };
+    let nics = NIC.replace("verb: write, message: 1024B", does);
+    let (device, body) = if nic { ("nic", nics.as_str()) } else { ("switch", switch.as_str()) };
     format!(
         "about: x\ndevice: {device}\ncases:\n  a:\n    why: x\n    source: [x]\n{body}    measure: [{measure}]\n"
     )
