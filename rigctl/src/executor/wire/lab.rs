@@ -5,6 +5,7 @@ use super::benches::Lease;
 use super::broken::Broken;
 use super::clocks::SessionClock;
 use super::losses::Losses;
+use super::silence::Listener;
 use super::steered::Steered;
 use super::tape::Tape;
 use super::told::Told;
@@ -172,8 +173,17 @@ impl WireLab {
         let starved = self.bench.host.as_ref().map(|host| host.watch(begun)).unwrap_or_default();
         let origin = self.now();
         let instant: Vec<bool> = self.bench.pacer.lanes.iter().map(|lane| lane.instant).collect();
+        // What had been sent by the end is still on its way.
+        let slowest =
+            speeds.iter().map(|speed| speed.slot(declared.mtu())).max().unwrap_or_default();
+        let transit = declared.transit().map_or(Dur::ZERO, Within::most);
+        let relay = |relay: &Relay| relay.transit.most() + relay.cable + slowest;
+        let between: Dur = self.relays.iter().flatten().map(relay).sum();
+        let way = transit + between * 2 + self.cable * 2 + slowest * 2;
+        let bound = self.bench.bound;
+        let listener = Listener::of(script, declared, way + bound);
         let mut tape =
-            Tape::new((script, stop), origin, self.bench.next, instant, self.bench.bound);
+            Tape::new((script, stop), origin, self.bench.next, instant, (bound, listener));
         tape.ledger = tape.ledger.onto(self.spool.take().map(|onto| Spool::held(onto, script)));
         tape.disk = self.disk.take();
         tape.unseen.before(read, &earlier);
@@ -183,7 +193,7 @@ impl WireLab {
         drop(real_time);
         let Trial { mut tape, config, .. } = trial;
         let kept = tape.kept();
-        let Tape { ledger, late, off, disk, mut unseen, took, .. } = tape;
+        let Tape { ledger, late, off, disk, mut unseen, listener, took, .. } = tape;
         (self.kept, self.disk) = (kept, disk);
         // That a link could not be mended says more than that the trial was broken off.
         let ended =
@@ -199,8 +209,7 @@ impl WireLab {
         let most = (0..script.streams.len()).map(|stream| ledger.sent(index(stream))).max();
         self.bench.next += most.unwrap_or(0);
         let TrialRecord { records, streams, loads, unrecorded, spool } = ledger.finish();
-        let Bench { control, bound, host, .. } = &mut *self.bench;
-        let bound = *bound;
+        let Bench { control, host, .. } = &mut *self.bench;
         let after = readings(control, self.counts)?;
         // A wait is counted when it is over, and who answers has a processor again.
         host.as_deref().map_or(Ok(()), GuestHost::answers)?;
@@ -210,14 +219,8 @@ impl WireLab {
         let happened = if_offered(control.events())?;
         let missed = control.missed();
         let health = if_offered(control.health())?;
-        // What had been sent by the end is still on its way, and leaves the device as late as that was.
-        let slowest =
-            speeds.iter().map(|speed| speed.slot(declared.mtu())).max().unwrap_or_default();
-        let behind = health.as_ref().map_or(bound, |health| health.send_late);
-        let transit = declared.transit().map_or(Dur::ZERO, Within::most);
-        let relay = |relay: &Relay| relay.transit.most() + relay.cable + slowest;
-        let between: Dur = self.relays.iter().flatten().map(relay).sum();
-        let on_its_way = transit + between * 2 + self.cable * 2 + slowest * 2 + behind;
+        // It leaves the device as late as that was.
+        let on_its_way = way + health.as_ref().map_or(bound, |health| health.send_late);
         unseen.after(origin + script.length + on_its_way, read);
         self.bench.pacer.run_until(read, &mut unseen)?;
         unseen.events(origin, happened.as_deref().unwrap_or_default());
@@ -282,6 +285,7 @@ impl WireLab {
                 cut: lost.told(|lane| self.bench.cabling.interface(lane)),
                 dut: health.and_then(|health| health.doubt(bound)),
                 waits,
+                silent: listener.ends(Time::ZERO + script.length),
                 unseen: unseen.count(),
                 undated: missed.or(undated),
             },

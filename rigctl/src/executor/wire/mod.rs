@@ -20,6 +20,7 @@ mod patience;
 mod peers;
 mod room;
 mod served;
+mod silence;
 mod steered;
 mod tape;
 mod told;
