@@ -45,9 +45,9 @@ impl Repeats {
         };
         if !self.counted && before + 1 >= HOPELESS {
             return Err(Some(format!(
-                "given up after {HOPELESS} in a row for one reason, as fewer than one in four can count here: the {} that are left for \
-                 void trials are saved for other cases",
-                patience.left()
+                "given up after {HOPELESS} in a row for one reason, as fewer than one in four can count here: {} s that are left for void \
+                 trials are saved for other cases",
+                patience.left().0 / Dur::s(1).0
             )));
         }
         if self.bears(planned) || patience.spend(took) { Ok(()) } else { Err(None) }
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(of("dut-late"), Ok(()));
         assert!((0..48).all(|_| of("late-send").is_ok()));
         // The first of them all is the plan's.
-        insta::assert_snapshot!(of("late-send").unwrap_err().expect("told"), @"given up after 49 in a row for one reason, as fewer than one in four can count here: the 904s that are left for void trials are saved for other cases");
+        insta::assert_snapshot!(of("late-send").unwrap_err().expect("told"), @"given up after 49 in a row for one reason, as fewer than one in four can count here: 904 s that are left for void trials are saved for other cases");
     }
 
     #[test]

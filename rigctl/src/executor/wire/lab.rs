@@ -5,6 +5,7 @@ use super::benches::Lease;
 use super::broken::Broken;
 use super::clocks::SessionClock;
 use super::losses::Losses;
+use super::passed::Passed;
 use super::silence::Listener;
 use super::steered::Steered;
 use super::tape::Tape;
@@ -23,7 +24,7 @@ use rig_frames::ethernet;
 use rig_generator::port::{Fault, PortError, RealTime, StampedBy};
 use rig_generator::{Clock, Departure, Kept, Obeys, Program, Template, Watcher, Who};
 use rig_lab::{Declared, Setting};
-use rig_testcases::{EndpointSpec, Script, wire};
+use rig_testcases::{Action, EndpointSpec, Script, Step, wire};
 use rig_units::{Apart, Dur, FCS, PortSpeed, Time, Within};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -193,7 +194,7 @@ impl WireLab {
         drop(real_time);
         let Trial { mut tape, config, .. } = trial;
         let kept = tape.kept();
-        let Tape { ledger, late, off, disk, mut unseen, listener, took, .. } = tape;
+        let Tape { ledger, late, off, disk, mut unseen, listener, passed, took, .. } = tape;
         (self.kept, self.disk) = (kept, disk);
         // That a link could not be mended says more than that the trial was broken off.
         let ended =
@@ -223,6 +224,12 @@ impl WireLab {
         let on_its_way = way + health.as_ref().map_or(bound, |health| health.send_late);
         unseen.after(origin + script.length + on_its_way, read);
         self.bench.pacer.run_until(read, &mut unseen)?;
+        // Over a link that the rig itself cuts nothing passes, and nobody counts what.
+        let cuts = |step: &Step| matches!(step.action, Action::LinkDown(_));
+        let counted = health.as_ref().filter(|_| !script.steps.iter().any(cuts));
+        let passed = Passed { came: passed.came + unseen.came(), ..passed };
+        let short = counted.and_then(|health| passed.short_of_device(health));
+        let hole = counted.and_then(|health| passed.short_of_rig(health));
         unseen.events(origin, happened.as_deref().unwrap_or_default());
         let told = happened.iter().flatten().map(|event| event.off);
         let told_within = told.max().unwrap_or_default();
@@ -282,8 +289,8 @@ impl WireLab {
                 lost: lost.frames(),
                 unrecorded,
                 late,
-                cut: lost.told(|lane| self.bench.cabling.interface(lane)),
-                dut: health.and_then(|health| health.doubt(bound)),
+                cut: both(lost.told(|lane| self.bench.cabling.interface(lane)), hole),
+                dut: both(health.and_then(|health| health.doubt(bound)), short),
                 waits,
                 silent: listener.ends(Time::ZERO + script.length),
                 unseen: unseen.count(),
@@ -356,6 +363,12 @@ impl WireLab {
             lane.assign(Who::Storm(storm), Template::new(frame).with_macsec(spec.macsec));
         }
     }
+}
+
+/// What is told of one thing, and of another.
+fn both(one: Option<String>, other: Option<String>) -> Option<String> {
+    let all: Vec<String> = one.into_iter().chain(other).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// The device's counters now, where somebody asks for them and it has some.

@@ -16,6 +16,7 @@ mod cuts;
 mod keeper;
 mod lab;
 mod losses;
+mod passed;
 mod patience;
 mod peers;
 mod room;

@@ -3,6 +3,7 @@
 
 use super::super::ledger::Ledger;
 use super::broken::Broken;
+use super::passed::Passed;
 use super::silence::Listener;
 use super::unseen::Unseen;
 use crate::stop::Stop;
@@ -44,6 +45,8 @@ pub(super) struct Tape<'a> {
     pub(super) unseen: Unseen,
     /// Whether a port went deaf.
     pub(super) listener: Listener,
+    /// How many frames passed all ports.
+    pub(super) passed: Passed,
     /// The longest that the device took to clear something after that was due.
     pub(super) took: Dur,
     /// Every frame goes onto a disk, too, if somebody asked for that.
@@ -86,6 +89,7 @@ impl<'a> Tape<'a> {
             stale: 0,
             unseen: Unseen::default(),
             listener,
+            passed: Passed::default(),
             took: Dur::ZERO,
             disk: None,
         }
@@ -209,6 +213,7 @@ impl Watcher for Tape<'_> {
     }
 
     fn sent(&mut self, lane: u16, departure: &Departure, at: Time, gone: Time) {
+        self.passed.sent += 1;
         let serialise = departure.end.since(departure.start).unwrap_or_default();
         let instant = self.instant.get(usize::from(lane)).copied().unwrap_or(false);
         let due = if instant { departure.end } else { departure.start };
@@ -238,6 +243,7 @@ impl Watcher for Tape<'_> {
     }
 
     fn received(&mut self, lane: u16, frame: &[u8], at: Time, by: StampedBy) {
+        self.passed.came += 1;
         if at < self.origin {
             self.unseen.early(at);
         }
