@@ -11,6 +11,7 @@ pub mod budget;
 pub mod case;
 pub mod choose;
 mod classes;
+mod consent;
 mod deaf;
 pub mod estimate;
 pub mod evidence;

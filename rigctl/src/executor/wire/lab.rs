@@ -4,8 +4,8 @@ use super::bench::Bench;
 use super::benches::Lease;
 use super::broken::Broken;
 use super::clocks::SessionClock;
+use super::exchanged::Exchanged;
 use super::losses::Losses;
-use super::passed::Passed;
 use super::silence::Listener;
 use super::steered::Steered;
 use super::tape::Tape;
@@ -194,7 +194,7 @@ impl WireLab {
         drop(real_time);
         let Trial { mut tape, config, .. } = trial;
         let kept = tape.kept();
-        let Tape { ledger, late, off, disk, mut unseen, listener, passed, took, .. } = tape;
+        let Tape { ledger, late, off, disk, mut unseen, listener, exchanged, took, .. } = tape;
         (self.kept, self.disk) = (kept, disk);
         // That a link could not be mended says more than that the trial was broken off.
         let ended =
@@ -227,9 +227,9 @@ impl WireLab {
         // Over a link that the rig itself cuts nothing passes, and nobody counts what.
         let cuts = |step: &Step| matches!(step.action, Action::LinkDown(_));
         let counted = health.as_ref().filter(|_| !script.steps.iter().any(cuts));
-        let passed = Passed { came: passed.came + unseen.came(), ..passed };
-        let short = counted.and_then(|health| passed.short_of_device(health));
-        let hole = counted.and_then(|health| passed.short_of_rig(health));
+        let exchanged = Exchanged { came: exchanged.came + unseen.came(), ..exchanged };
+        let short = counted.and_then(|health| exchanged.short_of_device(health));
+        let hole = counted.and_then(|health| exchanged.short_of_rig(health));
         unseen.events(origin, happened.as_deref().unwrap_or_default());
         let told = happened.iter().flatten().map(|event| event.off);
         let told_within = told.max().unwrap_or_default();

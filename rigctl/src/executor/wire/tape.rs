@@ -3,7 +3,7 @@
 
 use super::super::ledger::Ledger;
 use super::broken::Broken;
-use super::passed::Passed;
+use super::exchanged::Exchanged;
 use super::silence::Listener;
 use super::unseen::Unseen;
 use crate::stop::Stop;
@@ -46,7 +46,7 @@ pub(super) struct Tape<'a> {
     /// Whether a port went deaf.
     pub(super) listener: Listener,
     /// How many frames passed all ports.
-    pub(super) passed: Passed,
+    pub(super) exchanged: Exchanged,
     /// The longest that the device took to clear something after that was due.
     pub(super) took: Dur,
     /// Every frame goes onto a disk, too, if somebody asked for that.
@@ -89,7 +89,7 @@ impl<'a> Tape<'a> {
             stale: 0,
             unseen: Unseen::default(),
             listener,
-            passed: Passed::default(),
+            exchanged: Exchanged::default(),
             took: Dur::ZERO,
             disk: None,
         }
@@ -213,7 +213,7 @@ impl Watcher for Tape<'_> {
     }
 
     fn sent(&mut self, lane: u16, departure: &Departure, at: Time, gone: Time) {
-        self.passed.sent += 1;
+        self.exchanged.sent += 1;
         let serialise = departure.end.since(departure.start).unwrap_or_default();
         let instant = self.instant.get(usize::from(lane)).copied().unwrap_or(false);
         let due = if instant { departure.end } else { departure.start };
@@ -243,7 +243,7 @@ impl Watcher for Tape<'_> {
     }
 
     fn received(&mut self, lane: u16, frame: &[u8], at: Time, by: StampedBy) {
-        self.passed.came += 1;
+        self.exchanged.came += 1;
         if at < self.origin {
             self.unseen.early(at);
         }
