@@ -51,7 +51,9 @@ fn atomic_executed_twice_finds_what_the_first_left() {
         let of = |seq: u32, compare: Option<u32>| {
             Packet { size: ATOMIC_SIZE, ..data(5, seq, false) }.with_atomic(compare)
         };
-        [of(0, None), of(1, None), of(1, None), of(2, Some(2))].map(|packet| bench.send(packet));
+        for packet in [of(0, None), of(1, None), of(1, None), of(2, Some(2))] {
+            bench.send(packet);
+        }
         bench.run(Dur::us(20));
         let acks = bench.received(Kind::Ack);
         assert!(acks.iter().all(|ack| ack.packet.size == ATOMIC_ACK_SIZE));
