@@ -10,6 +10,7 @@ mod headroom;
 mod latency;
 mod loss;
 mod macsec;
+mod nic_pause;
 mod np;
 mod pause;
 mod pfc;
