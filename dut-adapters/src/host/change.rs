@@ -3,7 +3,7 @@
 use super::gather::{HostAccess, gather};
 use super::nic;
 use super::said::Said;
-use super::settings::{KNOBS, Kind, other_hand};
+use super::settings::{Accepted, KNOBS, other_hand};
 use super::written::write;
 use crate::journal::{Change, Journal};
 
@@ -101,7 +101,7 @@ fn wanted(said: &Said, device: &str, asked: &[String]) -> Result<Wanted, Vec<Str
             })?;
             let now = knob.taken(value)?;
             let (place, before) = knob.found(said, device, &net)?;
-            let is_dcb = matches!(knob.kind, Kind::Classes | Kind::Word(_));
+            let is_dcb = matches!(knob.kind, Accepted::Classes | Accepted::Word(_));
             Ok::<_, String>((
                 Changed { name: knob.name, place: place.text().to_owned(), before, now },
                 is_dcb,

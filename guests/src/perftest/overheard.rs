@@ -2,7 +2,7 @@
 //!
 //! The rig loses nothing of TCP, so each side's bytes come in their order; what comes again is passed over.
 
-use super::exchange::{DESTINATION, DONE, Destination, FIGURE, Kind, Opening};
+use super::exchange::{DESTINATION, DONE, Destination, FIGURE, LineKind, Opening};
 use crate::peer::QpPair;
 use core::net::{Ipv4Addr, Ipv6Addr};
 use rig_frames::ethernet::{self, ethertype};
@@ -111,10 +111,10 @@ impl Said {
         self.read = self.read.max(OPENING);
         let rest = self.bytes.get(self.read..).unwrap_or_default();
         let Some(begin) = rest.first_chunk() else { return false };
-        let length = match Kind::of(*begin) {
-            Kind::Destination => DESTINATION,
-            Kind::Figure => FIGURE,
-            Kind::Done => DONE.len(),
+        let length = match LineKind::of(*begin) {
+            LineKind::Destination => DESTINATION,
+            LineKind::Figure => FIGURE,
+            LineKind::Done => DONE.len(),
         };
         let Some(message) = rest.get(..length) else { return false };
         if let Ok(line) = <&[u8; DESTINATION]>::try_from(message) {
