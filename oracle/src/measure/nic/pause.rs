@@ -278,23 +278,22 @@ fn goes_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             let silence = of.silence(&pause)?;
             let mut records = vec![pause.first.record, silence.before.record];
             records.extend(silence.after.map(|packet| packet.record));
-            let looked = looked(0, "");
+            let none = looked(0, "");
             if !of.stopped(&silence) {
                 // A pause that is hardly longer than the response need not show.
                 let long = of.least_shown() + (of.turn + of.slot() + of.blur) * 2;
                 pause.ends.since(pause.first.at).filter(|lasts| *lasts > long)?;
                 let (span, got) = (Span::exactly(0), Some("it did not stop".to_owned()));
-                return Some((pause, TrialReading { span, want, got, records, looked }));
+                return Some((pause, TrialReading { span, want, got, records, looked: none }));
             }
             let span = of.after(&pause, silence.after.map_or(of.until, |packet| packet.at));
             let never = silence.after.is_none();
             let got = never.then(|| {
                 format!("no packet until the flow's end {} later", Unit::Ps.show(span.lo))
             });
-            let looked = looked(0, "");
             // Whether who sends nothing more goes on too late only shows where it had the time for it.
             let tells = !never || span.lo > want.span.hi;
-            tells.then_some((pause, TrialReading { span, want, got, records, looked }))
+            tells.then_some((pause, TrialReading { span, want, got, records, looked: none }))
         };
         let all: Vec<_> = of.shown().filter_map(read).collect();
         furthest(all).ok_or_else(|| {
