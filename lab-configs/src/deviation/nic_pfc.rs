@@ -9,7 +9,7 @@ table! {
     /// A NIC stops for an XOFF later than it says.
     // Frames of a priority that its peer has no room for go on coming.
     nic_stops_late ("nanoseconds more", 1..=1_000_000, default 2_000);
-    /// No XOFF stops a NIC.
+    /// No XOFF ever stops a NIC.
     nic_never_stops;
     /// An XOFF for one priority stops a NIC in all of them.
     // As PAUSE would.
