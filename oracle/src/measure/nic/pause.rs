@@ -331,7 +331,8 @@ fn sends_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let (mut all, mut held) = (0_usize, Vec::new());
         for word in &of.words {
             let asks = word.asks(of.class);
-            if obeys && asks.is_some_and(|quanta| quanta > Quanta(0)) {
+            let lets_go = pauses.iter().any(|pause| pause.last.record == word.record);
+            if lets_go || (obeys && asks.is_some_and(|quanta| quanta > Quanta(0))) {
                 continue;
             }
             // From when on it would stop, until that is over which it might be taken for, or until something else holds it.
