@@ -10,6 +10,7 @@ mod headroom;
 mod latency;
 mod loss;
 mod macsec;
+mod margin;
 mod nic_pause;
 mod np;
 mod pause;
