@@ -2,7 +2,7 @@
 
 use rig_units::{Dur, PortSpeed, Quanta, Time};
 
-/// A PFC frame.
+/// A PFC frame that the rig sent: when it came, for whom, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Word {
     /// Its place among the records.
@@ -15,7 +15,7 @@ pub struct Word {
     pub quanta: [Quanta; 8],
 }
 
-/// A packet.
+/// What a flow sent at once: when it began, and how long it keeps the port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {
     /// Its place among the records.
@@ -28,7 +28,7 @@ pub struct Packet {
 
 /// An XOFF that found its priority free, and the words that came before that pause was over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pause {
+pub struct ClassPause {
     /// The XOFF.
     pub first: Word,
     /// The last of the words: the same one, another, or XON.
@@ -62,14 +62,14 @@ impl Word {
 }
 
 /// The pauses of `class` that `words` ask of a port of `speed`.
-pub fn pauses(words: &[Word], class: u8, speed: PortSpeed) -> Vec<Pause> {
-    let mut all: Vec<Pause> = Vec::new();
+pub fn pauses(words: &[Word], class: u8, speed: PortSpeed) -> Vec<ClassPause> {
+    let mut all: Vec<ClassPause> = Vec::new();
     for (word, quanta) in words.iter().filter_map(|word| Some((*word, word.asks(class)?))) {
         let ends = word.at + speed.pause(quanta);
         match all.last_mut().filter(|pause| word.at < pause.ends) {
-            Some(pause) => *pause = Pause { first: pause.first, last: word, quanta, ends },
+            Some(pause) => *pause = ClassPause { first: pause.first, last: word, quanta, ends },
             None if quanta > Quanta(0) => {
-                all.push(Pause { first: word, last: word, quanta, ends });
+                all.push(ClassPause { first: word, last: word, quanta, ends });
             }
             None => {}
         }
@@ -79,7 +79,7 @@ pub fn pauses(words: &[Word], class: u8, speed: PortSpeed) -> Vec<Pause> {
 
 /// The longest silence that ends after the beginning of a pause and begins before its end; of equal ones the last. Of who sends nothing
 /// more until `until` it lasts until then.
-pub fn silence(packets: &[Packet], pause: &Pause, until: Time) -> Option<Silence> {
+pub fn silence(packets: &[Packet], pause: &ClassPause, until: Time) -> Option<Silence> {
     let next = |index: usize| packets.get(index + 1).copied();
     let near = packets.iter().enumerate().filter(|(index, packet)| {
         packet.at < pause.ends && next(*index).is_none_or(|after| after.at > pause.first.at)

@@ -6,7 +6,7 @@ use super::super::measurement::{Known, Red, Tells, by_formula, by_source};
 use super::{OF_FLOW, Seen};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
-use crate::judge::nic::pause::{Packet, Pause, Silence, Word, pauses, silence, silent};
+use crate::judge::nic::pause::{ClassPause, Packet, Silence, Word, pauses, silence, silent};
 use crate::spec::nic::pause::{first_start, last_start};
 use crate::spec::pause::pause_time;
 use crate::trials::trial::Trial;
@@ -167,13 +167,13 @@ impl Told {
     }
 
     /// The pauses that hold it.
-    fn pauses(&self) -> Vec<Pause> {
+    fn pauses(&self) -> Vec<ClassPause> {
         let obeyed = if self.pfc.obeys(self.class) { &self.words[..] } else { &[] };
         pauses(obeyed, self.class, self.speed)
     }
 
     /// The pauses that show on the wire: those that outlast the response and a packet, and end before the flow does.
-    fn shown(&self) -> impl Iterator<Item = Pause> + '_ {
+    fn shown(&self) -> impl Iterator<Item = ClassPause> + '_ {
         let hidden = self.least_shown();
         self.pauses().into_iter().filter(move |pause| {
             pause.ends.since(pause.first.at).is_some_and(|lasts| lasts > hidden)
@@ -194,12 +194,12 @@ impl Told {
         idle.is_some_and(|idle| idle > self.turn + self.blur)
     }
 
-    fn silence(&self, pause: &Pause) -> Option<Silence> {
+    fn silence(&self, pause: &ClassPause) -> Option<Silence> {
         silence(&self.packets, pause, self.until)
     }
 
     /// How long after the XOFF of `pause` something happened, as far as stamps tell.
-    fn after(&self, pause: &Pause, at: Time) -> Span {
+    fn after(&self, pause: &ClassPause, at: Time) -> Span {
         let after = at.since(pause.first.at).unwrap_or(Dur::ZERO);
         Span { lo: after.saturating_sub(self.blur).0, hi: (after + self.blur).0 }
     }
@@ -211,7 +211,7 @@ fn off(read: Span, want: Span) -> u64 {
 }
 
 /// Of several pauses the one that is furthest off, with what was read of it; else the first.
-fn furthest(all: Vec<(Pause, TrialReading)>) -> Option<TrialReading> {
+fn furthest(all: Vec<(ClassPause, TrialReading)>) -> Option<TrialReading> {
     let count = all.len();
     let worst = all.iter().rev().max_by_key(|(_, read)| off(read.span, read.want.span))?;
     Some(TrialReading { looked: looked(count, "XOFFs"), ..worst.1.clone() })
@@ -224,7 +224,7 @@ fn stops(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let of = Told::of(done, trial, flow)?;
         let apart = of.slot() + of.turn;
         let (least, most) = last_start(of.pfc.response, apart);
-        let read = |pause: Pause| {
+        let read = |pause: ClassPause| {
             let silence = of.silence(&pause)?;
             let want = Prediction {
                 unit: Unit::Ps,
@@ -263,7 +263,7 @@ fn stops(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
 fn goes_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     done.each("nic.goes_on", flow, judged, |trial| {
         let of = Told::of(done, trial, flow)?;
-        let read = |pause: Pause| {
+        let read = |pause: ClassPause| {
             let lasts = pause_time(pause.quanta, of.speed);
             let lasts = (of.apart.least(lasts), of.apart.most(lasts));
             let (soonest, latest) = first_start(lasts, of.pfc.response, of.turn);
@@ -305,7 +305,7 @@ fn goes_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
 }
 
 /// When a pause is over, in words.
-fn over(pause: &Pause, word: Dur, of: &Told) -> String {
+fn over(pause: &ClassPause, word: Dur, of: &Told) -> String {
     let response = of.pfc.response;
     let of_others = match of.turn {
         Dur::ZERO => String::new(),

@@ -25,6 +25,28 @@ fn told(measure: &str, words: &[(&str, &str, &str)]) -> Ran {
     )
 }
 
+/// Ten XOFFs, 10 us apart, in each of twenty trials.
+pub(super) fn stopped_ten_times() -> String {
+    let words: String = (1..=10)
+        .map(|word| {
+            format!(
+                "      - {{at: {}us, pfc: {{from: p1, classes: [3], quanta: 1000q}}}}\n",
+                word * 10
+            )
+        })
+        .collect();
+    format!(
+        "    dut: {{nic: {{generation: gen2}}}}
+    flows: {{flow: {{nic: p1, class: 3, verb: write, message: 64KiB, mtu: 1024B}}}}
+    steps:
+      - {{at: 0us, start: flow, for: 120us}}
+{words}    length: 130us
+    trials: 20
+    measure: [{{nic.stops: {{flow: flow}}}}, {{nic.goes_on: {{flow: flow}}}}]
+"
+    )
+}
+
 fn packets(seen: &Seen<'_>) -> Vec<usize> {
     seen.roce(0, Dir::Rx, |kind| matches!(kind, RoceKind::Data { .. }))
 }

@@ -170,26 +170,7 @@ const TRIED: &[Tried] = &[
         device: "gen2",
         measure: "nic.stops",
         ends: SHORT,
-        case: || {
-            let words: String = (1..=10)
-                .map(|word| {
-                    format!(
-                        "      - {{at: {}us, pfc: {{from: p1, classes: [3], quanta: 1000q}}}}\n",
-                        word * 10
-                    )
-                })
-                .collect();
-            format!(
-                "    dut: {{nic: {{generation: gen2}}}}
-    flows: {{flow: {{nic: p1, class: 3, verb: write, message: 64KiB, mtu: 1024B}}}}
-    steps:
-      - {{at: 0us, start: flow, for: 120us}}
-{words}    length: 130us
-    trials: 20
-    measure: [{{nic.stops: {{flow: flow}}}}, {{nic.goes_on: {{flow: flow}}}}]
-"
-            )
-        },
+        case: super::nic_pause::stopped_ten_times,
     },
 ];
 
