@@ -6,6 +6,7 @@ use crate::Part;
 mod buffer;
 mod clock;
 mod macsec;
+mod nic_pfc;
 mod np;
 mod pfc;
 mod pfcwd;
@@ -19,6 +20,7 @@ mod wred;
 pub use buffer::BufferFaults;
 pub use clock::ClockFaults;
 pub use macsec::MacsecFaults;
+pub use nic_pfc::NicPfcFaults;
 pub use np::NpFaults;
 pub use pfc::PfcFaults;
 pub use pfcwd::PfcwdFaults;
@@ -93,12 +95,18 @@ pub struct NicFaults {
     pub rp: RpFaults,
     /// Of its reliable connections.
     pub rc: RcFaults,
+    /// Of its port, as it obeys PFC.
+    pub pfc: NicPfcFaults,
 }
 
 impl NicFaults {
     /// Nothing wrong.
-    pub const NONE: NicFaults =
-        NicFaults { np: NpFaults::NONE, rp: RpFaults::NONE, rc: RcFaults::NONE };
+    pub const NONE: NicFaults = NicFaults {
+        np: NpFaults::NONE,
+        rp: RpFaults::NONE,
+        rc: RcFaults::NONE,
+        pfc: NicPfcFaults::NONE,
+    };
 }
 
 impl DeviceFaults {
@@ -130,6 +138,7 @@ impl DeviceFaults {
                 Part::Np => faults.nic.np.switch_on(name, value),
                 Part::Rp => faults.nic.rp.switch_on(name, value),
                 Part::Rc => faults.nic.rc.switch_on(name, value),
+                Part::NicPfc => faults.nic.pfc.switch_on(name, value),
                 Part::Clock => faults.clock.switch_on(name, value),
             }
         }
@@ -151,6 +160,7 @@ impl Part {
             Part::Np => NpFaults::ROWS,
             Part::Rp => RpFaults::ROWS,
             Part::Rc => RcFaults::ROWS,
+            Part::NicPfc => NicPfcFaults::ROWS,
             Part::Clock => ClockFaults::ROWS,
         }
     }

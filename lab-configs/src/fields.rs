@@ -3,7 +3,9 @@
 //! Invariant, held by a test against the types themselves: every path below `declared:` has exactly one row, and every row a path.
 
 use crate::field::{Absent, Field, Holds};
-use crate::{Buffer, Declared, Kind, Macsec, Nic, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp, Scheduler};
+use crate::{
+    Buffer, Declared, Kind, Macsec, Nic, NicPfc, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp, Scheduler,
+};
 use crate::{Switch, Watermark, Wred};
 
 /// The fields of one part, or of one part of a part.
@@ -36,11 +38,13 @@ pub const SECTIONS: &[Fieldset] = &[
     nic("nic.rp", Rp::FIELDS),
     nic("nic.rc", Rc::FIELDS),
     nic("nic.receive", Receive::FIELDS),
+    nic("nic.pfc", NicPfc::FIELDS),
     Fieldset { may_be_off: true, ..nic("peer", Nic::FIELDS) },
     nic("peer.np", Np::FIELDS),
     nic("peer.rp", Rp::FIELDS),
     nic("peer.rc", Rc::FIELDS),
     nic("peer.receive", Receive::FIELDS),
+    nic("peer.pfc", NicPfc::FIELDS),
 ];
 
 const fn switch(path: &'static str, fields: &'static [Field]) -> Fieldset {

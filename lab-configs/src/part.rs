@@ -25,6 +25,8 @@ pub enum Part {
     Rp,
     /// A NIC's reliable connections.
     Rc,
+    /// A NIC's port, as it obeys PFC.
+    NicPfc,
     /// The clock that a device goes by.
     Clock,
 }
@@ -37,7 +39,7 @@ impl Part {
     }
 
     /// Their names in YAML.
-    pub const NAMES: [(&str, Part); 11] = [
+    pub const NAMES: [(&str, Part); 12] = [
         ("pfcwd", Part::Pfcwd),
         ("buffer", Part::Buffer),
         ("pfc", Part::Pfc),
@@ -48,6 +50,7 @@ impl Part {
         ("nic.np", Part::Np),
         ("nic.rp", Part::Rp),
         ("nic.rc", Part::Rc),
+        ("nic.pfc", Part::NicPfc),
         ("clock", Part::Clock),
     ];
 
@@ -59,6 +62,7 @@ impl Part {
                 "np" | "receive" => Some(Part::Np),
                 "rp" => Some(Part::Rp),
                 "rc" => Some(Part::Rc),
+                "pfc" => Some(Part::NicPfc),
                 _ => None,
             };
         }

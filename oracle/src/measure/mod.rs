@@ -112,6 +112,9 @@ static ALL: &[&Known] = &[
     &nic::rates::BURSTS,
     &nic::rc::SENDER,
     &nic::class::CLASS,
+    &nic::pause::STOPS,
+    &nic::pause::GOES_ON,
+    &nic::pause::SENDS_ON,
 ];
 
 /// A measure says which parts of a device it is about, or does not compile.

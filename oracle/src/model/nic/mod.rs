@@ -16,6 +16,7 @@ mod np;
 #[cfg(feature = "ns3")]
 pub mod ns3_dcqcn;
 mod pair;
+mod pfc;
 mod port;
 mod process;
 mod psn;
@@ -30,6 +31,7 @@ mod table;
 pub use config::Config;
 pub use counters::Counters;
 pub use flow::{Flow, Verb};
+pub(crate) use pfc::Departs;
 pub(crate) use port::Port;
 
 use super::chance::{self, Draws};
