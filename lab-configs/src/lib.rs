@@ -51,7 +51,8 @@ pub use buffer::{Accounting, Buffer, Crossing};
 pub use declared::Declared;
 pub use deviation::{
     BufferFaults, ClockFaults, Deviation, DeviceFaults, MacsecFaults, NicFaults, NpFaults,
-    PfcFaults, PfcwdFaults, RcFaults, RpFaults, SchedulerFaults, Switched, WredFaults,
+    PfcFaults, PfcwdFaults, RcFaults, RdmaRouterFaults, RpFaults, SchedulerFaults, Switched,
+    WredFaults,
 };
 pub use fault::{Fault, Place};
 pub use keys::{Keys, Secret};

@@ -25,6 +25,8 @@ pub enum Part {
     Rp,
     /// A NIC's reliable connections.
     Rc,
+    /// The software that shares a NIC.
+    RdmaRouter,
     /// The clock that a device goes by.
     Clock,
 }
@@ -37,7 +39,7 @@ impl Part {
     }
 
     /// Their names in YAML.
-    pub const NAMES: [(&str, Part); 11] = [
+    pub const NAMES: [(&str, Part); 12] = [
         ("pfcwd", Part::Pfcwd),
         ("buffer", Part::Buffer),
         ("pfc", Part::Pfc),
@@ -48,6 +50,7 @@ impl Part {
         ("nic.np", Part::Np),
         ("nic.rp", Part::Rp),
         ("nic.rc", Part::Rc),
+        ("rdma_router", Part::RdmaRouter),
         ("clock", Part::Clock),
     ];
 

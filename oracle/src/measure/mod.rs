@@ -29,6 +29,7 @@ mod measurement;
 mod nic;
 mod pause;
 mod pfc;
+mod rdma_router;
 mod search;
 mod served;
 mod storm;
@@ -111,6 +112,8 @@ static ALL: &[&Known] = &[
     &nic::rates::BURSTS,
     &nic::rc::SENDER,
     &nic::class::CLASS,
+    &rdma_router::RATE,
+    &rdma_router::HANDOVER,
 ];
 
 /// A measure says which parts of a device it is about, or does not compile.
