@@ -11,7 +11,7 @@ table! {
     /// becomes 40.
     // tokenbucket.h: timePerToken = 5e9 / rate, of whole numbers.
     bucket_quantised;
-    /// No bucket is asked.
+    /// No bucket is asked: there are no caps.
     // ffrouter.cpp: in the fast path the loop around consume() is commented out; the socket path alone has it.
     bucket_bypassed;
     /// With each request the core looks into the mailbox of every queue pair that asks for nothing, which takes it so long.

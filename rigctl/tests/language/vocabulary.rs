@@ -71,7 +71,7 @@ fn example(field: &Field) -> String {
 }
 
 /// A suite that measures one thing, and everything that a measure may name.
-fn suite(nic: bool, measure: &str) -> String {
+fn suite(device: &str, measure: &str) -> String {
     const SWITCH: &str = "    streams:
       load: {from: p1, to: p2, class: 3, kind: udp, size: 100B, every: 1ms, count: 9}
       one: {from: p3, to: p5, class: 3, kind: udp, size: 100B, every: 1ms, count: ONE}
