@@ -70,7 +70,7 @@ fn since(start: Time, end: Time) -> Dur {
 mod tests {
     use super::*;
     use crate::clock::Manual;
-    use crate::flow::{Flow, Kind};
+    use crate::flow::{Flow, FlowKind};
     use crate::port::{Frame, Kick, Stats, memory};
     use rig_frames::icrc;
     use rig_units::Bytes;
@@ -112,7 +112,7 @@ mod tests {
         let clock = Manual::default();
         let ((tx, _), (_, mut far)) = memory::pair(&clock, 6, 200);
         let mut tx = Slow(tx, clock.clone());
-        let flow = Flow { stamped: true, ..Flow::between(0, 1, Kind::RoceSend, Bytes(80)) };
+        let flow = Flow { stamped: true, ..Flow::between(0, 1, FlowKind::RoceSend, Bytes(80)) };
         let template = flow.template().expect("a size");
         let done = blast(&mut tx, &template, 1, &clock, 4, 5, Dur::us(3)).expect("in memory");
         assert_eq!(done, Blast { frames: 12, lost: 0, took: Dur::us(3) });

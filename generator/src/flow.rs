@@ -16,7 +16,7 @@ use rig_units::{Bytes, FCS, MIN_FRAME, Quanta};
 
 /// What the frames are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FlowKind {
     /// RDMA WRITE Only over RoCEv2.
     RoceWrite,
     /// RDMA SEND Only over RoCEv2.
@@ -38,7 +38,7 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flow {
     /// What they are.
-    pub kind: Kind,
+    pub kind: FlowKind,
     /// How long they are, FCS counted. Congestion notifications and PFC frames have one size.
     pub size: Bytes,
     /// Ethernet source and destination.
@@ -70,7 +70,7 @@ const WRITE_PAYLOAD: usize = 70;
 impl Flow {
     /// Frames of the rig's port `from` for its port `to`, as a test case's stream has them: DSCP 3, ECT(0), one UDP
     /// source port, one queue pair.
-    pub fn between(from: u16, to: u16, kind: Kind, size: Bytes) -> Flow {
+    pub fn between(from: u16, to: u16, kind: FlowKind, size: Bytes) -> Flow {
         Flow {
             kind,
             size,
@@ -88,18 +88,20 @@ impl Flow {
     /// The smallest frame, FCS counted, that it can have.
     pub const fn least(&self) -> Bytes {
         match (self.kind, self.stamped) {
-            (Kind::RoceWrite, true) => Bytes(94),
-            (Kind::RoceWrite, false) | (Kind::RoceSend, true) | (Kind::Cnp, _) => Bytes(78),
-            (Kind::RoceSend, false) | (Kind::Udp | Kind::Pfc { .. }, _) => MIN_FRAME,
+            (FlowKind::RoceWrite, true) => Bytes(94),
+            (FlowKind::RoceWrite, false) | (FlowKind::RoceSend, true) | (FlowKind::Cnp, _) => {
+                Bytes(78)
+            }
+            (FlowKind::RoceSend, false) | (FlowKind::Udp | FlowKind::Pfc { .. }, _) => MIN_FRAME,
         }
     }
 
     /// The size of its frames, FCS counted.
     pub const fn frame_size(&self) -> Bytes {
         match self.kind {
-            Kind::RoceWrite | Kind::RoceSend | Kind::Udp => self.size,
-            Kind::Cnp => Bytes(78),
-            Kind::Pfc { .. } => MIN_FRAME,
+            FlowKind::RoceWrite | FlowKind::RoceSend | FlowKind::Udp => self.size,
+            FlowKind::Cnp => Bytes(78),
+            FlowKind::Pfc { .. } => MIN_FRAME,
         }
     }
 
@@ -112,22 +114,22 @@ impl Flow {
     /// When a list is empty.
     pub fn template(&self) -> Result<Template, Malformed> {
         let frame = match self.kind {
-            Kind::Pfc { classes, quanta } => {
+            FlowKind::Pfc { classes, quanta } => {
                 let quanta = core::array::from_fn(|class| {
                     if classes >> class & 1 == 1 { quanta } else { Quanta(0) }
                 });
                 return Ok(Template::new(wire::pfc(self.mac.0, classes, quanta)));
             }
-            Kind::RoceWrite => self.roce(Opcode::RcWriteOnly)?,
-            Kind::RoceSend => self.roce(Opcode::RcSendOnly)?,
-            Kind::Cnp => RoceFrame::cnp(self.path(), self.queue_pair[0]).emit(),
-            Kind::Udp => self.plain(),
+            FlowKind::RoceWrite => self.roce(Opcode::RcWriteOnly)?,
+            FlowKind::RoceSend => self.roce(Opcode::RcSendOnly)?,
+            FlowKind::Cnp => RoceFrame::cnp(self.path(), self.queue_pair[0]).emit(),
+            FlowKind::Udp => self.plain(),
         };
         let (number, payload) = match self.kind {
-            Kind::RoceWrite => (Some((PSN, self.psn.get())), Some(WRITE_PAYLOAD)),
-            Kind::RoceSend => (Some((PSN, self.psn.get())), Some(SEND_PAYLOAD)),
-            Kind::Udp => (Some((UDP_NUMBER, self.psn.get())), None),
-            Kind::Cnp | Kind::Pfc { .. } => (None, None),
+            FlowKind::RoceWrite => (Some((PSN, self.psn.get())), Some(WRITE_PAYLOAD)),
+            FlowKind::RoceSend => (Some((PSN, self.psn.get())), Some(SEND_PAYLOAD)),
+            FlowKind::Udp => (Some((UDP_NUMBER, self.psn.get())), None),
+            FlowKind::Cnp | FlowKind::Pfc { .. } => (None, None),
         };
         let mut template = Template::new(frame);
         if let Some((field, first)) = number {
@@ -141,7 +143,7 @@ impl Flow {
                     Some(at(STAMP))
                 }
                 // Its number has its place already.
-                None if self.kind == Kind::Udp => Some(UDP_NUMBER.end..UDP_NUMBER.end + 8),
+                None if self.kind == FlowKind::Udp => Some(UDP_NUMBER.end..UDP_NUMBER.end + 8),
                 None => None,
             };
             if let Some(at) = stamp {
@@ -152,7 +154,7 @@ impl Flow {
             let values = self.udp_source.iter().map(|port| port.to_be_bytes().to_vec());
             template = template.with(UDP_SOURCE, Source::Cycle(values.collect()))?;
         }
-        if self.queue_pair.len() > 1 && self.kind != Kind::Udp {
+        if self.queue_pair.len() > 1 && self.kind != FlowKind::Udp {
             let values = self.queue_pair.iter().map(|pair| pair.get().to_be_bytes()[1..].to_vec());
             template = template.with(QUEUE_PAIR, Source::Cycle(values.collect()))?;
         }
@@ -164,7 +166,7 @@ impl Flow {
         let pair = self.queue_pair[0];
         let bth = bth::Repr::new(opcode, pair, self.psn);
         let ext = |dma_len| match self.kind {
-            Kind::RoceWrite => {
+            FlowKind::RoceWrite => {
                 Ext::Reth(reth::Repr { virtual_address: 0x1000, rkey: pair.get(), dma_len })
             }
             _ => Ext::Plain,
@@ -234,9 +236,9 @@ mod tests {
     #[test]
     fn without_more_said_its_frames_are_those_of_a_test_case() {
         for (kind, of) in [
-            (Kind::RoceWrite, StreamKind::RoceWrite),
-            (Kind::RoceSend, StreamKind::RoceSend),
-            (Kind::Udp, StreamKind::Udp),
+            (FlowKind::RoceWrite, StreamKind::RoceWrite),
+            (FlowKind::RoceSend, StreamKind::RoceSend),
+            (FlowKind::Udp, StreamKind::Udp),
         ] {
             let size = Bytes(254);
             let spec = StreamSpec {
@@ -258,14 +260,14 @@ mod tests {
 
     #[test]
     fn the_smallest_frames_are_as_small_as_they_say() {
-        for kind in [Kind::RoceWrite, Kind::RoceSend, Kind::Cnp, Kind::Udp] {
+        for kind in [FlowKind::RoceWrite, FlowKind::RoceSend, FlowKind::Cnp, FlowKind::Udp] {
             for stamped in [false, true] {
                 let flow = Flow { stamped, ..Flow::between(0, 1, kind, Bytes(64)) };
                 let flow = Flow { size: flow.least(), ..flow };
                 let frame = flow.template().expect("a size").frame(7, 9);
                 assert_eq!(frame.len() as u64 + FCS.0, flow.least().0, "{kind:?} {stamped}");
                 assert_eq!(flow.frame_size(), flow.least());
-                if kind != Kind::Udp {
+                if kind != FlowKind::Udp {
                     assert_eq!(icrc::holds(&frame), Ok(true));
                 }
             }
@@ -274,7 +276,9 @@ mod tests {
 
     #[test]
     fn number_and_stamp_stand_at_the_beginning_of_the_payload() {
-        for (kind, start) in [(Kind::RoceSend, SEND_PAYLOAD), (Kind::RoceWrite, WRITE_PAYLOAD)] {
+        for (kind, start) in
+            [(FlowKind::RoceSend, SEND_PAYLOAD), (FlowKind::RoceWrite, WRITE_PAYLOAD)]
+        {
             let flow = Flow { stamped: true, ..Flow::between(0, 1, kind, Bytes(128)) };
             let frame = flow.template().expect("a size").frame(0x0102_0304_0506, 0x0a0b);
             assert_eq!(
@@ -294,7 +298,7 @@ mod tests {
             udp_source: vec![7, 8, 9],
             queue_pair: [1, 0x12_3456].map(|n| Qpn::new(n).expect("24 bits")).to_vec(),
             psn: Psn::new(0xff_ffff),
-            ..Flow::between(0, 1, Kind::RoceWrite, Bytes(256))
+            ..Flow::between(0, 1, FlowKind::RoceWrite, Bytes(256))
         };
         let template = flow.template().expect("a size");
         let seen = |number| {
@@ -311,11 +315,11 @@ mod tests {
 
     #[test]
     fn pfc_and_congestion_notifications_are_what_others_read() {
-        let kind = Kind::Pfc { classes: 0b1000, quanta: Quanta(500) };
+        let kind = FlowKind::Pfc { classes: 0b1000, quanta: Quanta(500) };
         let frame = Flow::between(0, 1, kind, Bytes(0)).template().expect("fixed").frame(3, 0);
         let Ok(Packet::Pfc { repr, .. }) = packet::parse(&frame) else { panic!("PFC") };
         assert_eq!(repr.quanta[3], Some(Quanta(500)));
-        let flow = Flow::between(0, 1, Kind::Cnp, Bytes(0));
+        let flow = Flow::between(0, 1, FlowKind::Cnp, Bytes(0));
         let frame = roce(&flow.template().expect("fixed").frame(3, 0));
         assert_eq!((frame.bth.opcode, frame.bth.dest_qp.get()), (Opcode::Cnp, wire::FIRST_QPN));
     }

@@ -1,7 +1,7 @@
 //! The packet buffer: pools that are counters over one memory, what each priority group has for itself, and the thresholds
 //! between (sonic.md sections 2.4 and 3.5, systems.md A1 and A6).
 
-use crate::field::Holds::{Exponent, Size, Word};
+use crate::field::Holds::{Count, Exponent, Size, Word};
 use crate::field::{Field, needed, optional};
 use rig_units::Bytes;
 use schemars::JsonSchema;
@@ -44,6 +44,11 @@ pub struct Buffer {
     /// The shared headroom pool, out of which every group takes at most `xoff`. Absent: each group has `xoff` of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headroom_pool: Option<Bytes>,
+    /// By how many cells the limit and the headroom of each lossless group or virtual output queue, how far below its limit it may go on, and the
+    /// limit of each lossy queue, may lie off what is declared, either way: what frames on their way inside, rounding and an accounting that lags
+    /// come to. A device has one of these at each, and keeps it. Absent, or 0: none.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "none_for_zero")]
+    pub margin: Option<u32>,
     /// Where the frame is charged that makes a group cross its limit.
     pub crossing: Crossing,
     /// Whose share of the pool a limit is about. Absent: the ingress priority group's.
@@ -68,9 +73,18 @@ impl Buffer {
         needed("xon_offset", Size, "2288B").by_case(),
         needed("xoff", Size, "165568B").by_case(),
         optional("headroom_pool", Size).by_case(),
+        optional("margin", Count).tried(&["40"]),
         needed("crossing", Word, "headroom").tried(&["headroom", "shared"]),
         optional("accounting", Word).tried(&["ingress", "voq"]),
     ];
+
+    /// More cells than this are no margin.
+    pub const MOST_MARGIN: u32 = 1_000;
+
+    /// How many bytes a threshold may lie off what is declared, either way.
+    pub fn margin(&self) -> u64 {
+        u64::from(self.margin.unwrap_or(0)).saturating_mul(self.cell.0.max(1))
+    }
 
     /// What is set of ingress groups although limits are those of virtual output queues: there is neither a reserve nor a limit of the
     /// port (SAI has both of what comes in by a port).
@@ -104,6 +118,11 @@ pub enum Accounting {
     Ingress,
     /// The virtual output queue's: everything of one class that goes to one port, wherever it came in.
     Voq,
+}
+
+/// A count of which 0 says the same as nothing.
+fn none_for_zero<'de, D: Deserializer<'de>>(value: D) -> Result<Option<u32>, D::Error> {
+    Ok(Option::deserialize(value)?.filter(|&count| count > 0))
 }
 
 /// What is unset is the default: profiles written before there was a choice stay as they are.

@@ -21,6 +21,7 @@ pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
     if let Some(switch) = declared.switch() {
         checks.classes(switch);
         checks.buffer(&switch.buffer);
+        checks.margin(&switch.buffer);
         checks.wred(switch);
         checks.pfc(switch);
         checks.watermarks(&switch.watermark);
@@ -121,6 +122,14 @@ impl Checks<'_> {
                 let want = "-8 to 8: the limit is 2^k of what is left of the pool".to_owned();
                 self.fault(&format!("buffer.{path}"), format!("a threshold exponent of {k}"), want);
             }
+        }
+    }
+
+    fn margin(&self, buffer: &Buffer) {
+        let margin = buffer.margin.filter(|&cells| cells > Buffer::MOST_MARGIN);
+        if let Some(cells) = margin {
+            let want = format!("at most {}: beyond it nothing can be told", Buffer::MOST_MARGIN);
+            self.fault("buffer.margin", format!("a margin of {cells} cells"), want);
         }
     }
 

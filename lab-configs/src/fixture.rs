@@ -23,6 +23,7 @@ impl Buffer {
             xon_offset: Bytes(0),
             xoff: Bytes(0),
             headroom_pool: None,
+            margin: None,
             crossing: Crossing::Headroom,
             accounting: Accounting::Ingress,
         }

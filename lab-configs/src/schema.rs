@@ -20,12 +20,21 @@ pub fn schema_lab() -> Value {
         "type": "string",
         "description": "where the redis of a switch with SONiC listens: unix:PATH, tcp:HOST:PORT or ssh:USER@HOST; of the control `sonic` at interfaces alone",
     });
+    let disposable = json!({
+        "type": "boolean",
+        "description": "whether the ports of a live switch may take storms of PFC and be taken down; of the control `sonic` alone, false unless it is said",
+    });
     let device = |key: &str, files: &Value| {
         json!({
             "type": "object",
             "required": [key],
             "additionalProperties": false,
-            "properties": { key: files, "control": control, "redis": redis },
+            "properties": {
+                key: files,
+                "control": control,
+                "redis": redis,
+                "disposable": disposable,
+            },
         })
     };
     let file = json!({ "type": "string" });

@@ -27,7 +27,7 @@ pub struct Comparison {
     pub common: usize,
     /// Of these, the ones about which nothing changed.
     pub unchanged: usize,
-    /// How many of the changes are losses: [`Kind::is_loss`].
+    /// How many of the changes are losses: [`ChangeKind::is_loss`].
     pub losses: usize,
     /// What the new run shows less than the old one, allowed or not.
     pub lacks: Vec<Lacking>,
@@ -57,7 +57,7 @@ pub struct Change {
     pub case: String,
     /// What changed.
     #[serde(flatten)]
-    pub kind: Kind,
+    pub kind: ChangeKind,
 }
 
 /// Which cases are compared.
@@ -72,7 +72,7 @@ pub enum Scope {
 /// What changed about a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Kind {
+pub enum ChangeKind {
     /// It fails and did not, or was not there.
     NewFailure {
         /// What it was before; `null` when it was not there.
@@ -199,14 +199,14 @@ impl Comparison {
                 }
                 None if scope == Scope::Common => continue,
                 None if case.verdict == Outcome::Fail => vec![new_failure(None, case)],
-                None => vec![Kind::Appeared { is: case.verdict }],
+                None => vec![ChangeKind::Appeared { is: case.verdict }],
             };
             changes.extend(kinds.into_iter().map(|kind| Change { case: case.id.clone(), kind }));
         }
         for case in old.cases.iter().filter(|case| !after.contains_key(&*case.id)) {
             let not_run = new.not_run.contains(&case.id);
             if not_run || scope == Scope::All {
-                let kind = Kind::Vanished { was: case.verdict, not_run };
+                let kind = ChangeKind::Vanished { was: case.verdict, not_run };
                 changes.push(Change { case: case.id.clone(), kind });
             }
         }
@@ -230,13 +230,13 @@ impl Comparison {
     /// Whether a case fails that did not, or the new run lacks something that it may not lack: what a nightly run should
     /// end red on.
     pub fn regressed(&self) -> bool {
-        let failure = |change: &Change| matches!(change.kind, Kind::NewFailure { .. });
+        let failure = |change: &Change| matches!(change.kind, ChangeKind::NewFailure { .. });
         self.lacks.iter().any(|lacking| !lacking.allowed) || self.changes.iter().any(failure)
     }
 
     /// Whether a measurement moved beyond its uncertainty.
     pub fn shifted(&self) -> bool {
-        self.changes.iter().any(|change| matches!(change.kind, Kind::Shifted(_)))
+        self.changes.iter().any(|change| matches!(change.kind, ChangeKind::Shifted(_)))
     }
 
     /// The comparison for scripts: pretty-printed, with a newline at the end.
@@ -245,28 +245,28 @@ impl Comparison {
     }
 }
 
-impl Kind {
+impl ChangeKind {
     /// Whether the old run showed something that the new one does not, without a word against the device: a case passed
     /// and is undecided, broken or skipped, a case or a measurement is no longer there.
     pub const fn is_loss(&self) -> bool {
-        let passed = matches!(self, Kind::Verdict { was: Outcome::Pass, is, .. } if !matches!(is, Outcome::Pass));
-        passed || matches!(self, Kind::Vanished { .. } | Kind::Unmeasured { .. })
+        let passed = matches!(self, ChangeKind::Verdict { was: Outcome::Pass, is, .. } if !matches!(is, Outcome::Pass));
+        passed || matches!(self, ChangeKind::Vanished { .. } | ChangeKind::Unmeasured { .. })
     }
 
     /// Its place in the report.
     const fn gravity(&self) -> u8 {
         match self {
-            Kind::NewFailure { .. } => 0,
-            Kind::Verdict { .. } if self.is_loss() => 1,
-            Kind::Vanished { .. } => 2,
-            Kind::Unmeasured { .. } => 3,
-            Kind::Verdict { .. } => 4,
-            Kind::Fixed => 5,
-            Kind::Appeared { .. } => 6,
-            Kind::Device { .. } => 7,
-            Kind::Shifted(_) => 8,
-            Kind::Predicted(_) => 9,
-            Kind::Measured { .. } => 10,
+            ChangeKind::NewFailure { .. } => 0,
+            ChangeKind::Verdict { .. } if self.is_loss() => 1,
+            ChangeKind::Vanished { .. } => 2,
+            ChangeKind::Unmeasured { .. } => 3,
+            ChangeKind::Verdict { .. } => 4,
+            ChangeKind::Fixed => 5,
+            ChangeKind::Appeared { .. } => 6,
+            ChangeKind::Device { .. } => 7,
+            ChangeKind::Shifted(_) => 8,
+            ChangeKind::Predicted(_) => 9,
+            ChangeKind::Measured { .. } => 10,
         }
     }
 }

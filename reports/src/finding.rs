@@ -15,14 +15,14 @@ const FRAMES: usize = 4;
 
 /// Findings of one kind: the same rule, the same wish.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Kind<'a> {
+pub(crate) struct Alike<'a> {
     /// The first of them.
     pub(crate) shown: Vec<&'a Finding>,
     /// How many follow.
     pub(crate) more: usize,
 }
 
-impl Kind<'_> {
+impl Alike<'_> {
     /// `and 7 more like this`; `None` when all are shown.
     pub(crate) fn rest(&self) -> Option<String> {
         (self.more > 0).then(|| format!("and {} more like this", self.more))
@@ -30,10 +30,10 @@ impl Kind<'_> {
 }
 
 /// `findings` by kind, in the order of each kind's first.
-pub(crate) fn thin(findings: &[Finding]) -> Vec<Kind<'_>> {
-    let mut kinds: Vec<Kind<'_>> = Vec::new();
+pub(crate) fn thin(findings: &[Finding]) -> Vec<Alike<'_>> {
+    let mut kinds: Vec<Alike<'_>> = Vec::new();
     for finding in findings {
-        let same = |kind: &&mut Kind<'_>| {
+        let same = |kind: &&mut Alike<'_>| {
             kind.shown[0].rule == finding.rule && kind.shown[0].want == finding.want
         };
         if let Some(kind) = kinds.iter_mut().find(same) {
@@ -44,11 +44,11 @@ pub(crate) fn thin(findings: &[Finding]) -> Vec<Kind<'_>> {
             }
             continue;
         }
-        let of_rule = |kind: &&mut Kind<'_>| kind.shown[0].rule == finding.rule;
+        let of_rule = |kind: &&mut Alike<'_>| kind.shown[0].rule == finding.rule;
         let mut others: Vec<_> = kinds.iter_mut().filter(of_rule).collect();
         match others.pop() {
             Some(last) if others.len() + 1 >= KINDS => last.more += 1,
-            _ => kinds.push(Kind { shown: vec![finding], more: 0 }),
+            _ => kinds.push(Alike { shown: vec![finding], more: 0 }),
         }
     }
     kinds

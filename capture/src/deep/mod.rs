@@ -19,7 +19,7 @@ mod summary;
 
 pub use front::Capture;
 pub use limit::Limit;
-pub use only::{Kind, Only};
+pub use only::{FrameKind, Only};
 pub use pool::Pool;
 pub use summary::{Counts, Ended, Summary, Why};
 

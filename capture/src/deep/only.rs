@@ -6,7 +6,7 @@ use rig_testcases::wire::macsec::is_protected;
 
 /// What a frame is, as far as a filter tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum FrameKind {
     /// MAC Control: PFC, and PAUSE of 802.3x.
     Pfc,
     /// RoCEv2: UDP to port 4791.
@@ -31,9 +31,9 @@ impl Only {
     pub const ALL: Only = Only { pfc: true, data: true, other: true };
 
     /// These kinds; all of them when none is named.
-    pub fn of(kinds: &[Kind]) -> Only {
+    pub fn of(kinds: &[FrameKind]) -> Only {
         let has = |kind| kinds.is_empty() || kinds.contains(&kind);
-        Only { pfc: has(Kind::Pfc), data: has(Kind::Data), other: has(Kind::Other) }
+        Only { pfc: has(FrameKind::Pfc), data: has(FrameKind::Data), other: has(FrameKind::Other) }
     }
 
     /// Whether a frame is kept. One that MACsec protects is: it may be any of them.
@@ -41,10 +41,10 @@ impl Only {
         if self == Only::ALL || is_protected(frame) {
             return true;
         }
-        match Kind::of(frame) {
-            Kind::Pfc => self.pfc,
-            Kind::Data => self.data,
-            Kind::Other => self.other,
+        match FrameKind::of(frame) {
+            FrameKind::Pfc => self.pfc,
+            FrameKind::Data => self.data,
+            FrameKind::Other => self.other,
         }
     }
 
@@ -57,14 +57,14 @@ impl Only {
     }
 }
 
-impl Kind {
+impl FrameKind {
     /// The kind of a frame, from the destination MAC on. Tags are looked through; of IPv6 only frames without extension
     /// headers are known, and of fragments only the first.
-    pub fn of(frame: &[u8]) -> Kind {
-        Kind::known(frame).unwrap_or(Kind::Other)
+    pub fn of(frame: &[u8]) -> FrameKind {
+        FrameKind::known(frame).unwrap_or(FrameKind::Other)
     }
 
-    fn known(frame: &[u8]) -> Option<Kind> {
+    fn known(frame: &[u8]) -> Option<FrameKind> {
         /// An 802.1ad tag follows.
         const SERVICE_VLAN: u16 = 0x88a8;
         let mut at = ethernet::LEN;
@@ -74,7 +74,7 @@ impl Kind {
             kind = word(frame, at - 2)?;
         }
         let (protocol, behind) = match kind {
-            ethertype::MAC_CONTROL => return Some(Kind::Pfc),
+            ethertype::MAC_CONTROL => return Some(FrameKind::Pfc),
             ethertype::IPV4 => {
                 let first = word(frame, at + 6)? & 0x1fff == 0;
                 let header = usize::from(frame.get(at)? & 0xf) * 4;
@@ -84,7 +84,7 @@ impl Kind {
             _ => return None,
         };
         let roce = protocol == ip::UDP && word(frame, behind + 2)? == udp::ROCE_PORT;
-        roce.then_some(Kind::Data)
+        roce.then_some(FrameKind::Data)
     }
 }
 

@@ -168,34 +168,34 @@ fn frames_are_cut_to_the_snap_length_and_keep_their_own() {
 #[test]
 fn kinds_are_told_through_tags_and_cut_frames_are_something_else() {
     for (frame, kind) in [
-        (xoff(), Kind::Pfc),
-        (other(0, 60), Kind::Other),
-        (roce(&[], false), Kind::Data),
-        (roce(&[], true), Kind::Data),
-        (roce(&[ethertype::VLAN], false), Kind::Data),
-        (roce(&[0x88a8, ethertype::VLAN], true), Kind::Data),
-        (vec![0; 4], Kind::Other),
+        (xoff(), FrameKind::Pfc),
+        (other(0, 60), FrameKind::Other),
+        (roce(&[], false), FrameKind::Data),
+        (roce(&[], true), FrameKind::Data),
+        (roce(&[ethertype::VLAN], false), FrameKind::Data),
+        (roce(&[0x88a8, ethertype::VLAN], true), FrameKind::Data),
+        (vec![0; 4], FrameKind::Other),
     ] {
-        assert_eq!(Kind::of(&frame), kind, "{frame:02x?}");
+        assert_eq!(FrameKind::of(&frame), kind, "{frame:02x?}");
         // Whatever is cut off: no more than it was, and no panic.
         for len in 0..frame.len() {
-            assert!([kind, Kind::Other].contains(&Kind::of(&frame[..len])));
+            assert!([kind, FrameKind::Other].contains(&FrameKind::of(&frame[..len])));
         }
     }
     let mut tagged = xoff();
     tagged.splice(12..12, [0x81, 0, 0, 5]);
-    assert_eq!(Kind::of(&tagged), Kind::Pfc);
+    assert_eq!(FrameKind::of(&tagged), FrameKind::Pfc);
     let mut fragment = roce(&[], false);
     fragment[20..22].copy_from_slice(&[0, 1]);
-    assert_eq!(Kind::of(&fragment), Kind::Other, "its UDP header is in the first one");
+    assert_eq!(FrameKind::of(&fragment), FrameKind::Other, "its UDP header is in the first one");
     let mut optioned = roce(&[], false);
     optioned[14] = 0x46;
     optioned.splice(34..34, [1; 4]);
-    assert_eq!(Kind::of(&optioned), Kind::Data);
+    assert_eq!(FrameKind::of(&optioned), FrameKind::Data);
     for (place, byte) in [(23, 6), (37, 0)] {
         let mut frame = roce(&[], false);
         frame[place] = byte;
-        assert_eq!(Kind::of(&frame), Kind::Other, "TCP, and another port");
+        assert_eq!(FrameKind::of(&frame), FrameKind::Other, "TCP, and another port");
     }
 }
 
@@ -203,7 +203,7 @@ fn kinds_are_told_through_tags_and_cut_frames_are_something_else() {
 fn a_protected_frame_may_be_of_any_kind_and_is_kept() {
     let mut protected = xoff();
     protected[12..14].copy_from_slice(&ethertype::MACSEC.to_be_bytes());
-    for kind in [Kind::Pfc, Kind::Data, Kind::Other] {
+    for kind in [FrameKind::Pfc, FrameKind::Data, FrameKind::Other] {
         assert!(Only::of(&[kind]).keeps(&protected), "{kind:?}");
     }
 }
@@ -213,9 +213,9 @@ fn only_the_kinds_asked_for_are_kept_and_the_file_says_so() {
     let frames = [xoff(), roce(&[], false), other(0, 60)];
     for (kinds, kept, said) in [
         (vec![], vec![0, 1, 2], None),
-        (vec![Kind::Pfc], vec![0], Some("frames that are not pfc were left out of this file")),
+        (vec![FrameKind::Pfc], vec![0], Some("frames that are not pfc were left out of this file")),
         (
-            vec![Kind::Other, Kind::Data],
+            vec![FrameKind::Other, FrameKind::Data],
             vec![1, 2],
             Some("frames that are not data or other were left out of this file"),
         ),

@@ -3,7 +3,7 @@
 use super::gather::{HostAccess, gather};
 use super::nic;
 use super::said::Said;
-use super::settings::{KNOBS, Kind, other_hand};
+use super::settings::{Accepted, KNOBS, other_hand};
 use super::written::write;
 use crate::journal::{Change, Journal};
 
@@ -60,10 +60,14 @@ pub fn set(
         place: one.place.clone(),
         before: one.before.clone(),
         written: one.now.clone(),
+        read_back: false,
     };
     let numbers = journal.note(touched.iter().map(change).collect()).map_err(broken)?;
     for (count, one) in (1..).zip(&touched) {
-        let Err(why) = write(reach, &one.place, &one.now) else { continue };
+        let Err(why) = write(reach, &one.place, &one.now) else {
+            journal.stands(numbers[count - 1]);
+            continue;
+        };
         let mut wrong = vec![format!("{} was not set to {}: {why}", one.name, one.now)];
         // What the driver made of it is nobody else's: also where it is not what was asked for.
         for (one, number) in touched.iter().zip(&numbers).take(count).rev() {
@@ -101,7 +105,7 @@ fn wanted(said: &Said, device: &str, asked: &[String]) -> Result<Wanted, Vec<Str
             })?;
             let now = knob.taken(value)?;
             let (place, before) = knob.found(said, device, &net)?;
-            let is_dcb = matches!(knob.kind, Kind::Classes | Kind::Word(_));
+            let is_dcb = matches!(knob.kind, Accepted::Classes | Accepted::Word(_));
             Ok::<_, String>((
                 Changed { name: knob.name, place: place.text().to_owned(), before, now },
                 is_dcb,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// What may be said of one setting.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum Accepted {
     /// Classes: `3,4`, or `none`.
     Classes,
     /// One of these words.
@@ -20,13 +20,13 @@ pub(super) enum Kind {
 #[derive(Debug)]
 pub(super) struct Knob {
     pub(super) name: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: Accepted,
     /// Where it may be: the first that is there. `{net}` is the interface, `{pci}` its address, `{ib}` the RDMA device.
     at: &'static [&'static str],
 }
 
 const fn rp(name: &'static str, most: u64, at: &'static [&'static str]) -> Knob {
-    Knob { name, kind: Kind::Number(most), at }
+    Knob { name, kind: Accepted::Number(most), at }
 }
 
 /// Both doors to the same registers: OFED's in sysfs, and Linux's in debugfs (drivers/net/ethernet/mellanox/mlx5, `cong.c`).
@@ -41,15 +41,15 @@ macro_rules! doors {
 
 /// All that are known, by the names that NVIDIA's tools have for them.
 pub(super) static KNOBS: [Knob; 20] = [
-    Knob { name: "pfc", kind: Kind::Classes, at: &["dcb pfc {net}"] },
+    Knob { name: "pfc", kind: Accepted::Classes, at: &["dcb pfc {net}"] },
     Knob {
         name: "trust",
-        kind: Kind::Word(&["dscp", "pcp"]),
+        kind: Accepted::Word(&["dscp", "pcp"]),
         at: &["/sys/class/net/{net}/qos/trust"],
     },
     Knob {
         name: "traffic_class",
-        kind: Kind::Number(255),
+        kind: Accepted::Number(255),
         at: &["/sys/class/infiniband/{ib}/tc/1/traffic_class"],
     },
     rp(
@@ -196,8 +196,8 @@ impl Knob {
     pub(super) fn taken(&self, value: &str) -> Result<String, String> {
         let want = |want: String| Err(format!("`{}={value}`\n   = want: {want}", self.name));
         match self.kind {
-            Kind::Classes if value == NONE => Ok(value.to_owned()),
-            Kind::Classes => {
+            Accepted::Classes if value == NONE => Ok(value.to_owned()),
+            Accepted::Classes => {
                 let classes: Option<Vec<u8>> =
                     value.split(',').map(|class| class.parse().ok()).collect();
                 let mut classes = classes.unwrap_or_default();
@@ -208,9 +208,9 @@ impl Knob {
                 }
                 Ok(classes.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
             }
-            Kind::Word(words) if words.contains(&value) => Ok(value.to_owned()),
-            Kind::Word(words) => want(words.join(" or ")),
-            Kind::Number(most) => match value.parse::<u64>() {
+            Accepted::Word(words) if words.contains(&value) => Ok(value.to_owned()),
+            Accepted::Word(words) => want(words.join(" or ")),
+            Accepted::Number(most) => match value.parse::<u64>() {
                 Ok(number) if number <= most => Ok(number.to_string()),
                 _ => want(format!("a whole number, 0 to {most}")),
             },

@@ -5,7 +5,7 @@ use redis::Pipeline;
 
 /// The type of an object that stands in its number (`SAI_OBJECT_TYPE_*`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ObjectType {
     Queue = 0x15,
     Group = 0x1a,
 }
@@ -16,7 +16,7 @@ pub(super) fn port(at: usize) -> String {
 }
 
 /// That of one of its queues or groups.
-pub(super) fn part(kind: Kind, at: usize, index: u8) -> String {
+pub(super) fn part(kind: ObjectType, at: usize, index: u8) -> String {
     format!("oid:0x{:x}000000000{at:02x}{index:x}", kind as u8)
 }
 
@@ -29,7 +29,7 @@ pub(super) fn place(rows: &Rows, port: &str) -> Option<usize> {
 pub(super) fn of(rows: &Rows, name: &str, counter: &str) -> Option<String> {
     let Some((own, index)) = name.split_once(':') else { return place(rows, name).map(port) };
     let group = counter.starts_with("SAI_INGRESS_PRIORITY_GROUP_");
-    let kind = if group { Kind::Group } else { Kind::Queue };
+    let kind = if group { ObjectType::Group } else { ObjectType::Queue };
     Some(part(kind, place(rows, own)?, index.parse().ok()?))
 }
 
@@ -44,7 +44,8 @@ pub(super) fn maps(rows: &Rows) -> Pipeline {
         let own = port(at);
         put("COUNTERS_PORT_NAME_MAP", name, &own);
         for index in 0..8 {
-            let (queue, group) = (part(Kind::Queue, at, index), part(Kind::Group, at, index));
+            let (queue, group) =
+                (part(ObjectType::Queue, at, index), part(ObjectType::Group, at, index));
             let named = format!("{name}:{index}");
             put("COUNTERS_QUEUE_NAME_MAP", &named, &queue);
             put("COUNTERS_QUEUE_PORT_MAP", &queue, &own);

@@ -6,7 +6,7 @@ use super::asic::Asic;
 use super::counted::flex;
 use super::faults::Faults;
 use super::names::{Db, Row, Rows, numbers, of_port, ports, referred, row, set};
-use super::objects::{self, Kind};
+use super::objects::{self, ObjectType};
 use super::{refused, said};
 use redis::{Connection, Pipeline, RedisResult};
 use rig_lab::Setting;
@@ -112,7 +112,7 @@ impl Orchagent {
             let row = of_port(&self.rows, "PFC_WD", port);
             let guarded = classes(&self.rows, port, "pfcwd_sw_enable");
             for queue in 0..8 {
-                let key = format!("COUNTERS:{}", objects::part(Kind::Queue, at, queue));
+                let key = format!("COUNTERS:{}", objects::part(ObjectType::Queue, at, queue));
                 let row = row.filter(|_| guarded.contains(&queue));
                 let fields = row.map(|row| watchdog(row, red));
                 if self.watched.get(&key) == fields.as_ref() {
@@ -203,7 +203,7 @@ fn asic(rows: &Rows, all: &mut Pipeline) {
         let (Some(at), Some(curve)) = (objects::place(rows, port), curve) else { continue };
         let bound = row([("SAI_QUEUE_ATTR_WRED_PROFILE_ID", curve.clone())]);
         for index in numbers(queues) {
-            let oid = objects::part(Kind::Queue, at, index);
+            let oid = objects::part(ObjectType::Queue, at, index);
             set(all, &format!("ASIC_STATE:SAI_OBJECT_TYPE_QUEUE:{oid}"), &bound);
         }
     }

@@ -4,7 +4,7 @@
 use super::asic::Asic;
 use super::faults::Faults;
 use super::names::{Db, Rows};
-use super::objects::{self, Kind};
+use super::objects::{self, ObjectType};
 use crate::protocol::Happened;
 use redis::{Connection, RedisResult};
 use rig_capture::DutEventKind;
@@ -69,7 +69,7 @@ impl Told {
         line: &mut Connection,
     ) -> RedisResult<()> {
         let Some(place) = objects::place(rows, &event.port) else { return Ok(()) };
-        let oid = objects::part(Kind::Queue, place, event.class);
+        let oid = objects::part(ObjectType::Queue, place, event.class);
         let (word, status) = match event.what {
             DutEventKind::Storm => ("storm", "stormed"),
             DutEventKind::Restore => ("restore", "operational"),

@@ -156,22 +156,22 @@ impl Destination {
 /// Which message begins so. A figure is a whole number or a floating-point number in network order, and none that perftest
 /// reports begins with four hexadecimal digits and a colon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LineKind {
     Destination,
     Figure,
     Done,
 }
 
-impl Kind {
+impl LineKind {
     /// Of the first five bytes.
-    pub(super) fn of(begin: [u8; 5]) -> Kind {
+    pub(super) fn of(begin: [u8; 5]) -> LineKind {
         let [digits @ .., colon] = begin;
         if begin == DONE {
-            Kind::Done
+            LineKind::Done
         } else if colon == b':' && digits.iter().all(u8::is_ascii_hexdigit) {
-            Kind::Destination
+            LineKind::Destination
         } else {
-            Kind::Figure
+            LineKind::Figure
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The rig as a perftest server: it answers what a client says, in the client's order.
 
-use super::exchange::{DESTINATION, DONE, Destination, FIGURE, Kind, Opening};
+use super::exchange::{DESTINATION, DONE, Destination, FIGURE, LineKind, Opening};
 use std::collections::BTreeMap;
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -21,20 +21,20 @@ pub async fn serve(
     loop {
         let mut begin = [0; DONE.len()];
         line.read_exact(&mut begin).await?;
-        match Kind::of(begin) {
-            Kind::Done => {
+        match LineKind::of(begin) {
+            LineKind::Done => {
                 line.write_all(&DONE).await?;
                 line.flush().await?;
                 return Ok(opening);
             }
-            Kind::Figure => {
+            LineKind::Figure => {
                 let mut figure = [0; FIGURE];
                 figure[..begin.len()].copy_from_slice(&begin);
                 line.read_exact(&mut figure[begin.len()..]).await?;
                 // What a server measured of one side's traffic is nothing: the client shows its own.
                 line.write_all(&figure).await?;
             }
-            Kind::Destination => {
+            LineKind::Destination => {
                 let theirs = rest(line, begin).await?;
                 let ours = match met.get(&theirs.qpn.get()) {
                     Some(known) => *known,

@@ -1,6 +1,6 @@
 //! The exchange against recordings of two perftests that nobody here wrote.
 
-use super::exchange::{BadExchange, DESTINATION, Kind};
+use super::exchange::{BadExchange, DESTINATION, LineKind};
 use super::{Destination, Opening, serve};
 use proptest::prelude::*;
 use rig_frames::psn::Psn;
@@ -137,7 +137,7 @@ proptest! {
     fn no_figure_that_is_reported_looks_like_another_message(value in 0.0_f64..1e12, count in 0_u64..1 << 48) {
         for bytes in [value.to_be_bytes(), count.to_be_bytes()] {
             let begin: [u8; 5] = bytes[..5].try_into().expect("five");
-            prop_assert_eq!(Kind::of(begin), Kind::Figure);
+            prop_assert_eq!(LineKind::of(begin), LineKind::Figure);
         }
     }
 }

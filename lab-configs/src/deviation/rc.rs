@@ -66,6 +66,9 @@ table! {
     /// One in so many frames that it sends has an ICRC that does not fit.
     // Whoever gets it throws it away, and nothing of its sender says why.
     icrc_wrong ("frames", 1..=65_536, default 100);
+    /// One in very many frames that it sends has an ICRC that does not fit.
+    // A link that loses one in so many looks clean for as long as a short test lasts.
+    icrc_rarely_wrong ("frames", 1..=1_000_000, default 10_000);
     /// An RNR NAK is taken for any other: the sender goes back at once.
     // A receiver without buffers is asked again and again, for nothing.
     rnr_not_waited;

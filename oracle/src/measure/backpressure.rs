@@ -61,17 +61,25 @@ pub(super) static BACKPRESSURE: Known = Known {
 /// The frame at which every device on the way has crossed its limit.
 fn predicted(context: &Context<'_>, script: &Script, spec: &StreamSpec) -> Prediction {
     let legs = legs(context, script, spec);
-    let own = |leg: &Leg<'_>| BufferLedger::empty(leg.switch()).first_xoff(spec);
-    let crossings: Vec<u64> = legs.iter().map(own).collect();
+    let own = |leg: &Leg<'_>| BufferLedger::span(leg.switch(), |empty| empty.first_xoff(spec));
+    let crossings: Vec<Span> = legs.iter().map(own).collect();
     let answers: Vec<Dur> = legs.windows(2).map(|pair| answer(&pair[0], &pair[1], spec)).collect();
     let every = match spec.rate {
         StreamRate::Every(every) => every,
         StreamRate::Load(_) => speed_of(context, script, spec).slot(spec.on_wire()),
     };
-    let each: Vec<String> = crossings.iter().map(u64::to_string).collect();
+    let words = |one: &Span| match one.hi - one.lo {
+        0 => one.lo.to_string(),
+        _ => format!("{} to {}", one.lo, one.hi),
+    };
+    let each: Vec<String> = crossings.iter().map(words).collect();
+    let [least, most] = [|one: &Span| one.lo, |one: &Span| one.hi].map(|end| {
+        let ends: Vec<u64> = crossings.iter().map(end).collect();
+        backpressure::crossing(&ends, &answers, every)
+    });
     Prediction {
         unit: Unit::Frames,
-        span: backpressure::crossing(&crossings, &answers, every),
+        span: Span { lo: least.lo, hi: most.hi },
         formula: "F5",
         text: format!(
             "each device on the way crosses its limit, from the sender on at frame {} of what it holds; what passes before a pause takes effect comes on top",

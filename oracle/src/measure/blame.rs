@@ -115,10 +115,12 @@ pub(super) fn deaf(
     let crossed = xoff.at.saturating_sub(takes);
     let came = observation.of_stream(stream, (spec.from, Dir::Tx));
     let came = came.filter(|(record, frame)| *record < first && frame.at >= crossed).count();
-    let others = BufferLedger::empty(declared).others(spec.from);
-    let full = buffer::first_drop(&declared.buffer, spec.size, &others);
-    let crossing = buffer::first_xoff(&declared.buffer, spec.size, &others);
-    let fits = full.saturating_sub(crossing + 1);
+    let fits = BufferLedger::span(declared, |empty| {
+        let others = empty.others(spec.from);
+        let full = buffer::first_drop(&declared.buffer, spec.size, &others);
+        full.saturating_sub(buffer::first_xoff(&declared.buffer, spec.size, &others) + 1)
+    });
+    let fits = fits.lo;
     (u64::try_from(came).unwrap_or(u64::MAX) > fits).then(|| {
         trial.doubt(&format!(
             "{} obeys no PFC and sent {came} frames of {} from the crossing on before one was lost, and the headroom has to hold {fits}: the loss says nothing of the device",

@@ -1,7 +1,8 @@
 //! What the buffer of the device holds after the streams of a script, by the closed forms of the oracle.
 
 use crate::spec::buffer::voq::{self, Ahead};
-use crate::spec::buffer::{self, GroupSpread, Held, Others};
+use crate::spec::buffer::{self, GroupSpread, Held, Off, Others};
+use rig_capture::Span;
 use rig_lab::{Accounting, Switch};
 use rig_testcases::{Script, StreamSpec};
 
@@ -9,6 +10,8 @@ use rig_testcases::{Script, StreamSpec};
 #[derive(Debug)]
 pub(super) struct BufferLedger<'a> {
     declared: &'a Switch,
+    /// How far the thresholds of what is asked about, or filled, lie off what is declared.
+    off: Off,
     groups: Vec<Group>,
 }
 
@@ -28,18 +31,52 @@ struct Group {
 impl<'a> BufferLedger<'a> {
     /// Nothing.
     pub(super) fn empty(declared: &'a Switch) -> BufferLedger<'a> {
-        BufferLedger { declared, groups: Vec::new() }
+        BufferLedger { declared, off: Off::NONE, groups: Vec::new() }
+    }
+
+    /// The same with thresholds that lie so far off from now on.
+    pub(super) fn with(self, off: Off) -> BufferLedger<'a> {
+        BufferLedger { off, ..self }
+    }
+
+    /// Whatever may be of an empty buffer, by the declared margin.
+    pub(super) fn span(declared: &Switch, of: impl Fn(&BufferLedger<'_>) -> u64) -> Span {
+        let (lo, hi) =
+            Off::span(&declared.buffer, |off| of(&BufferLedger::empty(declared).with(off)));
+        Span { lo, hi }
+    }
+
+    /// The same once `streams` of `script` are held, whose own thresholds lie off as they may.
+    pub(super) fn span_behind(
+        declared: &Switch,
+        (script, streams): (&Script, &[&str]),
+        of: impl Fn(&BufferLedger<'_>) -> u64,
+    ) -> Span {
+        let ends = Off::ends(&declared.buffer);
+        let own = |before: Off| {
+            Off::span(&declared.buffer, |off| {
+                let filled = BufferLedger::empty(declared).with(before).filled(script, streams);
+                of(&filled.with(off))
+            })
+        };
+        let all = ends.into_iter().map(own);
+        let hull = all.fold((u64::MAX, 0), |all, one| (all.0.min(one.0), all.1.max(one.1)));
+        Span { lo: hull.0, hi: hull.1 }
     }
 
     /// What `streams` of `script` leave, one after the other, all of them held.
     pub(super) fn of(declared: &'a Switch, script: &Script, streams: &[&str]) -> BufferLedger<'a> {
-        let mut fill = BufferLedger::empty(declared);
+        BufferLedger::empty(declared).filled(script, streams)
+    }
+
+    /// The same once `streams` of `script` are held, too, one after the other.
+    pub(super) fn filled(mut self, script: &Script, streams: &[&str]) -> BufferLedger<'a> {
         for name in streams {
             if let Some(spec) = script.streams.iter().find(|spec| spec.name == *name) {
-                fill.add(spec, spec.count.unwrap_or(0));
+                self.add(spec, spec.count.unwrap_or(0));
             }
         }
-        fill
+        self
     }
 
     /// Adds `frames` of `spec` to a group that holds nothing yet.
@@ -124,7 +161,7 @@ impl<'a> BufferLedger<'a> {
 
     /// What all of it means to another group of rig port `port`.
     pub(super) fn others(&self, port: u16) -> Others {
-        self.groups.iter().fold(Others::default(), |others, group| {
+        self.groups.iter().fold(Others::ALONE.with(self.off), |others, group| {
             let held = Held { reserved: 0, shared: group.shared, headroom: group.headroom };
             others.and(held, group.port == port && self.is_lossless(group.class))
         })
@@ -149,6 +186,7 @@ impl<'a> BufferLedger<'a> {
         let lossy = self.groups.iter().filter(|group| !self.is_lossless(group.class));
         let pool = self.groups.iter().map(|group| group.shared).sum();
         let lossy = lossy.map(|group| group.shared).sum();
-        buffer::lossy_first_drop(&self.declared.buffer, spec.size, lossy, pool)
+        let taken = (lossy, pool);
+        buffer::lossy_first_drop_off(&self.declared.buffer, spec.size, taken, self.off.limit)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::ahead::ahead;
 use super::blame;
+use super::crossed::overflows;
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{At, Judged, Unread, looked};
 use super::measurement::{Known, Red, Tells, by_formula};
@@ -127,17 +128,18 @@ fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
     let blur = Cell::new(None);
     done.each("pfc.latency", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
-        let others = BufferLedger::empty(declared).others(spec.from);
-        let crossing = buffer::first_xoff(&declared.buffer, spec.size, &others);
+        let crossing = BufferLedger::span(declared, |empty| {
+            buffer::first_xoff(&declared.buffer, spec.size, &empty.others(spec.from))
+        });
         let wait = wait(trial, spec.from);
-        let want = Prediction {
+        let want = |crossing: u64| Prediction {
             unit: Unit::Ps,
             span: in_flight::emitted(declared.emission(), wait),
             formula: "F3, F5",
             text: crossed(crossing, declared.emission(), wait),
             source: "IEEE 802.1Q clause 36",
         };
-        let read = told(trial, index, (PfcSignal::Xoff, crossing), want)?;
+        let read = told_by_one_of(trial, index, (PfcSignal::Xoff, crossing), want)?;
         blur.set(blur.get().max(Some(Dur(read.span.hi - read.span.lo) + wait + hides)));
         Ok(read)
     });
@@ -153,16 +155,18 @@ fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
     let blur = Cell::new(None);
     done.each("pfc.latency", &format!("{stream}, XON"), judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
-        let others = BufferLedger::empty(declared).others(spec.from);
         let count = spec.count.unwrap_or(0);
-        let leave = buffer::xon_after(&declared.buffer, spec.size, &others, count);
-        let Some(leave) = leave.filter(|leave| *leave > 0) else {
+        let leave = BufferLedger::span(declared, |empty| {
+            let others = empty.others(spec.from);
+            buffer::xon_after(&declared.buffer, spec.size, &others, count).unwrap_or(0)
+        });
+        if leave.lo == 0 {
             let why = format!("none is due: {count} frames leave the group within its XON");
             return Err(Unread::NotApplicable(why));
-        };
+        }
         let wait = wait(trial, spec.from);
         let leaving = trial.observation.ports[usize::from(spec.to)].speed.slot(spec.on_wire());
-        let want = Prediction {
+        let want = |leave: u64| Prediction {
             unit: Unit::Ps,
             span: in_flight::emitted(resumption, leaving + wait),
             formula: "F3, F4",
@@ -173,11 +177,34 @@ fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
             ),
             source: "IEEE 802.1Q clause 36",
         };
-        let read = told(trial, index, (PfcSignal::Xon, leave), want)?;
+        let read = told_by_one_of(trial, index, (PfcSignal::Xon, leave), want)?;
         blur.set(blur.get().max(Some(Dur(read.span.hi - read.span.lo) + leaving + wait + hides)));
         Ok(read)
     });
     blur.get()
+}
+
+/// The same of the frame of several that it may be by the declared margin: the one that it follows as it should. Where there is none, a
+/// word that is too late is told from the last of them, and one that is too early from the first.
+fn told_by_one_of(
+    trial: &Trial,
+    index: u16,
+    (word, of): (PfcSignal, Span),
+    want: impl Fn(u64) -> Prediction,
+) -> Result<TrialReading, Unread> {
+    let last = told(trial, index, (word, of.hi), want(of.hi))?;
+    if of.lo == of.hi || last.span.meets(last.want.span) || last.got.is_none() {
+        return Ok(last);
+    }
+    let mut first = None;
+    for n in of.lo..of.hi {
+        let read = told(trial, index, (word, n), want(n))?;
+        if read.span.meets(read.want.span) {
+            return Ok(read);
+        }
+        first = first.or(Some(read));
+    }
+    Ok(first.unwrap_or(last))
 }
 
 /// How soon a word follows the `n`-th frame of a stream, counted from 1.
@@ -217,7 +244,8 @@ fn told(
 fn loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     let before = judged.judgements().len();
     each_loss(done, stream, expect, judged);
-    if expect == Wanted::Some {
+    // Of a headroom that may be a step larger nothing is surely lost at any phase.
+    if expect == Wanted::Some && done.context.switch().buffer.margin.is_none() {
         somewhere(done, stream, before, judged);
     }
 }
@@ -227,6 +255,12 @@ fn somewhere(done: &JudgeContext<'_>, stream: &str, from: usize, judged: &mut Ju
     let own = &judged.judgements()[from..];
     let Some(worst) = own.iter().max_by_key(|one| one.reading.span.hi).cloned() else { return };
     let lost = worst.reading.span.hi;
+    if lost == 0 && !meets_the_worst(done, stream) {
+        let why = format!(
+            "headroom.loss of {stream}: at no phase that was met more frames surely came than fit, and none was lost"
+        );
+        return judged.not_measured(At::Whole, &why);
+    }
     // None came nearer than another: the first that counts.
     let counts = done.points.iter().enumerate().flat_map(|(index, _)| done.valid(index));
     let first = counts.map(|trial| trial.number).min().unwrap_or(1);
@@ -255,6 +289,16 @@ fn somewhere(done: &JudgeContext<'_>, stream: &str, from: usize, judged: &mut Ju
     judged.file(At::Whole, all);
 }
 
+/// Whether at some phase more frames surely came than fit. What else is in the memory moves the crossing, and what leaves meanwhile makes room.
+fn meets_the_worst(done: &JudgeContext<'_>, stream: &str) -> bool {
+    let declared = done.context.switch();
+    let mut trials = done.points.iter().enumerate().flat_map(|(index, _)| done.valid(index));
+    trials.any(|trial| {
+        let Ok((index, _)) = trial.stream(stream) else { return false };
+        overflows(declared, &trial, index) == Some(true)
+    })
+}
+
 fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     let declared = done.context.switch();
     let view = ActionView::from(declared);
@@ -277,11 +321,17 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
             delays: in_flight::delays(declared.emission(), stops),
             apart: done.context.apart(),
         };
-        let others = BufferLedger::empty(declared).others(spec.from);
-        let xoff = buffer::first_xoff(&declared.buffer, spec.size, &others);
-        let drop = buffer::first_drop(&declared.buffer, spec.size, &others);
+        let crossing = BufferLedger::span(declared, |empty| {
+            buffer::first_xoff(&declared.buffer, spec.size, &empty.others(spec.from))
+        });
+        let fit = BufferLedger::span(declared, |empty| {
+            let others = empty.others(spec.from);
+            let xoff = buffer::first_xoff(&declared.buffer, spec.size, &others);
+            buffer::first_drop(&declared.buffer, spec.size, &others) - xoff - 1
+        });
         // No more can come than were sent.
-        let most = lost.sent.saturating_sub(xoff);
+        let least = lost.sent.saturating_sub(crossing.hi);
+        let most = lost.sent.saturating_sub(crossing.lo);
         let mut come = in_flight.frames();
         // A pause counts from its frame's last bit: one that takes effect as late as this ends before the next one does, and the sender
         // goes on in between.
@@ -289,16 +339,22 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
         if response + done.bound() * 2 + done.context.apart().most(refresh) > pause {
             come.hi = most;
         }
-        let (fit, come) = (drop - xoff - 1, Span { lo: come.lo.min(most), hi: come.hi.min(most) });
-        let predicted = Span { lo: come.lo.saturating_sub(fit), hi: come.hi.saturating_sub(fit) };
+        let come = Span { lo: come.lo.min(least), hi: come.hi.min(most) };
+        let predicted =
+            Span { lo: come.lo.saturating_sub(fit.hi), hi: come.hi.saturating_sub(fit.lo) };
+        let fits = if fit.lo == fit.hi {
+            fit.lo.to_string()
+        } else {
+            format!("{} to {}", fit.lo, fit.hi)
+        };
         // What comes of a device that says XOFF at once over no cable: if that fits, a case that wants no loss was laid out for such a one,
         // in frames and quanta of the port. A declared delay and a cable are no fewer frames at a faster port, and of a device behind them
         // it wants what nobody declares. What does not fit either way is found.
         let cable = Length(0);
         let at_once = InFlight { delays: in_flight::delays(Within::ZERO, stops), cable, ..in_flight };
-        if expect == Wanted::None && predicted.hi > 0 && at_once.frames().hi <= fit {
+        if expect == Wanted::None && predicted.hi > 0 && at_once.frames().hi <= fit.lo {
             let why = format!(
-                "up to {} frames come after the crossing one by what is declared, and {fit} of them fit: that none is lost may not be wanted of it",
+                "up to {} frames come after the crossing one by what is declared, and {fits} of them fit: that none is lost may not be wanted of it",
                 come.hi
             );
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
@@ -309,7 +365,7 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
             span: if expect == Wanted::None { Span::exactly(0) } else { predicted },
             formula: "F3, F5",
             text: format!(
-                "{} frames come after the crossing one with a response of {response}, and {fit} of them fit",
+                "{} frames come after the crossing one with a response of {response}, and {fits} of them fit",
                 Reading { unit: Unit::Frames, span: come, frames: Vec::new() }
             ),
             source: "IEEE 802.1Q Annex N and 802.3 31B.3.7: cable, PFC frame, response, frames under way",

@@ -125,7 +125,7 @@ pub(super) fn crossing(
     if !declared.qos.pfc_enable.contains(&spec.class) {
         return None;
     }
-    let first = BufferLedger::empty(declared).first_xoff(spec);
+    let first = BufferLedger::span(declared, |empty| empty.first_xoff(spec)).lo;
     let speed = observation.ports[usize::from(spec.from)].speed;
     let gap = match spec.rate {
         StreamRate::Every(gap) => gap,

@@ -15,6 +15,7 @@ mod buffer_ledger;
 mod checks;
 mod config;
 mod counters;
+mod crossed;
 mod ecn;
 mod headroom;
 mod in_time;

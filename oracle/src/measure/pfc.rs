@@ -222,7 +222,9 @@ fn fills(done: &JudgeContext<'_>, trial: &Trial, (port, class): (u16, u8)) -> Re
     // Over several devices the last one fills first: fewer frames than fill all of them show nothing.
     let first = |spec| {
         let legs = legs(done.context, &trial.script, spec);
-        let fill = legs.iter().map(|leg| BufferLedger::empty(leg.switch()).first_xoff(spec));
+        let fill = legs
+            .iter()
+            .map(|leg| BufferLedger::span(leg.switch(), |empty| empty.first_xoff(spec)).hi);
         fill.fold(0, u64::saturating_add)
     };
     let Some(least) = own.map(first).min() else { return Ok(()) };
@@ -231,7 +233,7 @@ fn fills(done: &JudgeContext<'_>, trial: &Trial, (port, class): (u16, u8)) -> Re
         return Ok(());
     }
     let why = format!(
-        "the rig sent {sent} frames, and the device asks for a pause at the {least}th at the earliest"
+        "the rig sent {sent} frames, and the device need not ask for a pause before the {least}th"
     );
     Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
 }

@@ -4,7 +4,7 @@
 
 use super::throughput::offered;
 use crate::measure::buffer_ledger::BufferLedger;
-use crate::spec::buffer;
+use crate::spec::buffer::{self, Off};
 use crate::spec::pause::Periodic;
 use crate::spec::share::{Offer, shares};
 use crate::trials::context::Context;
@@ -25,7 +25,9 @@ pub(super) fn loses(measure: &Measure, context: &Context<'_>, script: &Script) -
     let waits = granted.iter().map(waiting).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let less = granted.into_iter().find(|of| of.alone.hi >= of.offers && of.gets.hi < of.offers)?;
     let buffer = &context.group.declared.switch()?.buffer;
-    let first = buffer::lossy_first_drop(buffer, less.size, waits.1, waits.1);
+    let taken = (waits.1, waits.1);
+    let drop = |off: Off| buffer::lossy_first_drop_off(buffer, less.size, taken, off.limit);
+    let (first, _) = Off::span(buffer, drop);
     if waits.0.div_ceil(less.size.0.max(1)) + 2 < first {
         return None;
     }
@@ -103,7 +105,7 @@ pub(super) fn waits(measure: &Measure, context: &Context<'_>, script: &Script) -
             });
             let part = duty.max()?;
             let frames = u128::from(count) * u128::from(part) / 1_000_000;
-            let limit = BufferLedger::empty(declared).first_xoff(spec);
+            let limit = BufferLedger::span(declared, |empty| empty.first_xoff(spec)).hi;
             if frames >= u128::from(limit) {
                 return None;
             }

@@ -12,6 +12,7 @@ use super::measurement::{Known, Needs, Red, Tells, by_source};
 use super::watermarks;
 use crate::Prediction;
 use crate::measure::buffer_ledger::BufferLedger;
+use crate::spec::buffer::Off;
 use crate::spec::share::shaped;
 use crate::spec::watermark::{self, Step};
 use crate::trials::kept::Kept;
@@ -160,14 +161,23 @@ struct Bump {
 fn bump(declared: &Switch, trial: &Trial, stream: &str, of: Of) -> Result<Option<Bump>, Doubt> {
     let (index, spec) = trial.stream(stream)?;
     let before = watermarks::before(&trial.script, spec);
-    let fill = BufferLedger::of(declared, &trial.script, &before);
-    let peak = match of {
-        Of::Queue => watermarks::queued(declared, trial, spec),
-        Of::Group if fill.is_lossless(spec.class) => {
-            fill.holds(spec, spec.count.unwrap_or(0)).shared
+    let peak_of = |off: Off| {
+        let fill = BufferLedger::empty(declared).with(off).filled(&trial.script, &before);
+        match of {
+            Of::Queue => watermarks::queued(declared, trial, spec, off),
+            Of::Group => fill.holds(spec, spec.count.unwrap_or(0)).shared,
         }
-        Of::Group => return Ok(None),
     };
+    if matches!(of, Of::Group) && !declared.qos.lossless(spec.class) {
+        return Ok(None);
+    }
+    let (peak, most) = Off::span(&declared.buffer, peak_of);
+    if peak != most {
+        let why = format!(
+            "by the declared margin {stream} fills {peak}B to {most}B: its peak is not known"
+        );
+        return Err(trial.doubt(&why));
+    }
     let missing =
         || trial.doubt(&format!("no storm holds the queue of {stream} from before it starts"));
     let (start, until, pause) = held(trial, index, spec).ok_or_else(missing)?;

@@ -6,7 +6,7 @@ use super::measurement::{Known, Needs, Red, Tells, by_formula};
 use super::through::Through;
 use crate::Prediction;
 use crate::measure::buffer_ledger::BufferLedger;
-use crate::spec::buffer::{self, Others};
+use crate::spec::buffer::{self, Off, Others};
 use crate::trials::ask::Role;
 use crate::trials::kept::Kept;
 use crate::trials::trial::Trial;
@@ -115,14 +115,29 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
     }
 }
 
-/// What the counters must show after a trial.
+/// What the counters must show after a trial: of a device whose thresholds may lie off, all that they may.
 fn checks(declared: &Switch, trial: &Trial, spec: &StreamSpec) -> Vec<Check> {
+    let mut ends = Off::ends(&declared.buffer).into_iter();
+    let first = ends.next().unwrap_or_default();
+    let mut all = checks_of(declared, trial, spec, first);
+    for off in ends {
+        let others = checks_of(declared, trial, spec, off);
+        for (own, other) in all.iter_mut().zip(others) {
+            own.want.lo = own.want.lo.min(other.want.lo);
+            own.want.hi = own.want.hi.max(other.want.hi);
+        }
+    }
+    all
+}
+
+/// The same of one whose thresholds all lie so far off.
+fn checks_of(declared: &Switch, trial: &Trial, spec: &StreamSpec, off: Off) -> Vec<Check> {
     let frames = spec.count.unwrap_or(0);
     let before = before(&trial.script, spec);
-    let fill = BufferLedger::of(declared, &trial.script, &before);
+    let fill = BufferLedger::empty(declared).with(off).filled(&trial.script, &before);
     let lossless = fill.is_lossless(spec.class);
     let kept = frames.min(fill.first_drop(spec) - 1);
-    let queued = queued(declared, trial, spec);
+    let queued = queued(declared, trial, spec, off);
     let dropped = frames - kept;
     let port = |rig: u16| trial.observation.ports[usize::from(rig)].dut_port.clone();
     let (from, to, class) = (port(spec.from), port(spec.to), spec.class);
@@ -159,7 +174,7 @@ fn checks(declared: &Switch, trial: &Trial, spec: &StreamSpec) -> Vec<Check> {
         all.push(Check { want: Span { lo: shared, hi: shared + risen }, ..most });
         all.push(peak(DutCounter::GroupMostHeadroom, &from, headroom));
         all.push(grown(DutCounter::GroupDropped, &from, dropped));
-        let held = everything(declared, trial);
+        let held = everything(declared, trial, off);
         all.push(peak(DutCounter::IngressPoolMost, &from, held.pool));
         all.push(peak(DutCounter::HeadroomPoolMost, &from, held.headroom));
     } else {
@@ -170,22 +185,23 @@ fn checks(declared: &Switch, trial: &Trial, spec: &StreamSpec) -> Vec<Check> {
 }
 
 /// What the queue of a stream holds of all counted streams together.
-pub(super) fn queued(declared: &Switch, trial: &Trial, of: &StreamSpec) -> u64 {
+pub(super) fn queued(declared: &Switch, trial: &Trial, of: &StreamSpec, off: Off) -> u64 {
     let same =
         trial.script.streams.iter().filter(|spec| (spec.to, spec.class) == (of.to, of.class));
     let counted = same.filter_map(|spec| Some((spec, spec.count?)));
     let held = counted.map(|(spec, count)| {
-        let fill = BufferLedger::of(declared, &trial.script, &before(&trial.script, spec));
+        let before = before(&trial.script, spec);
+        let fill = BufferLedger::empty(declared).with(off).filled(&trial.script, &before);
         count.min(fill.first_drop(spec) - 1) * buffer::occupied(&declared.buffer, spec.size)
     });
     held.sum()
 }
 
 /// What all counted streams of a trial hold together.
-fn everything(declared: &Switch, trial: &Trial) -> Others {
+fn everything(declared: &Switch, trial: &Trial, off: Off) -> Others {
     let counted = trial.script.streams.iter().filter(|spec| spec.count.is_some());
     let names: Vec<&str> = counted.map(|spec| spec.name.as_str()).collect();
-    BufferLedger::of(declared, &trial.script, &names).others(u16::MAX)
+    BufferLedger::empty(declared).with(off).filled(&trial.script, &names).others(u16::MAX)
 }
 
 /// The other streams of a trial that were filled before this one.

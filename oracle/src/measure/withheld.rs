@@ -130,7 +130,8 @@ fn paused(
         return Err(trial.doubt("limits are those of queues: they say nothing of one source"));
     }
     let specs: Vec<&StreamSpec> = own.iter().map(|source| source.spec).collect();
-    let (least, most) = BufferLedger::empty(declared).together(&specs);
+    let least = BufferLedger::span(declared, |empty| empty.together(&specs).0).lo;
+    let most = BufferLedger::span(declared, |empty| empty.together(&specs).1).hi;
     let under_way = own.iter().map(|source| under_way(done, trial, source.spec)).max();
     let size = specs.iter().map(|spec| occupied(&declared.buffer, spec.size)).min().unwrap_or(1);
     let swing =
@@ -229,8 +230,8 @@ fn held(trial: &Trial, held: &Held<'_>, granted: Span) -> Result<TrialReading, D
 /// How long after its sources have begun a lossy queue is full at the latest, if all else of the memory is empty; `None` where it need not
 /// ever be.
 fn full(declared: &Switch, own: &[&Source<'_>], offered: u64, granted: Span) -> Option<Dur> {
-    let ledger = BufferLedger::empty(declared);
-    let frames = own.iter().map(|source| ledger.first_drop(source.spec)).max()?;
+    let drop = |spec| BufferLedger::span(declared, |empty| empty.first_drop(spec)).hi;
+    let frames = own.iter().map(|source| drop(source.spec)).max()?;
     let size = own.iter().map(|source| source.spec.on_wire().0).max()?;
     let bits = u128::from(frames) * u128::from(size) * 8;
     let more = u128::from(offered.checked_sub(granted.hi)?);

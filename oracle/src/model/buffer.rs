@@ -21,9 +21,11 @@ mod look;
 mod pools;
 mod voq;
 
-use charges::{Group, Queue};
+use charges::{Group, Off, Queue};
 pub use config::{Config, Crossing};
+use core::array;
 pub use limit::Limit;
+use limit::off_by;
 pub use pools::{Pool, Pools};
 use voq::Voqs;
 
@@ -67,12 +69,25 @@ pub struct Place {
 impl Buffer {
     /// An empty buffer for so many ports.
     pub fn new(config: &Config, ports: usize) -> Buffer {
+        let of = |name, port: usize, class| config.off(name, port * CLASSES + class);
+        let groups = |port| {
+            array::from_fn(|class| {
+                let off = Off {
+                    limit: of(*b"mmu-lim.", port, class),
+                    xon: of(*b"mmu-xon.", port, class),
+                    headroom: of(*b"mmu-head", port, class),
+                };
+                Group::new(config.group, off)
+            })
+        };
+        let queues =
+            |port| array::from_fn(|class| Queue::new(config.queue, of(*b"mmu-queu", port, class)));
         Buffer {
             config: *config,
             pools: Pools::default(),
-            groups: vec![[Group::new(config.group); CLASSES]; ports],
-            queues: vec![[Queue::new(config.queue); CLASSES]; ports],
-            voqs: config.voqs.then(|| Box::new(Voqs::new(config.group, ports))),
+            groups: (0..ports).map(groups).collect(),
+            queues: (0..ports).map(queues).collect(),
+            voqs: config.voqs.then(|| Box::new(Voqs::new(config, ports))),
         }
     }
 
@@ -133,18 +148,24 @@ impl Buffer {
         let share = u64::from((group.used + size).saturating_sub(config.reserved));
         let part = share - before;
         let fits = part <= left;
-        let within = fits && share <= config.limit(group.limit, left - part, port_share + part);
+        let limit = |left, port| off_by(config.limit(group.limit, left, port), group.off.limit);
+        let within = fits && share <= limit(left - part, port_share + part);
         let over = !within || group.headroom != 0;
         // The crossing frame goes to the pool once: the group was within its limit when it arrived.
         let pooled = within
             || (config.crossing == Crossing::Shared
                 && fits
                 && group.headroom == 0
-                && before <= config.limit(group.limit, left, port_share));
+                && before <= limit(left, port_share));
         if pooled {
             group.take(size, config.reserved);
             pools.ingress.charge(part);
-        } else if config.has_headroom(group.headroom, size, pools.headroom.used()) {
+        } else if config.has_headroom(
+            group.headroom,
+            size,
+            pools.headroom.used(),
+            group.off.headroom,
+        ) {
             group.take_headroom(size);
             pools.headroom.charge(u64::from(size));
         } else {
@@ -164,11 +185,12 @@ impl Buffer {
         let queue = &mut queues[place.to][slot(place.class)];
         let left = config.lossy_pool.saturating_sub(pools.egress_lossy.used());
         let used = queue.used - u64::from(queue.headroom) + bytes;
-        if bytes <= left && bytes <= fits && used <= queue.limit.of(left - bytes) {
+        if bytes <= left && bytes <= fits && used <= off_by(queue.limit.of(left - bytes), queue.off)
+        {
             pools.ingress.charge(bytes);
             pools.egress_lossy.charge(bytes);
         } else if config.faults.lossy_uses_headroom
-            && config.has_headroom(queue.headroom, size, pools.headroom.used())
+            && config.has_headroom(queue.headroom, size, pools.headroom.used(), 0)
         {
             queue.headroom += size;
             pools.headroom.charge(bytes);
@@ -225,8 +247,9 @@ impl Buffer {
             return false;
         }
         let limit = self.config.limit(group.limit, self.left(), self.port_share(from));
-        u64::from(group.share(self.config.reserved))
-            <= self.config.xon.max(limit.saturating_sub(self.config.xon_offset))
+        let limit = off_by(limit, group.off.limit);
+        let xon = self.config.xon.max(limit.saturating_sub(self.config.xon_offset));
+        u64::from(group.share(self.config.reserved)) <= off_by(xon, group.off.xon)
     }
 
     /// Changes the limit of one priority group, or virtual output queue, of a port from now on.

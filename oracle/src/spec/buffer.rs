@@ -11,7 +11,8 @@
 //! - With a limit for the port as well, S > 2^k (2^p (B - Q - S) - P - S), P the other shares of the port. Two floors one
 //!   within the other leave no closed form: the greatest S within is bisected.
 //!
-//! What a frame of the headroom leaves is not used by smaller frames: sizes do not mix here.
+//! What a frame of the headroom leaves is not used by smaller frames: sizes do not mix here. With a declared margin a limit is so many bytes
+//! more or less, whatever is left, and so is a headroom ([`Off`]): S > floor(2^k (B - Q - S)) + off is S > floor((2^k (B - Q) + off) / (1 + 2^k)).
 
 mod invert;
 mod lossy;
@@ -20,7 +21,7 @@ pub mod voq;
 mod xon;
 
 pub use invert::{headroom_from, pool_from};
-pub use lossy::{lossy_first_drop, overrun};
+pub use lossy::{lossy_first_drop, lossy_first_drop_off, overrun};
 pub use together::{GroupSpread, queue_at_xoff, together};
 use voq::Ahead;
 pub use xon::xon_after;
@@ -41,15 +42,79 @@ pub struct Others {
     pub port: u64,
     /// Bytes that other groups have taken from the shared headroom pool.
     pub headroom: u64,
+    /// How far the thresholds in question lie off what is declared.
+    pub off: Off,
+}
+
+/// How many bytes the thresholds of a group or queue lie off what is declared of them, which may be any within the declared margin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Off {
+    /// Its limit, and with it where it may go on.
+    pub limit: i64,
+    /// Where it may go on, beyond that.
+    pub xon: i64,
+    /// Its headroom.
+    pub headroom: i64,
+}
+
+impl Off {
+    /// Nothing.
+    pub const NONE: Off = Off { limit: 0, xon: 0, headroom: 0 };
+
+    /// Those between which all lie that the declared margin allows: it alone, where there is none.
+    pub fn ends(buffer: &Buffer) -> Vec<Off> {
+        let by = i64::try_from(buffer.margin()).unwrap_or(i64::MAX);
+        if by == 0 {
+            return vec![Off::NONE];
+        }
+        let of = |limit, xon| [-by, by].map(|headroom| Off { limit, xon, headroom });
+        [(-by, -by), (-by, by), (by, -by), (by, by)]
+            .into_iter()
+            .flat_map(|(l, x)| of(l, x))
+            .collect()
+    }
+
+    /// Every limit that it allows, by whole cells, with either end of all else: what follows from limits need not lie between what follows from their ends.
+    pub fn all(buffer: &Buffer) -> impl Iterator<Item = Off> {
+        let by = i64::from(buffer.margin.unwrap_or(0));
+        let cell = i64::try_from(buffer.cell.0.max(1)).unwrap_or(i64::MAX);
+        let ends = Off::ends(buffer);
+        (-by..=by).flat_map(move |limit| {
+            let limit = limit.saturating_mul(cell);
+            ends.clone().into_iter().map(move |end| Off { limit, ..end })
+        })
+    }
+
+    /// The least and the most of what follows from any of them; a number that rises or falls with each threshold.
+    pub fn span(buffer: &Buffer, of: impl Fn(Off) -> u64) -> (u64, u64) {
+        let all = Off::ends(buffer).into_iter().map(of);
+        all.fold((u64::MAX, 0), |(least, most), one| (least.min(one), most.max(one)))
+    }
+}
+
+/// A threshold that lies so far off.
+fn off_by(threshold: u128, off: i64) -> u128 {
+    let by = u128::from(off.unsigned_abs());
+    if off < 0 { threshold.saturating_sub(by) } else { threshold.saturating_add(by) }
 }
 
 impl Others {
+    /// Nothing at all, and thresholds as they are declared.
+    pub const ALONE: Others = Others { pool: 0, port: 0, headroom: 0, off: Off::NONE };
+
+    /// The same with thresholds that lie so far off.
+    #[must_use]
+    pub const fn with(self, off: Off) -> Others {
+        Others { off, ..self }
+    }
+
     /// The same for the next group, when one that holds `held` stays as it is; `same_port` is whether they share a port.
     pub const fn and(self, held: Held, same_port: bool) -> Others {
         Others {
             pool: self.pool.saturating_add(held.shared),
             port: if same_port { self.port.saturating_add(held.shared) } else { self.port },
             headroom: self.headroom.saturating_add(held.headroom),
+            off: self.off,
         }
     }
 }
@@ -142,7 +207,8 @@ impl Filling {
             }
         };
         let shared_pool = buffer.headroom_pool.map(|pool| pool.0.saturating_sub(others.headroom));
-        let own = buffer.xoff.0.saturating_sub(ahead.headroom);
+        let own = whole(off_by(buffer.xoff.0.into(), others.off.headroom));
+        let own = own.saturating_sub(ahead.headroom);
         let headroom = own.min(shared_pool.unwrap_or(u64::MAX));
         Filling { size, within, pooled, spare: headroom / size }
     }
@@ -179,7 +245,7 @@ fn scaled(bytes: u128, k: i8) -> u128 {
 /// The limit that a group with this share has. A static one holds whatever else is declared.
 fn limit(buffer: &Buffer, share: u64, others: &Others) -> u128 {
     if let Some(limit) = buffer.static_th {
-        return limit.0.into();
+        return off_by(limit.0.into(), others.off.limit);
     }
     let left = u128::from(room(buffer, others).saturating_sub(share));
     let offered = match buffer.port_dynamic_th {
@@ -188,7 +254,7 @@ fn limit(buffer: &Buffer, share: u64, others: &Others) -> u128 {
             scaled(left, port).saturating_sub(u128::from(others.port) + u128::from(share))
         }
     };
-    scaled(offered, buffer.dynamic_th)
+    off_by(scaled(offered, buffer.dynamic_th), others.off.limit)
 }
 
 /// Whether a group with this share is within its limit, and the pool has it.
@@ -200,10 +266,12 @@ fn is_within(buffer: &Buffer, share: u64, others: &Others) -> bool {
 fn most_shared(buffer: &Buffer, others: &Others) -> u64 {
     let room = room(buffer, others);
     match (buffer.static_th, buffer.port_dynamic_th) {
-        (Some(limit), _) => limit.0.min(room),
+        (Some(limit), _) => whole(off_by(limit.0.into(), others.off.limit)).min(room),
         (None, None) => {
             let (num, den) = alpha(buffer.dynamic_th);
-            whole(u128::from(room) * num / (num + den))
+            // S - off <= 2^k (R - S), S and off being whole.
+            let all = off_by(u128::from(room) * num, others.off.limit.saturating_mul(whole_i(den)));
+            whole(all / (num + den)).min(room)
         }
         (None, Some(_)) => {
             let above = least(0, room, |share| !is_within(buffer, share, others));
@@ -227,6 +295,11 @@ fn least(from: u64, to: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
         }
     }
     Some(to)
+}
+
+/// A power of two below 2^63 as a signed number.
+fn whole_i(value: u128) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 /// A number that only a configuration beyond any memory would not fit.

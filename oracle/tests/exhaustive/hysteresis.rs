@@ -42,6 +42,7 @@ impl World {
             xon_offset: Bytes(self.xon_offset),
             xoff: Bytes(self.headroom.into()),
             headroom_pool: self.headroom_pool.map(Bytes),
+            margin: None,
             crossing: match self.crossing {
                 Crossing::Headroom => rig_lab::Crossing::Headroom,
                 Crossing::Shared => rig_lab::Crossing::Shared,
@@ -65,6 +66,8 @@ impl World {
             xon_offset: self.xon_offset,
             headroom: self.headroom,
             headroom_pool: self.headroom_pool,
+            margin: 0,
+            seed: 0,
             crossing: self.crossing,
             voqs: false,
             queue: Limit::Static(0),

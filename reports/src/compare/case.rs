@@ -1,33 +1,33 @@
 //! What changed about one case.
 
-use super::{Kind, Moved};
+use super::{ChangeKind, Moved};
 use crate::outcome::Outcome;
 use crate::results::{Case, Curve, Measurement};
 use crate::{figure, text::count};
 use indexmap::IndexMap;
 
 /// Every change from one run of it to the other, in no order of weight.
-pub(super) fn case_changes(old: &Case, new: &Case) -> Vec<Kind> {
+pub(super) fn case_changes(old: &Case, new: &Case) -> Vec<ChangeKind> {
     let mut kinds = Vec::new();
     match (old.verdict, new.verdict) {
         (was, is) if was == is && old.reason == new.reason => {}
         (was, Outcome::Fail) => kinds.push(new_failure(Some(was), new)),
-        (Outcome::Fail, Outcome::Pass) => kinds.push(Kind::Fixed),
+        (Outcome::Fail, Outcome::Pass) => kinds.push(ChangeKind::Fixed),
         (was, is) => {
             let said = [&new.reason, &new.detail].into_iter().flatten();
             let reason = said.map(String::as_str).collect::<Vec<_>>().join(": ");
-            kinds.push(Kind::Verdict { was, is, reason });
+            kinds.push(ChangeKind::Verdict { was, is, reason });
         }
     }
     if old.dut != new.dut && !old.dut.is_empty() && !new.dut.is_empty() {
-        kinds.push(Kind::Device { was: old.dut.clone(), is: new.dut.clone() });
+        kinds.push(ChangeKind::Device { was: old.dut.clone(), is: new.dut.clone() });
     }
     measurements(&old.measurements, &new.measurements, &mut kinds);
     points(&old.curves, &new.curves, &mut kinds);
     kinds
 }
 
-pub(super) fn new_failure(was: Option<Outcome>, case: &Case) -> Kind {
+pub(super) fn new_failure(was: Option<Outcome>, case: &Case) -> ChangeKind {
     let finding = case.findings.first().map_or_else(String::new, |first| {
         let more = match case.findings.len() - 1 {
             0 => String::new(),
@@ -35,28 +35,28 @@ pub(super) fn new_failure(was: Option<Outcome>, case: &Case) -> Kind {
         };
         format!("{}: want {}, got {}{more}", first.rule, first.want, first.got)
     });
-    Kind::NewFailure { was, finding }
+    ChangeKind::NewFailure { was, finding }
 }
 
-fn measurements(old: &[Measurement], new: &[Measurement], kinds: &mut Vec<Kind>) {
+fn measurements(old: &[Measurement], new: &[Measurement], kinds: &mut Vec<ChangeKind>) {
     let (before, after) = (by_name(old), by_name(new));
     for (key, is) in &after {
         let (measurement, unit, _) = key.clone();
         let Some(was) = before.get(key) else {
-            kinds.push(Kind::Measured { measurement });
+            kinds.push(ChangeKind::Measured { measurement });
             continue;
         };
         let moved = |was, is| Moved::new(&measurement, &unit, was, is);
         if was.hi < is.lo || is.hi < was.lo {
-            kinds.push(Kind::Shifted(moved((was.lo, was.hi), (is.lo, is.hi))));
+            kinds.push(ChangeKind::Shifted(moved((was.lo, was.hi), (is.lo, is.hi))));
         }
         let predicted = |m: &Measurement| (m.predicted_lo, m.predicted_hi);
         if predicted(was) != predicted(is) {
-            kinds.push(Kind::Predicted(moved(predicted(was), predicted(is))));
+            kinds.push(ChangeKind::Predicted(moved(predicted(was), predicted(is))));
         }
     }
     let missing = before.into_keys().filter(|key| !after.contains_key(key));
-    kinds.extend(missing.map(|(measurement, ..)| Kind::Unmeasured { measurement }));
+    kinds.extend(missing.map(|(measurement, ..)| ChangeKind::Unmeasured { measurement }));
 }
 
 /// By what was measured, its unit, and which of those of that name it is: a measure that counts something else than before
@@ -74,7 +74,7 @@ fn by_name(all: &[Measurement]) -> IndexMap<(String, String, usize), &Measuremen
 }
 
 /// The points that two curves of one name share, by the same two rules.
-fn points(old: &[Curve], new: &[Curve], kinds: &mut Vec<Kind>) {
+fn points(old: &[Curve], new: &[Curve], kinds: &mut Vec<ChangeKind>) {
     for was in old {
         let of = |is: &&Curve| (&was.name, &was.x) == (&is.name, &is.x);
         let (before, after) =
@@ -85,7 +85,7 @@ fn points(old: &[Curve], new: &[Curve], kinds: &mut Vec<Kind>) {
                 0 => measurement,
                 _ => format!("{measurement}: {} of {before} points", before - after),
             };
-            kinds.push(Kind::Unmeasured { measurement });
+            kinds.push(ChangeKind::Unmeasured { measurement });
         }
     }
     for is in new {
@@ -104,11 +104,12 @@ fn points(old: &[Curve], new: &[Curve], kinds: &mut Vec<Kind>) {
             let unit = if is.unit.is_empty() { rig_capture::Unit::Ppm.name() } else { &is.unit };
             let moved = |was, is| Moved::new(&measurement, unit, was, is);
             if before.hi < point.lo || point.hi < before.lo {
-                kinds.push(Kind::Shifted(moved((before.lo, before.hi), (point.lo, point.hi))));
+                kinds
+                    .push(ChangeKind::Shifted(moved((before.lo, before.hi), (point.lo, point.hi))));
             }
             if before.predicted != point.predicted {
                 let exactly = |value| (value, value);
-                kinds.push(Kind::Predicted(moved(
+                kinds.push(ChangeKind::Predicted(moved(
                     exactly(before.predicted),
                     exactly(point.predicted),
                 )));

@@ -3,7 +3,7 @@
 //! Every loss belongs to one lack, the nearest cause: a case that was not run because the run was cut short is no missing
 //! case, and what an undecided case did not measure is no missing measurement. So one flag allows one thing whole.
 
-use super::{Change, Kind};
+use super::{Change, ChangeKind};
 use crate::outcome::Outcome;
 use crate::results::Results;
 use crate::shown::printable;
@@ -93,7 +93,7 @@ pub(super) fn lacks(
     let empty = ran(new) == 0;
     // Of these the verdict is told; what they did not measure goes with it.
     let lost = changes.iter().filter_map(|Change { case, kind }| match kind {
-        Kind::Verdict { is, .. } if kind.is_loss() => Some((&**case, *is)),
+        ChangeKind::Verdict { is, .. } if kind.is_loss() => Some((&**case, *is)),
         _ => None,
     });
     let lost: IndexMap<&str, Outcome> = lost.collect();
@@ -101,10 +101,11 @@ pub(super) fn lacks(
     let mut measurements = 0;
     for Change { case, kind } in changes.iter().filter(|change| change.kind.is_loss()) {
         match (kind, lost.get(&**case)) {
-            (Kind::Vanished { not_run: true, .. }, _) | (Kind::Unmeasured { .. }, Some(_)) => {}
+            (ChangeKind::Vanished { not_run: true, .. }, _)
+            | (ChangeKind::Unmeasured { .. }, Some(_)) => {}
             _ if empty => {}
-            (Kind::Unmeasured { .. }, None) => measurements += 1,
-            (Kind::Vanished { .. }, _) => cases[Lack::Missing as usize] += 1,
+            (ChangeKind::Unmeasured { .. }, None) => measurements += 1,
+            (ChangeKind::Vanished { .. }, _) => cases[Lack::Missing as usize] += 1,
             (_, Some(Outcome::Broken)) => cases[Lack::Broken as usize] += 1,
             _ => cases[Lack::Undecided as usize] += 1,
         }

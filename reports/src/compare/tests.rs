@@ -7,7 +7,7 @@ fn compare(old: &Run, new: &Run) -> Comparison {
     Comparison::of(&Results::of(old), &Results::of(new), Scope::All, &[])
 }
 
-fn kinds(comparison: &Comparison) -> Vec<&Kind> {
+fn kinds(comparison: &Comparison) -> Vec<&ChangeKind> {
     comparison.changes.iter().map(|change| &change.kind).collect()
 }
 
@@ -30,7 +30,8 @@ fn a_run_compared_with_itself_has_no_change() {
 fn a_measurement_has_shifted_once_nothing_is_common_to_both_intervals() {
     let old = measured(203_000, 298_000);
     assert_eq!(compare(&old, &measured(298_000, 299_000)).changes, []);
-    let Kind::Shifted(up) = &compare(&old, &measured(298_001, 299_000)).changes[0].kind.clone()
+    let ChangeKind::Shifted(up) =
+        &compare(&old, &measured(298_001, 299_000)).changes[0].kind.clone()
     else {
         panic!("one microsecond above was missed")
     };
@@ -44,7 +45,7 @@ fn a_measurement_has_shifted_once_nothing_is_common_to_both_intervals() {
         (Some(95_001_000_000), Some(48_000_500_000), Some(1_000_000_000)),
         "what moved, not the gap between the intervals"
     );
-    assert!(matches!(kinds(&compare(&old, &measured(1, 202_999)))[..], [Kind::Shifted(_)]));
+    assert!(matches!(kinds(&compare(&old, &measured(1, 202_999)))[..], [ChangeKind::Shifted(_)]));
 }
 
 #[test]
@@ -61,7 +62,7 @@ fn a_prediction_that_changed_is_told_apart_from_a_measurement_that_did() {
     let old = measured(203_000, 298_000);
     let mut new = old.clone();
     new.cases[0].judgements[0].prediction.span.hi += 1;
-    assert!(matches!(kinds(&compare(&old, &new))[..], [Kind::Predicted(_)]));
+    assert!(matches!(kinds(&compare(&old, &new))[..], [ChangeKind::Predicted(_)]));
 }
 
 #[test]
@@ -90,8 +91,8 @@ fn only_a_case_that_did_not_fail_before_is_a_new_failure() {
     assert!(compare(&none, &fail).regressed());
     assert!(!compare(&fail, &fail).regressed());
     let fixed = compare(&fail, &pass);
-    assert!(!kinds(&fixed).iter().any(|kind| matches!(kind, Kind::NewFailure { .. })));
-    assert!(kinds(&compare(&fail, &pass)).contains(&&Kind::Fixed));
+    assert!(!kinds(&fixed).iter().any(|kind| matches!(kind, ChangeKind::NewFailure { .. })));
+    assert!(kinds(&compare(&fail, &pass)).contains(&&ChangeKind::Fixed));
 }
 
 /// What is left of the first case of [`fixture::run`] when `lose` took something from it.
@@ -177,11 +178,11 @@ fn of_two_measurements_of_one_name_neither_hides_the_other() {
     let old = twice(210_000);
     assert!(matches!(
         kinds(&compare(&old, &measured(203_000, 298_000)))[..],
-        [Kind::Unmeasured { .. }]
+        [ChangeKind::Unmeasured { .. }]
     ));
     let mut first = twice(210_000);
     first.cases[0].judgements[0] = fixture::detection(200, 500_000, 500_001);
-    assert!(matches!(kinds(&compare(&old, &first))[..], [Kind::Shifted(_)]));
+    assert!(matches!(kinds(&compare(&old, &first))[..], [ChangeKind::Shifted(_)]));
 }
 
 #[test]
@@ -192,7 +193,7 @@ fn an_interval_that_ends_before_it_begins_is_compared_as_any_other() {
     (one.lo, one.hi) = (900_000_000_000_000, 5);
     for (old, new) in [(&old, &new), (&new, &old)] {
         let told = Comparison::of(old, new, Scope::All, &[]);
-        assert!(matches!(kinds(&told)[..], [Kind::Shifted(_)]), "{told}");
+        assert!(matches!(kinds(&told)[..], [ChangeKind::Shifted(_)]), "{told}");
     }
 }
 
@@ -220,7 +221,7 @@ fn another_reason_for_the_same_verdict_is_a_change() {
     let mut new = old.clone();
     let Verdict::Inconclusive(doubt) = &mut new.cases[0].verdict else { unreachable!() };
     doubt.reason = "capture-hole";
-    assert!(matches!(kinds(&compare(&old, &new))[..], [Kind::Verdict { .. }]));
+    assert!(matches!(kinds(&compare(&old, &new))[..], [ChangeKind::Verdict { .. }]));
 }
 
 /// An old and a new run between which everything changed that can.

@@ -1,6 +1,6 @@
 //! A comparison for people, laid out like a run: twelve columns of what happened, then to whom and how.
 
-use super::{By, Change, Circumstance, Comparison, Ends, Kind, Moved};
+use super::{By, Change, ChangeKind, Circumstance, Comparison, Ends, Moved};
 use crate::figure;
 use crate::shown::printable;
 use crate::text::count;
@@ -25,28 +25,30 @@ impl fmt::Display for Comparison {
     }
 }
 
-fn line(kind: &Kind) -> (&'static str, String) {
+fn line(kind: &ChangeKind) -> (&'static str, String) {
     match kind {
-        Kind::NewFailure { was, finding } => {
+        ChangeKind::NewFailure { was, finding } => {
             let was = was.map_or("not there", |was| was.word());
             ("NEW FAILURE", format!("was {was}; {finding}"))
         }
-        Kind::Verdict { was, is, reason } => {
+        ChangeKind::Verdict { was, is, reason } => {
             let status = if kind.is_loss() { "LOST VERDICT" } else { "VERDICT" };
             let because = if reason.is_empty() { "" } else { "; " };
             (status, format!("was {}, is {}{because}{reason}", was.word(), is.word()))
         }
-        Kind::Fixed => ("FIXED", String::new()),
-        Kind::Appeared { is } => ("APPEARED", is.word().to_owned()),
-        Kind::Vanished { was, not_run: false } => ("VANISHED", format!("was {}", was.word())),
-        Kind::Vanished { was, not_run: true } => ("NOT RUN", format!("was {}", was.word())),
-        Kind::Device { was, is } => ("DEVICE", format!("was {was}, is {is}")),
-        Kind::Shifted(moved) => ("SHIFTED", interval(moved)),
-        Kind::Predicted(moved) => ("PREDICTED", interval(moved)),
-        Kind::Measured { measurement } => {
+        ChangeKind::Fixed => ("FIXED", String::new()),
+        ChangeKind::Appeared { is } => ("APPEARED", is.word().to_owned()),
+        ChangeKind::Vanished { was, not_run: false } => ("VANISHED", format!("was {}", was.word())),
+        ChangeKind::Vanished { was, not_run: true } => ("NOT RUN", format!("was {}", was.word())),
+        ChangeKind::Device { was, is } => ("DEVICE", format!("was {was}, is {is}")),
+        ChangeKind::Shifted(moved) => ("SHIFTED", interval(moved)),
+        ChangeKind::Predicted(moved) => ("PREDICTED", interval(moved)),
+        ChangeKind::Measured { measurement } => {
             ("MEASURED", format!("{measurement}, for the first time"))
         }
-        Kind::Unmeasured { measurement } => ("UNMEASURED", format!("{measurement}, no longer")),
+        ChangeKind::Unmeasured { measurement } => {
+            ("UNMEASURED", format!("{measurement}, no longer"))
+        }
     }
 }
 
@@ -87,20 +89,22 @@ fn interval(moved: &Moved) -> String {
 fn summary(comparison: &Comparison) -> String {
     let Comparison { common, unchanged, changes, .. } = comparison;
     let mut parts = vec![format!("{} in both, {unchanged} unchanged", count(*common, "case"))];
-    let mut part = |noun: &str, counts: fn(&Kind) -> bool| {
+    let mut part = |noun: &str, counts: fn(&ChangeKind) -> bool| {
         let n = changes.iter().filter(|change| counts(&change.kind)).count();
         if n > 0 {
             parts.push(count(n, noun));
         }
     };
-    part("new failure", |kind| matches!(kind, Kind::NewFailure { .. }));
-    part("lost verdict", |kind| matches!(kind, Kind::Verdict { .. }) && kind.is_loss());
-    part("missing case", |kind| matches!(kind, Kind::Vanished { .. }));
-    part("lost measurement", |kind| matches!(kind, Kind::Unmeasured { .. }));
-    part("other change of verdict", |kind| matches!(kind, Kind::Verdict { .. }) && !kind.is_loss());
-    part("fixed failure", |kind| matches!(kind, Kind::Fixed));
-    part("new case", |kind| matches!(kind, Kind::Appeared { .. }));
-    part("shifted measurement", |kind| matches!(kind, Kind::Shifted(_)));
-    part("changed prediction", |kind| matches!(kind, Kind::Predicted(_)));
+    part("new failure", |kind| matches!(kind, ChangeKind::NewFailure { .. }));
+    part("lost verdict", |kind| matches!(kind, ChangeKind::Verdict { .. }) && kind.is_loss());
+    part("missing case", |kind| matches!(kind, ChangeKind::Vanished { .. }));
+    part("lost measurement", |kind| matches!(kind, ChangeKind::Unmeasured { .. }));
+    part("other change of verdict", |kind| {
+        matches!(kind, ChangeKind::Verdict { .. }) && !kind.is_loss()
+    });
+    part("fixed failure", |kind| matches!(kind, ChangeKind::Fixed));
+    part("new case", |kind| matches!(kind, ChangeKind::Appeared { .. }));
+    part("shifted measurement", |kind| matches!(kind, ChangeKind::Shifted(_)));
+    part("changed prediction", |kind| matches!(kind, ChangeKind::Predicted(_)));
     parts.join(", ")
 }

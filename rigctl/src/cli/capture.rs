@@ -1,7 +1,7 @@
 //! The flags that say what of a capture to disk is kept.
 
 use clap::{Args, ValueEnum};
-use rig_capture::deep::Kind;
+use rig_capture::deep::FrameKind;
 use rig_units::Bytes;
 
 /// What of a capture to disk is kept; the same for a run and for streams by hand.
@@ -33,11 +33,11 @@ pub enum CaptureKind {
 
 impl CaptureKind {
     /// The same as the capture knows it.
-    pub const fn kind(self) -> Kind {
+    pub const fn kind(self) -> FrameKind {
         match self {
-            CaptureKind::Pfc => Kind::Pfc,
-            CaptureKind::Data => Kind::Data,
-            CaptureKind::Other => Kind::Other,
+            CaptureKind::Pfc => FrameKind::Pfc,
+            CaptureKind::Data => FrameKind::Data,
+            CaptureKind::Other => FrameKind::Other,
         }
     }
 }

@@ -14,7 +14,7 @@ use rig_generator::clock::Wall;
 use rig_generator::port::{Config, Port, RealTime};
 use rig_lab::{Kind, Lab, Profile, RedisAt, Transport, read};
 use rig_reports::Exit;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufReader};
 use std::path::Path;
 use std::thread;
@@ -229,6 +229,7 @@ fn mutated(profile: Profile, mutate: &[String]) -> Result<Profile, Bad> {
         transport: Transport::Virtual,
         controls: BTreeMap::new(),
         redis: BTreeMap::new(),
+        disposable: BTreeSet::new(),
         cable_cm: 0,
         duts: vec![profile],
     };

@@ -10,6 +10,7 @@ mod headroom;
 mod latency;
 mod loss;
 mod macsec;
+mod margin;
 mod np;
 mod pause;
 mod pfc;

@@ -11,7 +11,7 @@ pub use told::Told;
 
 use crate::cli::{CaptureFlags, CaptureKind};
 use nix::sys::statvfs::statvfs;
-use rig_capture::deep::{CHUNKS, Interface, Kind, Limit, Only, Pool, Settings};
+use rig_capture::deep::{CHUNKS, FrameKind, Interface, Limit, Only, Pool, Settings};
 use rig_units::Bytes;
 use std::path::Path;
 
@@ -29,7 +29,8 @@ pub struct Keeps {
 impl Keeps {
     /// What the flags ask for, of captures on the disk that `place` is on.
     pub fn of(flags: &CaptureFlags, place: &Path) -> Keeps {
-        let kinds: Vec<Kind> = flags.capture_only.iter().copied().map(CaptureKind::kind).collect();
+        let kinds: Vec<FrameKind> =
+            flags.capture_only.iter().copied().map(CaptureKind::kind).collect();
         let (limit, most) = match (flags.capture_limit, free(place)) {
             (Some(most), _) => (Limit::of(most), most.to_string()),
             // Results and the rest of the machine need the disk, too.

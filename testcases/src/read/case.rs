@@ -2,7 +2,7 @@
 
 use super::dut::{Families, configure, dut};
 use super::found::found;
-use super::group::{Group, Kind, group};
+use super::group::{Group, GroupKeys, group};
 use super::known::known;
 use super::measure::{Traffic, measure};
 use super::names::Names;
@@ -60,20 +60,21 @@ const KEYS: [&str; 21] = [
     "kills",
 ];
 
-const STREAM: Kind<Stream> = Kind { part: "streams", keys: traffic::STREAM, read: traffic::stream };
-const TO_NIC: Kind<Stream> = Kind {
+const STREAM: GroupKeys<Stream> =
+    GroupKeys { part: "streams", keys: traffic::STREAM, read: traffic::stream };
+const TO_NIC: GroupKeys<Stream> = GroupKeys {
     part: "streams",
     keys: &[
         "from", "class", "kind", "ecn", "size", "every", "rate", "count", "psn", "of", "address",
     ],
     read: nic::stream,
 };
-const FLOW: Kind<Flow> = Kind {
+const FLOW: GroupKeys<Flow> = GroupKeys {
     part: "flows",
     keys: &["nic", "to", "class", "verb", "message", "mtu", "count", "psn", "address"],
     read: nic::flow,
 };
-const STORM: Kind<Storm> = Kind {
+const STORM: GroupKeys<Storm> = GroupKeys {
     part: "storms",
     keys: &["from", "classes", "quanta", "refresh", "every", "macsec"],
     read: traffic::storm,
@@ -257,7 +258,7 @@ impl<'w> Reading<'w, '_> {
         found(&self.blocks("found"), own.as_ref(), &self.context.pattern, &set)
     }
 
-    fn group<T>(&self, kind: &Kind<T>, places: &mut Places) -> Group<T> {
+    fn group<T>(&self, kind: &GroupKeys<T>, places: &mut Places) -> Group<T> {
         let setup = self.context.setup.as_ref().and_then(|setup| setup.get(kind.part));
         group(kind, setup.as_ref(), self.fields.get(kind.part).as_ref(), places)
     }

@@ -20,7 +20,7 @@ pub(super) struct Group<T> {
 }
 
 /// One kind of sender: the key of its block, the keys of its fields, and how one is read.
-pub(super) struct Kind<T> {
+pub(super) struct GroupKeys<T> {
     pub(super) part: &'static str,
     pub(super) keys: &'static [&'static str],
     pub(super) read: fn(&str, &Fields<'_>) -> Option<Named<T>>,
@@ -28,7 +28,7 @@ pub(super) struct Kind<T> {
 
 /// Reads the block of the setup and that of the case; the case's keys stand over the setup's of the same name.
 pub(super) fn group<'w, T>(
-    kind: &Kind<T>,
+    kind: &GroupKeys<T>,
     setup: Option<&At<'w>>,
     own: Option<&At<'w>>,
     places: &mut Places,

@@ -15,7 +15,7 @@ const WIDTH: usize = 90;
 
 /// Places of one kind that differ.
 #[derive(Debug)]
-struct Kind {
+struct Unlike {
     count: usize,
     /// The first of them, in words.
     first: String,
@@ -27,7 +27,7 @@ pub(super) struct Differences {
     /// Cases that there are now.
     cases: usize,
     /// By case, and by the keys that lead there.
-    unlike: BTreeMap<String, BTreeMap<String, Kind>>,
+    unlike: BTreeMap<String, BTreeMap<String, Unlike>>,
 }
 
 impl Differences {
@@ -77,7 +77,7 @@ impl Differences {
                 let of_case = self.unlike.entry(case.to_owned()).or_default();
                 let first = || {
                     let at = if place.is_empty() { String::new() } else { format!("at {place} ") };
-                    Kind { count: 0, first: format!("{at}was {}, is {}", told(was), told(is)) }
+                    Unlike { count: 0, first: format!("{at}was {}, is {}", told(was), told(is)) }
                 };
                 let kind = if kind.is_empty() { "all of it" } else { kind };
                 of_case.entry(kind.to_owned()).or_insert_with(first).count += 1;
@@ -150,7 +150,7 @@ impl fmt::Display for Differences {
         write!(f, "other results in {places} of {of}")?;
         for (case, kinds) in self.unlike.iter().take(SHOWN) {
             write!(f, "\n  {case}")?;
-            for (name, Kind { count, first }) in kinds {
+            for (name, Unlike { count, first }) in kinds {
                 let times = if *count == 1 { String::new() } else { format!(", {count} times") };
                 write!(f, "\n    {name}{times}: {first}")?;
             }

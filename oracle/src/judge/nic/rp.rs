@@ -25,7 +25,7 @@ pub struct LimiterTrace<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     /// What is wrong.
-    pub kind: Kind,
+    pub kind: PaceFault,
     /// The frame, by index. The one before it, and that which the gap is counted from, show it too.
     pub frame: usize,
     /// The frame that the gap is counted from.
@@ -38,7 +38,7 @@ pub struct Fault {
 
 /// In which way a frame left at the wrong time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum PaceFault {
     /// Before the rate allowed it.
     TooEarly,
     /// Long after the rate allowed it.
@@ -103,11 +103,11 @@ pub fn follow(rp: &Rp, line: PortSpeed, seen: &LimiterTrace<'_>) -> Followed {
         let open = Dur(may.most.0 - may.least.0) + may.blur * 2 + allowance;
         followed.coarsest = coarser(followed.coarsest, Some((open, Dur(want.hi))));
         let kind = if may.is_early(got) {
-            Some(Kind::TooEarly)
+            Some(PaceFault::TooEarly)
         } else if seen.allowance.is_some() && may.is_late(got, allowance) {
-            Some(Kind::TooLate)
+            Some(PaceFault::TooLate)
         } else {
-            (!gap.fits).then_some(Kind::Between)
+            (!gap.fits).then_some(PaceFault::Between)
         };
         let fault = |kind| Fault { kind, frame: index + 1, from: gap.from, want, got };
         followed.faults.extend(kind.map(fault));

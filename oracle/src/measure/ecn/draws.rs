@@ -49,7 +49,8 @@ impl Rule {
         let spec = &script.streams[usize::from(stream)];
         let class = class(&declared, spec);
         let (fate, point) = (class.fate(&declared.wred), class.point(&declared.wred));
-        let full = BufferLedger::empty(&declared).first_drop(spec).saturating_sub(1);
+        let full =
+            BufferLedger::span(&declared, |empty| empty.first_drop(spec)).lo.saturating_sub(1);
         Rule { declared, class, fate, point, full }
     }
 

@@ -3,7 +3,7 @@
 use super::super::judge_context::JudgeContext;
 use super::Seen;
 use crate::judge::answers::NOT_MEASURED;
-use crate::judge::nic::rp::{self, Followed, Kind};
+use crate::judge::nic::rp::{self, Followed, PaceFault};
 use crate::spec::nic::gaps::{Off, gaps};
 use crate::spec::nic::real::Real;
 use crate::spec::nic::{forms, pipeline};
@@ -131,7 +131,7 @@ impl Limited {
         followed.faults.retain(|fault| {
             let mut back = self.went_back.iter();
             let waited = back.any(|&index| fault.from < index && index <= fault.frame);
-            fault.kind != Kind::TooLate || !waited
+            fault.kind != PaceFault::TooLate || !waited
         });
         followed
     }

@@ -275,7 +275,7 @@ fn answers(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("cnp.answers", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
         if let Some(spoilt) = spoilt::cnps(&seen) {
-            return Ok(spoilt.read());
+            return spoilt.read(trial);
         }
         let traffic = Traffic::of(&seen);
         let marks = traffic.rule();
@@ -435,7 +435,7 @@ fn format(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("cnp.format", port, judged, |trial| {
         let seen = Seen::of(done, trial, trial.port(port)?);
         if let Some(spoilt) = spoilt::cnps(&seen) {
-            return Ok(spoilt.read());
+            return spoilt.read(trial);
         }
         let np = &seen.nic.np;
         let field = |ecn: Ecn| match ecn {

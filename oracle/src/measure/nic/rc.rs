@@ -212,7 +212,7 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         let end = End::receiver(trial, name)?;
         let seen = Seen::of(done, trial, end.port);
         if let Some(spoilt) = spoilt::answers(&seen, end.connection) {
-            return Ok(spoilt.read());
+            return spoilt.read(trial);
         }
         let (records, packets) = packets(&end, &seen);
         if packets.is_empty() {
@@ -321,7 +321,7 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         let end = End::sender(trial, name)?;
         let seen = Seen::of(done, trial, end.port);
         if let Some(spoilt) = spoilt::data(&seen, end.connection) {
-            return Ok(spoilt.read());
+            return spoilt.read(trial);
         }
         let Resends { records, came_by, naks, refusals, resent } = resends(&end, &seen);
         if end.reads.is_none() && !is_slowed(&seen) {

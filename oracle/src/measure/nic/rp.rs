@@ -7,7 +7,7 @@ use super::super::measurement::{Known, Red, Tells, prediction};
 use super::limited::{Limited, SOURCE};
 use super::{BEHIND, OF_FLOW};
 use crate::Prediction;
-use crate::judge::nic::rp::{self, Kind, Point};
+use crate::judge::nic::rp::{self, PaceFault, Point};
 use crate::spec::nic::forms;
 use crate::verdict::{Curve, CurvePoint};
 use core::cell::Cell;
@@ -119,9 +119,9 @@ fn follows(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let first = followed.faults.first();
         let got = first.map(|fault| {
             let kind = match fault.kind {
-                Kind::TooEarly => "too early",
-                Kind::TooLate => "too late",
-                Kind::Between => "at a rate between those of which one was due",
+                PaceFault::TooEarly => "too early",
+                PaceFault::TooLate => "too late",
+                PaceFault::Between => "at a rate between those of which one was due",
             };
             format!(
                 "{} packets off, the first {kind}: {} after the one it counts from, where {} were due",

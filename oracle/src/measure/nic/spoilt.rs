@@ -2,7 +2,7 @@
 //! else is judged by it.
 
 use super::super::judge_context::TrialReading;
-use super::super::judged::looked;
+use super::super::judged::{Unread, looked};
 use super::{Seen, rc};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -58,14 +58,21 @@ impl Spoilt {
     fn told(&self) -> String {
         let Spoilt { of, all, records, relayed } = self;
         let way = match relayed {
-            true => "left with an ICRC that does not fit, or were spoilt by what stands between",
+            true => "came with an ICRC that does not fit",
             false => "left with an ICRC that does not fit",
         };
         format!("{} of {all} {of} {way}", records.len())
     }
 
     /// That none may be, and that some are.
-    pub(super) fn read(self) -> TrialReading {
+    ///
+    /// # Errors
+    /// Where other devices pass on what the NIC sends: nobody can tell by a frame which of them spoilt it.
+    pub(super) fn read(self, trial: &Trial) -> Result<TrialReading, Unread> {
+        if self.relayed {
+            let why = "the NIC may have sent them so, or a device between spoilt them: no frame says which, and what they say is said to nobody";
+            return Err(trial.doubt(&format!("{}: {why}", self.told())).into());
+        }
         let got = Some(self.told());
         let count = u64::try_from(self.records.len()).unwrap_or(u64::MAX);
         let want = Prediction {
@@ -76,6 +83,6 @@ impl Spoilt {
             source: "IBTA volume 1, 7.8.1 and annex A17",
         };
         let looked = looked(self.all, self.of);
-        TrialReading { span: Span::exactly(count), want, got, records: self.records, looked }
+        Ok(TrialReading { span: Span::exactly(count), want, got, records: self.records, looked })
     }
 }

@@ -4,6 +4,7 @@ use super::seen::named;
 use super::sought::Searched;
 use crate::Prediction;
 use crate::measure::buffer_ledger::BufferLedger;
+use crate::spec::buffer::{Off, Others};
 use crate::spec::{buffer, share};
 use crate::trials::threshold_search::{Event, Stage};
 use rig_capture::{Span, Unit};
@@ -33,7 +34,9 @@ pub(super) fn predicted(
         Event::Xoff if stage.streams.len() > 1 => {
             let specs: Vec<&StreamSpec> =
                 stage.streams.iter().filter_map(|name| named(script, name)).collect();
-            let (lo, hi) = BufferLedger::empty(declared).together(&specs);
+            // The first of them crosses no sooner than if all lay low, and no later than if all lay high.
+            let lo = BufferLedger::span(declared, |empty| empty.together(&specs).0).lo;
+            let hi = BufferLedger::span(declared, |empty| empty.together(&specs).1).hi;
             frames(
                 Span { lo, hi },
                 format!("{} streams grow together by {occ}B a frame: {limit}", specs.len()),
@@ -43,23 +46,27 @@ pub(super) fn predicted(
         Event::Xoff => {
             let fill = BufferLedger::of(declared, script, &before);
             let others = fill.others(spec.from);
-            let n = fill.first_xoff(spec);
+            let n = BufferLedger::span_behind(declared, (script, &before), |fill| {
+                fill.first_xoff(spec)
+            });
             let text = format!(
                 "the first n with {occ}B x n - {} above {limit}, others holding {}B of the pool",
                 buffer.reserved, others.pool
             );
-            frames(Span::exactly(n), text, "F4, F5")
+            frames(n, text, "F4, F5")
         }
         Event::Drop if stage.streams.len() > 1 => {
-            let fill = BufferLedger::empty(declared);
-            let frames_held = fill.first_drop(spec);
+            let held = BufferLedger::span(declared, |empty| empty.first_drop(spec));
             let senders = u64::try_from(stage.streams.len()).unwrap_or(u64::MAX);
-            let (span, text) = overrun(declared, script, spec, senders, frames_held);
-            frames(span, text, "F5, F12")
+            let (least, _) = overrun(declared, script, spec, senders, held.lo);
+            let (most, text) = overrun(declared, script, spec, senders, held.hi);
+            frames(Span { lo: least.lo, hi: most.hi }, text, "F5, F12")
         }
         Event::Drop => {
             let fill = BufferLedger::of(declared, script, &before);
-            let n = fill.first_drop(spec);
+            let n = BufferLedger::span_behind(declared, (script, &before), |fill| {
+                fill.first_drop(spec)
+            });
             let text = if fill.is_lossless(spec.class) {
                 let xoff = fill.first_xoff(spec);
                 format!("XOFF at {xoff}, then headroom of {} in frames of {occ}B", buffer.xoff)
@@ -72,18 +79,30 @@ pub(super) fn predicted(
                     ),
                 }
             };
-            frames(Span::exactly(n), text, "F5")
+            frames(n, text, "F5")
         }
         Event::Xon => {
-            let fill = BufferLedger::empty(declared);
             let stay = before.first().and_then(|name| named(script, name));
             let all = stay.and_then(|stay| stay.count).unwrap_or(0) + spec.count.unwrap_or(0);
-            let n = buffer::xon_after(buffer, spec.size, &fill.others(spec.from), all);
+            // So many made this device pause their sender, and one less did not: that says which of the limits it has.
+            let alone = |off| Others::ALONE.with(off);
+            let leave = |off| buffer::xon_after(buffer, spec.size, &alone(off), all);
+            let own = |off: &Off| buffer::first_xoff(buffer, spec.size, &alone(*off)) == all;
+            let mut leave_of: Vec<u64> = Off::all(buffer).filter(own).filter_map(leave).collect();
+            if leave_of.is_empty() {
+                leave_of = Off::all(buffer).filter_map(leave).collect();
+            }
+            let n = Span {
+                lo: leave_of.iter().copied().min().unwrap_or(0),
+                hi: leave_of.iter().copied().max().unwrap_or(0),
+            };
             let text = format!(
-                "of {all} frames of {occ}B so many leave that the rest is within max({}, limit - {}), the headroom empty",
-                buffer.xon, buffer.xon_offset
+                "of {all} frames of {occ}B so many leave that the rest is within max({}, limit - {}){}, the headroom empty",
+                buffer.xon,
+                buffer.xon_offset,
+                margin_text(declared)
             );
-            frames(Span::exactly(n.unwrap_or(0)), text, "F4")
+            frames(n, text, "F4")
         }
     }
 }
@@ -117,14 +136,21 @@ fn overrun(
 /// The limit of a lossless group in words.
 fn limit_text(declared: &Switch) -> String {
     let buffer = &declared.buffer;
-    match (buffer.static_th, buffer.port_dynamic_th) {
+    let limit = match (buffer.static_th, buffer.port_dynamic_th) {
         (Some(fixed), _) => fixed.to_string(),
         (None, Some(port)) => format!(
             "2^{} x what is left of the port's 2^{port} x what is left of {}",
             buffer.dynamic_th, buffer.pool
         ),
         (None, None) => format!("2^{} x what is left of {}", buffer.dynamic_th, buffer.pool),
-    }
+    };
+    limit + &margin_text(declared)
+}
+
+/// What the declared margin adds to a threshold, in words.
+fn margin_text(declared: &Switch) -> String {
+    let margin = declared.buffer.margin.map(|cells| format!(", give or take {cells} cells"));
+    margin.unwrap_or_default()
 }
 
 fn frames(span: Span, text: String, formula: &'static str) -> Prediction {

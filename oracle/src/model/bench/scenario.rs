@@ -124,6 +124,8 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
             xon_offset: 3_072,
             headroom: HEADROOM,
             headroom_pool: None,
+            margin: 0,
+            seed: 0,
             crossing: buffer::Crossing::Shared,
             voqs: false,
             queue: buffer::Limit::Dynamic(0),

@@ -11,11 +11,22 @@ pub(super) struct Group {
     pub(super) share_peak: u32,
     pub(super) headroom_peak: u32,
     pub(super) limit: Limit,
+    pub(super) off: Off,
+}
+
+/// How many bytes its thresholds lie off what is declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Off {
+    /// Its limit, and its XON with it.
+    pub(super) limit: i32,
+    /// Its XON, beyond that.
+    pub(super) xon: i32,
+    pub(super) headroom: i32,
 }
 
 impl Group {
-    pub(super) const fn new(limit: Limit) -> Group {
-        Group { used: 0, headroom: 0, share_peak: 0, headroom_peak: 0, limit }
+    pub(super) const fn new(limit: Limit, off: Off) -> Group {
+        Group { used: 0, headroom: 0, share_peak: 0, headroom_peak: 0, limit, off }
     }
 
     /// The part that is charged to the pool.
@@ -52,14 +63,16 @@ pub(super) struct Queue {
     pub(super) used: u64,
     pub(super) peak: u64,
     pub(super) limit: Limit,
+    /// How far its limit lies off.
+    pub(super) off: i32,
     /// The part of it that is in headroom: none, in a buffer that does right.
     pub(super) headroom: u32,
     pub(super) frames: u32,
 }
 
 impl Queue {
-    pub(super) const fn new(limit: Limit) -> Queue {
-        Queue { used: 0, peak: 0, limit, headroom: 0, frames: 0 }
+    pub(super) const fn new(limit: Limit, off: i32) -> Queue {
+        Queue { used: 0, peak: 0, limit, off, headroom: 0, frames: 0 }
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! Thresholds of a buffer, and how the buffer may depart from them.
 
 use super::limit::{Limit, scaled};
+use crate::model::chance;
 use rig_lab::BufferFaults;
 
 /// Thresholds of the buffer, the same on every port.
@@ -31,6 +32,10 @@ pub struct Config {
     pub headroom: u32,
     /// Bytes of headroom of all groups together; without it each has its own.
     pub headroom_pool: Option<u64>,
+    /// By how many bytes each limit and each headroom may lie off, either way.
+    pub margin: u32,
+    /// What those follow from.
+    pub seed: u64,
     /// Where the frame is charged that makes a group cross its limit.
     pub crossing: Crossing,
     /// Reserve and limit of lossless traffic are those of virtual output queues, not of ingress groups.
@@ -84,6 +89,20 @@ impl Config {
         }
     }
 
+    /// How far one of its thresholds lies off, in bytes: another for each `name` and `index`, each of a whole number of cells as likely.
+    pub(super) fn off(&self, name: [u8; 8], index: usize) -> i32 {
+        let cell = self.cell.max(1);
+        let most = u64::from(self.margin / cell);
+        if most == 0 {
+            return 0;
+        }
+        let index = u64::try_from(index).unwrap_or(u64::MAX);
+        let word = chance::draw(chance::stream(self.seed, name), index);
+        let drawn = (u128::from(word) * u128::from(2 * most + 1)) >> 64;
+        let cells = i64::try_from(drawn).unwrap_or(0) - i64::try_from(most).unwrap_or(0);
+        i32::try_from(cells * i64::from(cell)).unwrap_or(0)
+    }
+
     /// The limit of a group while `left` is left of the pool and the groups of its port share `port_share`.
     #[inline]
     pub(super) const fn limit(&self, of: Limit, left: u64, port_share: u64) -> u64 {
@@ -95,9 +114,10 @@ impl Config {
 
     /// Whether `size` more goes into headroom, for a group or queue that has `held` there, while all have `all`.
     #[inline]
-    pub(super) fn has_headroom(&self, held: u32, size: u32, all: u64) -> bool {
+    pub(super) fn has_headroom(&self, held: u32, size: u32, all: u64, off: i32) -> bool {
         let fits = |pool| all + u64::from(size) <= pool;
-        held + size <= self.headroom && self.headroom_pool.is_none_or(fits)
+        held + size <= self.headroom.saturating_add_signed(off)
+            && self.headroom_pool.is_none_or(fits)
     }
 }
 

@@ -20,6 +20,12 @@ impl Limit {
     }
 }
 
+/// A limit that lies so far off.
+#[inline]
+pub(super) fn off_by(limit: u64, off: i32) -> u64 {
+    limit.saturating_add_signed(off.into())
+}
+
 /// 2^k times `bytes`, cut to whole bytes. Beyond 2^16 every limit is the whole pool anyway.
 #[inline]
 pub(super) const fn scaled(bytes: u64, k: i8) -> u64 {

@@ -21,6 +21,8 @@ const CONFIG: Config = Config {
     xon_offset: 3_000,
     headroom: 20_000,
     headroom_pool: None,
+    margin: 0,
+    seed: 0,
     crossing: Crossing::Headroom,
     voqs: false,
     queue: Limit::Dynamic(0),

@@ -13,8 +13,10 @@
 //! Left out: a limit of the port as a whole, credits between egress and ingress, memory beside the chip that is slower than
 //! the ports. What a group shows as its share of the pool counts what is reserved for its queues.
 
+use super::limit::off_by;
 use super::{Admission, Buffer, Config, Crossing, Limit, Place};
 use crate::model::packet::{CLASSES, slot};
+use core::array;
 
 /// All queues, and what every ingress port has in each.
 #[derive(Debug, Clone)]
@@ -35,6 +37,8 @@ struct Voq {
     /// Senders that were told to pause because of it.
     told: u32,
     limit: Limit,
+    /// How far that lies off, and beyond it where the queue is to go on.
+    off: [i32; 2],
 }
 
 /// What one ingress port has in one queue.
@@ -46,10 +50,17 @@ struct Part {
 }
 
 impl Voqs {
-    pub(super) fn new(limit: Limit, ports: usize) -> Voqs {
-        let empty = Voq { used: 0, headroom: 0, told: 0, limit };
+    pub(super) fn new(config: &Config, ports: usize) -> Voqs {
+        let empty = |index| Voq {
+            used: 0,
+            headroom: 0,
+            told: 0,
+            limit: config.group,
+            off: [config.off(*b"mmu-voq.", index), config.off(*b"mmu-voqx", index)],
+        };
+        let queues = |port| array::from_fn(|class| empty(port * CLASSES + class));
         Voqs {
-            queues: vec![[empty; CLASSES]; ports],
+            queues: (0..ports).map(queues).collect(),
             parts: vec![Part::default(); ports * ports * CLASSES],
             ports,
         }
@@ -94,9 +105,14 @@ impl Voq {
         self.used.saturating_sub(reserved) as u64
     }
 
+    fn limit_at(&self, left: u64) -> u64 {
+        off_by(self.limit.of(left), self.off[0])
+    }
+
     fn resumes(&self, config: &Config, left: u64) -> bool {
-        let falling = self.limit.of(left).saturating_sub(config.xon_offset);
-        self.headroom == 0 && self.share(config.reserved) <= falling.max(config.xon)
+        let falling = self.limit_at(left).saturating_sub(config.xon_offset);
+        let xon = off_by(falling.max(config.xon), self.off[1]);
+        self.headroom == 0 && self.share(config.reserved) <= xon
     }
 }
 
@@ -114,15 +130,20 @@ impl Buffer {
         let (before, share) = (queue.share(config.reserved), after.share(config.reserved));
         let part = share - before;
         let fits = part <= left;
-        let within = fits && share <= queue.limit.of(left - part);
+        let within = fits && share <= queue.limit_at(left - part);
         let over = !within || queue.headroom != 0;
         // The crossing frame goes to the pool once: the queue was within its limit when it arrived.
-        let crosses = fits && queue.headroom == 0 && before <= queue.limit.of(left);
+        let crosses = fits && queue.headroom == 0 && before <= queue.limit_at(left);
         if within || (crosses && config.crossing == Crossing::Shared) {
             queue.used = after.used;
             group.take(size, 0);
             pools.ingress.charge(part);
-        } else if config.has_headroom(group.headroom, size, pools.headroom.used()) {
+        } else if config.has_headroom(
+            group.headroom,
+            size,
+            pools.headroom.used(),
+            group.off.headroom,
+        ) {
             queue.headroom += size;
             voqs.part(place.from, place.to, place.class).headroom += size;
             group.take_headroom(size);

@@ -55,6 +55,7 @@ impl Switched {
     ) -> (Switched, Vec<CableEnd>) {
         let mut config = config(configured, &running, &faults);
         config.wred.seed = seed;
+        config.buffer.seed = seed;
         config.mac.seed = seed;
         config.mac.clock = clock;
         config.ports.truncate(ports.into());

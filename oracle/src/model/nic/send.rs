@@ -30,7 +30,8 @@ impl Nic {
     /// The frame that was chosen, as it begins to leave.
     #[inline]
     pub(crate) fn begin(&mut self, choice: Choice) -> Option<&Packet> {
-        if let Some(every) = self.config.faults.rc.icrc_wrong {
+        let faults = &self.config.faults.rc;
+        if let Some(every) = faults.icrc_wrong.or(faults.icrc_rarely_wrong) {
             self.spoil(choice, every);
         }
         self.next(choice)

@@ -72,6 +72,8 @@ impl Config {
                 xon_offset: 3_072,
                 headroom: 100_000,
                 headroom_pool: None,
+                margin: 0,
+                seed: 0,
                 crossing: Crossing::Headroom,
                 voqs: false,
                 queue: Limit::Dynamic(0),
@@ -218,6 +220,8 @@ fn declared_buffer(declared: &rig_lab::Buffer, lossless: u8) -> buffer::Config {
         xon_offset: declared.xon_offset.0,
         headroom: narrow(declared.xoff),
         headroom_pool: declared.headroom_pool.map(|bytes| bytes.0),
+        margin: narrow(Bytes(declared.margin())),
+        seed: 0,
         crossing: match declared.crossing {
             rig_lab::Crossing::Headroom => Crossing::Headroom,
             rig_lab::Crossing::Shared => Crossing::Shared,

@@ -1,6 +1,6 @@
 //! When a lossy egress queue starts to drop (F4 and F5 on the egress side).
 
-use super::{alpha, occupied, whole};
+use super::{alpha, occupied, off_by, whole, whole_i};
 use rig_lab::Buffer;
 use rig_units::{Bytes, Dur};
 
@@ -12,14 +12,27 @@ use rig_units::{Bytes, Dur};
 /// left of the lossy pool, the n-th frame is lost when n U > 2^k (L - n U), that is n > 2^k L / ((1 + 2^k) U). A static limit S holds
 /// whatever is left: n U > S.
 pub fn lossy_first_drop(buffer: &Buffer, frame: Bytes, lossy_taken: u64, pool_taken: u64) -> u64 {
+    lossy_first_drop_off(buffer, frame, (lossy_taken, pool_taken), 0)
+}
+
+/// The same of a queue whose limit lies `off` bytes off what is declared: n U > 2^k (L - n U) + off.
+pub fn lossy_first_drop_off(
+    buffer: &Buffer,
+    frame: Bytes,
+    (lossy_taken, pool_taken): (u64, u64),
+    off: i64,
+) -> u64 {
     let size = u128::from(occupied(buffer, frame));
     let left = u128::from(buffer.lossy_pool.0.saturating_sub(lossy_taken));
     let (num, den) = alpha(buffer.lossy_dynamic_th);
     // The pools are below 2^64 and 2^k at most 2^63: the product fits unless both are at their ends.
     let by_limit = match buffer.lossy_static_th {
         // The lossy pool ends, too.
-        Some(limit) => left.min(limit.0.into()) / size,
-        None => left.saturating_mul(num) / (num + den) / size,
+        Some(limit) => left.min(off_by(limit.0.into(), off)) / size,
+        None => {
+            let all = off_by(left.saturating_mul(num), off.saturating_mul(whole_i(den)));
+            (all / (num + den)).min(left) / size
+        }
     };
     let by_pool = u128::from(buffer.pool.0.saturating_sub(pool_taken)) / size;
     whole(by_limit.min(by_pool) + 1)

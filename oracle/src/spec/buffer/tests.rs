@@ -4,7 +4,7 @@ use super::*;
 use rig_capture::Span;
 use rig_units::Dur;
 
-const ALONE: Others = Others { pool: 0, port: 0, headroom: 0 };
+const ALONE: Others = Others::ALONE;
 
 /// As on a Trident: small cells, alpha an eighth, headroom of 796 cells.
 fn broadcom() -> Buffer {

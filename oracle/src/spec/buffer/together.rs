@@ -59,6 +59,7 @@ pub fn together(buffer: &Buffer, frame: Bytes, spread: GroupSpread, others: &Oth
             pool: others.pool.saturating_add(rest(place - 1, groups - 1)),
             port: others.port.saturating_add(rest(ahead, mates)),
             headroom: others.headroom,
+            off: others.off,
         };
         !is_within(buffer, had, &others)
     };

@@ -61,7 +61,7 @@ mod tests {
     use proptest::prelude::*;
     use rig_lab::{Accounting, Crossing};
 
-    const ALONE: Others = Others { pool: 0, port: 0, headroom: 0 };
+    const ALONE: Others = Others::ALONE;
 
     /// Cells of 384 B, a quarter of what is left, 1 MB: as the cases of the catalogue ask for.
     fn deep(crossing: Crossing) -> Buffer {
@@ -97,7 +97,7 @@ mod tests {
     fn a_headroom_that_another_queue_has_used_is_not_there() {
         let buffer = deep(Crossing::Headroom);
         let full = Ahead { queued: 0, headroom: 266 * 1_152 };
-        let others = Others { pool: 173 * 1_152, port: 0, headroom: 266 * 1_152 };
+        let others = Others { pool: 173 * 1_152, headroom: 266 * 1_152, ..ALONE };
         // (1 000 000 - 199 296) / 5 = 160 140 B: 139 frames.
         assert_eq!(first_xoff(&buffer, Bytes(1_024), &others, &full), 140);
         assert_eq!(first_drop(&buffer, Bytes(1_024), &others, &full), 140);
@@ -173,7 +173,7 @@ mod tests {
                 static_th: static_th.map(Bytes), xoff: Bytes(xoff),
                 headroom_pool: headroom_pool.map(Bytes), ..deep(crossing)
             };
-            let outside = Others { pool: taken, port: 0, headroom: 0 };
+            let outside = Others { pool: taken, ..ALONE };
             let (mut queue, mut queued, mut headroom) = (Queue::default(), 0, 0);
             let mut pooled = 0;
             for (from, count) in counts.into_iter().enumerate() {

@@ -23,6 +23,11 @@ fn shifted(bytes: u64, k: i8) -> u64 {
     if k < 0 { bytes >> -k } else { bytes << k }
 }
 
+/// A threshold that lies so far off.
+fn moved(threshold: u64, off: i64) -> u64 {
+    u64::try_from((i128::from(threshold) + i128::from(off)).max(0)).unwrap()
+}
+
 fn size_of(buffer: &Buffer, frame: u64) -> u64 {
     let bytes = frame + buffer.descriptor.0;
     if buffer.cell.0 < 2 {
@@ -42,14 +47,15 @@ impl Group {
 
     fn limit(&self, buffer: &Buffer, others: &Others) -> u64 {
         let left = buffer.pool.0.saturating_sub(others.pool + self.share(buffer));
-        match (buffer.static_th, buffer.port_dynamic_th) {
+        let limit = match (buffer.static_th, buffer.port_dynamic_th) {
             (Some(limit), _) => limit.0,
             (None, None) => shifted(left, buffer.dynamic_th),
             (None, Some(port)) => {
                 let port = shifted(left, port).saturating_sub(others.port + self.share(buffer));
                 shifted(port, buffer.dynamic_th)
             }
-        }
+        };
+        moved(limit, others.off.limit)
     }
 
     fn arrive(&mut self, buffer: &Buffer, size: u64, others: &Others) -> Fate {
@@ -69,7 +75,7 @@ impl Group {
         }
         let pool = buffer.headroom_pool.map_or(u64::MAX, |pool| pool.0);
         let in_pool = others.headroom + self.headroom + size <= pool;
-        if self.headroom + size > buffer.xoff.0 || !in_pool {
+        if self.headroom + size > moved(buffer.xoff.0, others.off.headroom) || !in_pool {
             return Fate::Lost;
         }
         self.headroom += size;
@@ -85,7 +91,7 @@ impl Group {
 
     fn resumes(&self, buffer: &Buffer, others: &Others) -> bool {
         let falling = self.limit(buffer, others).saturating_sub(buffer.xon_offset.0);
-        self.headroom == 0 && self.share(buffer) <= falling.max(buffer.xon.0)
+        self.headroom == 0 && self.share(buffer) <= moved(falling.max(buffer.xon.0), others.off.xon)
     }
 
     fn held(&self, buffer: &Buffer) -> Held {
@@ -126,6 +132,7 @@ prop_compose! {
             xon_offset: Bytes(marks.1),
             xoff: Bytes(xoff),
             headroom_pool: headroom_pool.map(Bytes),
+            margin: None,
             crossing: if shared { Crossing::Shared } else { Crossing::Headroom },
             accounting: Accounting::Ingress,
         }
@@ -137,8 +144,10 @@ prop_compose! {
         pool in prop_oneof![Just(0_u64), 0_u64..6_500],
         of_port in 0_u64..=100,
         headroom in prop_oneof![Just(0_u64), 0_u64..2_600],
+        off in prop_oneof![Just((0_i64, 0, 0)), (-700_i64..700, -700_i64..700, -700_i64..700)],
     ) -> Others {
-        Others { pool, port: pool * of_port / 100, headroom }
+        let off = Off { limit: off.0, xon: off.1, headroom: off.2 };
+        Others { pool, port: pool * of_port / 100, headroom, off }
     }
 }
 
@@ -238,6 +247,7 @@ proptest! {
     fn a_lossy_queue_fills_as_a_walk_fills_it(
         buffer in a_buffer(), frame in 1_u64..200,
         lossy_taken in 0_u64..7_000, pool_taken in 0_u64..7_000,
+        off in prop_oneof![Just(0_i64), -700_i64..700],
     ) {
         let size = size_of(&buffer, frame);
         let mut used = 0;
@@ -246,12 +256,17 @@ proptest! {
             used += size;
             let left = buffer.lossy_pool.0.saturating_sub(lossy_taken + used);
             let limit = match buffer.lossy_static_th {
-                Some(limit) => limit.0.min(buffer.lossy_pool.0.saturating_sub(lossy_taken)),
+                Some(limit) => limit.0,
                 None => shifted(left, buffer.lossy_dynamic_th),
             };
-            used > limit || size > room
+            let fits = used <= buffer.lossy_pool.0.saturating_sub(lossy_taken);
+            used > moved(limit, off) || !fits || size > room
         });
-        let form = lossy_first_drop(&buffer, Bytes(frame), lossy_taken, pool_taken);
+        let taken = (lossy_taken, pool_taken);
+        let form = lossy_first_drop_off(&buffer, Bytes(frame), taken, off);
+        if off == 0 {
+            prop_assert_eq!(form, lossy_first_drop(&buffer, Bytes(frame), taken.0, taken.1));
+        }
         prop_assert_eq!(Some(form), lost);
     }
 
@@ -259,7 +274,7 @@ proptest! {
     fn what_was_counted_gives_back_what_was_configured_and_no_byte_beyond(
         buffer in a_buffer(), others in some_others(), frame in 1_u64..200,
     ) {
-        let frame = Bytes(frame);
+        let (frame, others) = (Bytes(frame), others.with(Off::NONE));
         let n_xoff = first_xoff(&buffer, frame, &others);
         let n_drop = first_drop(&buffer, frame, &others);
         let at = |pool: u64| {
@@ -307,10 +322,11 @@ proptest! {
             xon_offset: Bytes(taken),
             xoff: Bytes(xoff),
             headroom_pool: Some(Bytes(taken)),
+            margin: Some(u32::MAX),
             crossing: if shared { Crossing::Shared } else { Crossing::Headroom },
             accounting: Accounting::Ingress,
         };
-        let (frame, others) = (Bytes(frame), Others { pool: taken, port: taken, headroom: taken });
+        let (frame, others) = (Bytes(frame), Others { pool: taken, port: taken, headroom: taken, ..Others::ALONE });
         let n_xoff = first_xoff(&buffer, frame, &others);
         prop_assert!(n_xoff <= first_drop(&buffer, frame, &others));
         let held = holds(&buffer, frame, &others, n);

@@ -1,6 +1,6 @@
 //! When a group that was paused may go on: the other edge of the hysteresis.
 
-use super::{Filling, Others, least, limit, share_of};
+use super::{Filling, Others, least, limit, off_by, share_of};
 use rig_lab::Buffer;
 use rig_units::Bytes;
 
@@ -20,7 +20,7 @@ pub fn xon_after(buffer: &Buffer, frame: Bytes, others: &Others, n: u64) -> Opti
     let resumes = |frames: u64| {
         let share = share_of(buffer, filling.size, frames);
         let falling = limit(buffer, share, others).saturating_sub(buffer.xon_offset.0.into());
-        u128::from(share) <= falling.max(buffer.xon.0.into())
+        u128::from(share) <= off_by(falling.max(buffer.xon.0.into()), others.off.xon)
     };
     // Without a frame the share is nothing, and that is never above.
     let leave = least(0, pooled, |leave| resumes(pooled - leave)).unwrap_or(pooled);

@@ -11,7 +11,7 @@ use super::rounds::{FORMAT, Rounds};
 use crate::cli::TxArgs;
 use crate::commands::machine::{Awake, Host, Undisturbed};
 use rig_generator::blast::{Blast, blast};
-use rig_generator::flow::{Flow, Kind};
+use rig_generator::flow::{Flow, FlowKind};
 use rig_generator::port::{Config, Port, Transmit};
 use rig_generator::{Fine, Template};
 use rig_units::{Bytes, Dur};
@@ -88,7 +88,8 @@ pub(super) fn run(args: &TxArgs) -> Result<Tx, String> {
     let mut ports = String::new();
     let mut sizes = Vec::new();
     for (size, wanted) in SIZES {
-        let flow = Flow { stamped: size >= STAMPED, ..Flow::between(0, 1, Kind::RoceSend, size) };
+        let flow =
+            Flow { stamped: size >= STAMPED, ..Flow::between(0, 1, FlowKind::RoceSend, size) };
         let mtu = if size.0 > u64::from(MTU) { LONG_MTU } else { MTU };
         let ends = || Ends::of(args.port.as_deref(), args.peer.as_deref(), mtu);
         let checked = check::check(&ends()?, &flow, &clock)?;

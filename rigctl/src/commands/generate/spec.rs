@@ -6,7 +6,7 @@ use crate::commands::input::Bad;
 use core::fmt::Display;
 use core::str::FromStr;
 use rig_frames::psn::Psn;
-use rig_generator::flow::{Flow, Kind};
+use rig_generator::flow::{Flow, FlowKind};
 use rig_generator::{Rhythm, Template};
 use rig_lab::settings::nearest;
 use rig_units::{Bytes, Dur, L1_OVERHEAD, MIN_FRAME, Pace, PortSpeed, Quanta, Rate};
@@ -152,7 +152,7 @@ impl<'a> Words<'a> {
             _ => Err("on or off".to_owned()),
         });
         flow.size = self.quantity("size").unwrap_or(flow.size);
-        if kind == Kind::Cnp {
+        if kind == FlowKind::Cnp {
             // What NICs send them with: network control.
             flow.dscp = values::dscp("48").unwrap_or_default();
         }
@@ -197,20 +197,20 @@ impl<'a> Words<'a> {
         Some(Stream { name, kind, size, template, rhythm, mean, class, start, count, length })
     }
 
-    fn kind(&mut self) -> Kind {
+    fn kind(&mut self) -> FlowKind {
         let asked = ["kind", "pfc", "cnp"].into_iter().filter(|key| self.values.contains_key(key));
         if asked.count() > 1 {
             self.bad.push("want one of `kind`, `pfc` and `cnp`".to_owned());
         }
         if self.values.contains_key("cnp") {
-            return Kind::Cnp;
+            return FlowKind::Cnp;
         }
-        let none = Kind::Pfc { classes: 0, quanta: Quanta(0) };
+        let none = FlowKind::Pfc { classes: 0, quanta: Quanta(0) };
         let pfc = self.get("pfc", none, values::pfc);
         if self.values.contains_key("pfc") {
             return pfc;
         }
-        self.get("kind", Kind::RoceWrite, |text| {
+        self.get("kind", FlowKind::RoceWrite, |text| {
             let found = KINDS.iter().find(|(name, _)| *name == text).map(|(_, kind)| *kind);
             found.ok_or_else(|| {
                 let names = KINDS.map(|(name, _)| name).join(", ");
@@ -220,7 +220,7 @@ impl<'a> Words<'a> {
     }
 
     fn sizes(&mut self, flow: &Flow) {
-        let fixed = matches!(flow.kind, Kind::Cnp | Kind::Pfc { .. });
+        let fixed = matches!(flow.kind, FlowKind::Cnp | FlowKind::Pfc { .. });
         if fixed && self.values.contains_key("size") {
             let size = flow.frame_size();
             self.bad
@@ -241,7 +241,7 @@ impl<'a> Words<'a> {
     }
 
     /// When its frames are due, and their mean gap.
-    fn rhythm(&mut self, kind: Kind, size: Bytes, speed: PortSpeed) -> Option<(Rhythm, Dur)> {
+    fn rhythm(&mut self, kind: FlowKind, size: Bytes, speed: PortSpeed) -> Option<(Rhythm, Dur)> {
         let shape = self.get("rhythm", Shape::Even, values::shape);
         let rate: Option<Rate> = self.quantity("rate");
         let every: Option<Dur> = self.quantity("every");
@@ -264,7 +264,7 @@ impl<'a> Words<'a> {
             }
             (None, Some(every), _) => Some(Pace::every(every)),
             // Twice within the pause, as a storm is held.
-            (None, None, Kind::Pfc { quanta, .. }) if !own && quanta > Quanta(0) => {
+            (None, None, FlowKind::Pfc { quanta, .. }) if !own && quanta > Quanta(0) => {
                 Some(Pace::every((speed.pause(quanta) / 2).max(speed.slot(MIN_FRAME))))
             }
             (None, None, _) => None,
@@ -301,7 +301,7 @@ impl<'a> Words<'a> {
             let class = text.parse().ok().filter(|&class: &u8| class < 8);
             class.ok_or_else(|| "a class from 0 to 7: its pause stops the stream".to_owned())
         });
-        (!matches!(flow.kind, Kind::Pfc { .. })).then_some(class)
+        (!matches!(flow.kind, FlowKind::Pfc { .. })).then_some(class)
     }
 }
 
@@ -313,13 +313,13 @@ impl Stream {
     }
 }
 
-fn name(kind: Kind) -> &'static str {
+fn name(kind: FlowKind) -> &'static str {
     match kind {
-        Kind::Pfc { .. } => "pfc",
-        Kind::RoceWrite => "roce-write",
-        Kind::RoceSend => "roce-send",
-        Kind::Cnp => "cnp",
-        Kind::Udp => "udp",
+        FlowKind::Pfc { .. } => "pfc",
+        FlowKind::RoceWrite => "roce-write",
+        FlowKind::RoceSend => "roce-send",
+        FlowKind::Cnp => "cnp",
+        FlowKind::Udp => "udp",
     }
 }
 

@@ -3,18 +3,18 @@
 use core::str::FromStr;
 use rig_frames::ip::{Dscp, Ecn};
 use rig_frames::roce::Qpn;
-use rig_generator::flow::Kind;
+use rig_generator::flow::FlowKind;
 use rig_units::{Dur, Quanta};
 
 /// Most values that a list goes through.
 const MOST: u32 = 1 << 16;
 
 /// The kinds, by name, but for PFC, which says more.
-pub(super) const KINDS: [(&str, Kind); 4] = [
-    ("roce-write", Kind::RoceWrite),
-    ("roce-send", Kind::RoceSend),
-    ("cnp", Kind::Cnp),
-    ("udp", Kind::Udp),
+pub(super) const KINDS: [(&str, FlowKind); 4] = [
+    ("roce-write", FlowKind::RoceWrite),
+    ("roce-send", FlowKind::RoceSend),
+    ("cnp", FlowKind::Cnp),
+    ("udp", FlowKind::Udp),
 ];
 
 /// What a value should have been.
@@ -72,13 +72,13 @@ pub(super) fn udp_ports(text: &str) -> Result<Vec<u16>, Want> {
 }
 
 /// `3:65535q`, or `3+4:0q` for two classes: what PFC frames say.
-pub(super) fn pfc(text: &str) -> Result<Kind, Want> {
+pub(super) fn pfc(text: &str) -> Result<FlowKind, Want> {
     let want = || "classes and their pause time: 3:65535q, or 3+4:0q to resume both".to_owned();
     let (classes, quanta) = text.split_once(':').ok_or_else(want)?;
     let classes = list(classes, 7).map_err(|_| want())?;
     let quanta = Quanta::from_str(quanta).map_err(|_| want())?;
     let classes = classes.into_iter().fold(0, |all, class| all | 1_u8 << class);
-    Ok(Kind::Pfc { classes, quanta })
+    Ok(FlowKind::Pfc { classes, quanta })
 }
 
 /// When frames are due, but for their rate.
@@ -156,7 +156,7 @@ mod tests {
     fn marks_and_pauses_are_read() {
         assert_eq!(ecn("ect0+ce"), Ok(vec![Ecn::Ect0, Ecn::Ce]));
         assert!(ecn("ect2").is_err());
-        assert_eq!(pfc("3+4:9q"), Ok(Kind::Pfc { classes: 0b1_1000, quanta: Quanta(9) }));
+        assert_eq!(pfc("3+4:9q"), Ok(FlowKind::Pfc { classes: 0b1_1000, quanta: Quanta(9) }));
         for wrong in ["3", "8:1q", "3:65536q", ":1q", "3:1"] {
             assert!(pfc(wrong).is_err(), "{wrong}");
         }

@@ -1,7 +1,9 @@
 //! NICs that stand behind other devices: what those take is no excuse for them, and nothing that they are called faulty for.
 
 use super::given::{Ran, Word};
+use rig_capture::{Dir, What};
 use rig_lab::{Mutation, Profile, Setting};
+use rig_testcases::RoceKind;
 
 const NIC: &str = "behind-a-switch-nic";
 
@@ -64,4 +66,35 @@ fn a_nic_that_cuts_otherwise_is_found_behind_a_switch() {
     }
     departs("rate.cut", "nic.rp.initial_alpha=x0.9");
     departs("rate.reaction", "nic.rp.latency=x1.5");
+}
+
+#[test]
+fn what_a_switch_may_have_spoilt_is_not_laid_at_the_nics_door() {
+    let text = "    between: {delay: 500ns}
+    flows: {sender: {nic: p1, to: p2, class: 3, verb: write, message: 16KiB, mtu: 1024B, count: 6}}
+    steps: [{at: 0us, start: sender}]
+    length: 100us
+    trials: 1
+    measure: [{rc.sender: {flow: sender}}, {rc.receiver: {flow: sender}}]
+";
+    let said = |device: &'static str| {
+        let ran = Ran::of(device, text);
+        assert_eq!(ran.as_seen().wrong(), "", "{device}");
+        ran.changed(|seen| {
+            for (port, of_data) in [(0, true), (1, false)] {
+                let is = |kind| matches!(kind, RoceKind::Data { .. }) == of_data;
+                let one = seen.roce(port, Dir::Rx, is)[7];
+                let What::Roce(roce) = &mut seen.observation.records[one].what else { return };
+                roce.corrupt = true;
+            }
+        })
+    };
+    let [alone, behind] = ["gen2-to-gen2", "between-two-switches-nics"].map(said);
+    for (measure, of) in [("rc.sender", "1 of 96 packets of data"), ("rc.receiver", "1 of 96 ans")]
+    {
+        assert!(alone.fails(measure), "{}", alone.wrong());
+        assert!(!behind.fails(measure), "{}", behind.wrong());
+        assert!(behind.wrong().contains(of), "{}", behind.wrong());
+    }
+    assert_eq!(behind.wrong().matches("or a device between spoilt them").count(), 2);
 }

@@ -59,7 +59,7 @@ fn a_frame_off_by_more_than_a_device_rounds_is_a_fault_and_within_the_stamps_it_
         let faults = follow(&rp(), LINE, &seen).faults;
         faults.iter().map(|fault| (fault.kind, fault.frame)).collect::<Vec<_>>()
     };
-    for (kind, way) in [(Kind::TooEarly, -1), (Kind::TooLate, 1)] {
+    for (kind, way) in [(PaceFault::TooEarly, -1), (PaceFault::TooLate, 1)] {
         // The gap is whole picoseconds, rounded up or down.
         assert_eq!(faults(way, Dur::ZERO), []);
         assert_eq!(faults(2 * way, Dur::ZERO), [(kind, 40)]);
@@ -74,7 +74,7 @@ fn a_sender_with_nothing_to_send_is_late_only_where_that_is_not_allowed() {
     let seen =
         |allowance| LimiterTrace { cnps: &[], frames: &frames, off: Off::default(), allowance };
     assert_eq!(follow(&rp(), LINE, &seen(None)).faults, []);
-    assert_eq!(follow(&rp(), LINE, &seen(Some(Dur(918_399)))).faults[0].kind, Kind::TooLate);
+    assert_eq!(follow(&rp(), LINE, &seen(Some(Dur(918_399)))).faults[0].kind, PaceFault::TooLate);
     assert_eq!(follow(&rp(), LINE, &seen(Some(Dur(918_400)))).faults, []);
 }
 
@@ -248,12 +248,12 @@ fn a_rate_between_that_of_a_cut_and_that_of_none_is_that_of_neither() {
         (faults.next().map(|fault| fault.kind), followed.otherwise)
     };
     for (gap, kind, otherwise) in [
-        (159_980, Some(Kind::TooEarly), 0),
+        (159_980, Some(PaceFault::TooEarly), 0),
         (159_981, None, 1),
         (160_020, None, 1),
-        (160_021, Some(Kind::Between), 0),
-        (240_000, Some(Kind::Between), 0),
-        (319_964, Some(Kind::Between), 0),
+        (160_021, Some(PaceFault::Between), 0),
+        (240_000, Some(PaceFault::Between), 0),
+        (319_964, Some(PaceFault::Between), 0),
         (319_965, None, 0),
         (320_000, None, 0),
     ] {

@@ -293,7 +293,9 @@ fn icrc_wrong_spoils_one_in_so_many_of_whatever_leaves() {
     };
     let third = [false, false, true, false, false, true];
     for kind in [Kind::Data, Kind::Ack] {
-        assert_eq!(both("icrc_wrong:3", spoilt(kind)), [vec![false; 6], third.to_vec()]);
+        for deviation in ["icrc_wrong:3", "icrc_rarely_wrong:3"] {
+            assert_eq!(both(deviation, spoilt(kind)), [vec![false; 6], third.to_vec()]);
+        }
     }
     assert_eq!(both("icrc_wrong:1", spoilt(Kind::Cnp)), [vec![false], vec![true]]);
 }

@@ -1,7 +1,7 @@
 //! One burst of paced frames through the rig's own pacer, and what the other end saw of it.
 
 use super::super::ends::Ends;
-use rig_generator::flow::{Flow, Kind};
+use rig_generator::flow::{Flow, FlowKind};
 use rig_generator::port::{Config, Mono, Port, Receive, StampedBy};
 use rig_generator::{
     Clock, Departure, Fine, Job, Lane, Obeys, Pacer, Rhythm, Sender, Spread, Stall, Template,
@@ -61,7 +61,7 @@ impl Rig {
         let lanes = vec![Lane::new(tx, rx, sender, false)];
         let pacer = Pacer { clock, lanes, awake: Dur::ZERO };
         let mut rig = Rig { pacer, far, port: format!("{caps}, one call a frame"), next: 0 };
-        let flow = Flow::between(0, 1, Kind::RoceSend, Bytes(64));
+        let flow = Flow::between(0, 1, FlowKind::RoceSend, Bytes(64));
         rig.assign(STREAM, flow.template().map_err(|error| error.to_string())?);
         Ok(rig)
     }
