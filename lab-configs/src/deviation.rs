@@ -6,6 +6,7 @@ use crate::Part;
 mod buffer;
 mod clock;
 mod macsec;
+mod nic_pfc;
 mod np;
 mod pfc;
 mod pfcwd;
@@ -20,6 +21,7 @@ mod wred;
 pub use buffer::BufferFaults;
 pub use clock::ClockFaults;
 pub use macsec::MacsecFaults;
+pub use nic_pfc::NicPfcFaults;
 pub use np::NpFaults;
 pub use pfc::PfcFaults;
 pub use pfcwd::PfcwdFaults;
@@ -95,6 +97,8 @@ pub struct NicFaults {
     pub rp: RpFaults,
     /// Of its reliable connections.
     pub rc: RcFaults,
+    /// Of its port, as it obeys PFC.
+    pub pfc: NicPfcFaults,
     /// Of the software that shares it.
     pub rdma_router: RdmaRouterFaults,
 }
@@ -105,6 +109,7 @@ impl NicFaults {
         np: NpFaults::NONE,
         rp: RpFaults::NONE,
         rc: RcFaults::NONE,
+        pfc: NicPfcFaults::NONE,
         rdma_router: RdmaRouterFaults::NONE,
     };
 }
@@ -138,6 +143,7 @@ impl DeviceFaults {
                 Part::Np => faults.nic.np.switch_on(name, value),
                 Part::Rp => faults.nic.rp.switch_on(name, value),
                 Part::Rc => faults.nic.rc.switch_on(name, value),
+                Part::NicPfc => faults.nic.pfc.switch_on(name, value),
                 Part::RdmaRouter => faults.nic.rdma_router.switch_on(name, value),
                 Part::Clock => faults.clock.switch_on(name, value),
             }
@@ -160,6 +166,7 @@ impl Part {
             Part::Np => NpFaults::ROWS,
             Part::Rp => RpFaults::ROWS,
             Part::Rc => RcFaults::ROWS,
+            Part::NicPfc => NicPfcFaults::ROWS,
             Part::RdmaRouter => RdmaRouterFaults::ROWS,
             Part::Clock => ClockFaults::ROWS,
         }

@@ -4,7 +4,9 @@
 
 use crate::declared::RdmaRouter;
 use crate::field::{Absent, Field, Holds};
-use crate::{Buffer, Declared, Kind, Macsec, Nic, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp, Scheduler};
+use crate::{
+    Buffer, Declared, Kind, Macsec, Nic, NicPfc, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp, Scheduler,
+};
 use crate::{Switch, Watermark, Wred};
 
 /// The fields of one part, or of one part of a part.
@@ -37,11 +39,13 @@ pub const SECTIONS: &[Fieldset] = &[
     shared("nic.rp", Rp::FIELDS),
     shared("nic.rc", Rc::FIELDS),
     shared("nic.receive", Receive::FIELDS),
+    shared("nic.pfc", NicPfc::FIELDS),
     Fieldset { may_be_off: true, ..nic("peer", Nic::FIELDS) },
     nic("peer.np", Np::FIELDS),
     nic("peer.rp", Rp::FIELDS),
     nic("peer.rc", Rc::FIELDS),
     nic("peer.receive", Receive::FIELDS),
+    nic("peer.pfc", NicPfc::FIELDS),
     Fieldset { kinds: &[Kind::RdmaRouter], ..nic("rdma_router", RdmaRouter::FIELDS) },
 ];
 

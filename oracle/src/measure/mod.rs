@@ -113,6 +113,9 @@ static ALL: &[&Known] = &[
     &nic::rates::BURSTS,
     &nic::rc::SENDER,
     &nic::class::CLASS,
+    &nic::pause::STOPS,
+    &nic::pause::GOES_ON,
+    &nic::pause::SENDS_ON,
     &rdma_router::RATE,
     &rdma_router::HANDOVER,
 ];

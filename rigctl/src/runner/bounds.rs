@@ -11,6 +11,7 @@ mod latency;
 mod loss;
 mod macsec;
 mod margin;
+mod nic_pause;
 mod np;
 mod pause;
 mod pfc;

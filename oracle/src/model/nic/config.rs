@@ -33,7 +33,7 @@ pub struct Config {
 impl Config {
     /// The NIC as a profile declares it.
     pub const fn declared(nic: &rig_lab::Nic) -> Config {
-        let rig_lab::Nic { generation: _, np, rp, rc, receive } = nic;
+        let rig_lab::Nic { generation: _, np, rp, rc, receive, pfc: _ } = nic;
         Config {
             np: *np,
             rp: *rp,

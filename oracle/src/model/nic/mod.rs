@@ -16,6 +16,7 @@ mod np;
 #[cfg(feature = "ns3")]
 pub mod ns3_dcqcn;
 mod pair;
+mod pfc;
 mod polling;
 mod port;
 mod process;
@@ -31,6 +32,7 @@ mod table;
 pub use config::Config;
 pub use counters::Counters;
 pub use flow::{Flow, Verb};
+pub(crate) use pfc::Departs;
 pub(crate) use port::Port;
 
 use super::chance::{self, Draws};
