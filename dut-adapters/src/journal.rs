@@ -101,6 +101,18 @@ impl Journal {
         self.book().strike(numbers);
     }
 
+    /// Notes of a change that it was read back as it was written: what stands there otherwise, from now on, is of another hand.
+    pub fn stands(&self, number: Number) {
+        let mut book = self.book();
+        if let Some(change) = book.outstanding.get_mut(&number) {
+            change.stands();
+        }
+        if let Some((_, file)) = &mut book.file {
+            // Without the line the change is undone whatever stands there.
+            let _unsaid = file.write_all(Line::Stands(number).text().as_bytes());
+        }
+    }
+
     /// Undoes whatever is outstanding, the last change first, for a process that ends now: whoever is about to change
     /// something waits for that end. What could not be undone stays written, and is told.
     pub fn close(&self) -> Vec<String> {

@@ -210,11 +210,36 @@ fn a_folder_says_what_its_text_says_and_nothing_outside_it_is_read() {
 #[test]
 fn what_cannot_be_read_is_told_with_its_path_and_what_would_be() {
     let told = |text: &str| Said::told("host.txt", text).map(|said| nics(&said, Some("mlx5_0")));
-    let odd = told("hello\n").map(drop);
-    assert!(odd.is_err_and(|why| why.starts_with("host.txt:1: `hello` begins nothing that a host says")));
+    const HEAD: &str = "# rigctl dut nic --raw\n";
+    const END: &str = "# end of rigctl dut nic --raw\n";
+    let whole = |text: &str| format!("{HEAD}{text}{END}");
+    let unread = |text: &str| Said::told("host.txt", text).map(drop).expect_err("not whole");
+    let odd = unread(&whole("hello\n"));
+    assert!(odd.starts_with("host.txt:2: `hello` begins nothing that a host says"), "{odd}");
+    assert_eq!(
+        unread(""),
+        "host.txt: it has no line `# rigctl dut nic --raw`: it says nothing: does a shell answer there?"
+    );
+    assert!(unread("Last login: today\n").ends_with("it begins with `Last login: today`"));
+    // A copy that broke off, in the middle of a number; and two hosts in one file.
+    let cut = &MLX5[..MLX5.find("2210\n").expect("a count") + 2];
+    assert!(unread(cut).contains(": it is cut short: no line `# end of"), "{}", unread(cut));
+    let two = format!("{MLX5}{BNXT}");
+    assert!(unread(&two).ends_with(": another host begins here: a file is of one"));
+    assert!(
+        unread(&format!("{cut}\n{BNXT}"))
+            .ends_with("another host begins here, where one has not ended")
+    );
+    let twice = unread(&whole("F /a\n\t1\nF /a\n\t2\n"));
+    assert_eq!(twice, "host.txt:4: /a is told a second time");
+    // What a login shell prints around it is none of it, nor is a line of ethtool that nobody asks for.
+    let odd_line = "\t     rx_prio3_pause: 370\n";
+    let loud = MLX5.replace(odd_line, &format!("\t     rx_discards_phy_rate: N/A\n{odd_line}"));
+    assert_ne!(loud, MLX5);
+    assert_eq!(only(&format!("Welcome to server7\n{loud}logout\n")), only(MLX5));
     let odd =
         |text: &str| told(text).expect("lines of a host").expect_err("no counters").join("\n");
-    let none = odd("# nothing\n");
+    let none = odd(&whole("# nothing\n"));
     assert!(
         none.starts_with("host.txt: /sys/class/infiniband: no RDMA device\n   = want: "),
         "{none}"

@@ -8,10 +8,17 @@ use std::process::Command;
 
 const MLX5: &str = include_str!("../../dut-adapters/testdata/host/mlx5.txt");
 
-/// `ssh` that leads to the shell of the host. Its last argument is what the other end is to run.
+/// `ssh` that leads to the shell of the host. Its last argument is what the other end is to run. Where there is a file `lost`, the line breaks
+/// once 40 is written, of which the driver makes 39.
 const SSH: &str = r#"#!/bin/sh
 for last; do :; done
-cd DESK/host && PATH="$PWD/bin:$PATH" && export PATH && exec $last
+cd DESK/host && PATH="$PWD/bin:$PATH" && export PATH || exit
+[ -e lost ] || exec $last
+[ ! -s lost ] || exit 255
+script=$(cat)
+case "$script" in *40*) at=39 ;; *) at= ;; esac
+printf '%s\n' "$script" | $last
+[ -z "$at" ] || { echo "$at" >/sys/class/net/ens1f0np0/ecn/roce_rp/rpg_ai_rate; echo broken >lost; exit 255; }
 "#;
 /// rigctl where the host's folder is `/sys`: it may not make a namespace itself any more.
 const INSIDE: &str = r#"mount --bind "$1/host/sys" /sys && shift && exec "$@""#;
@@ -178,6 +185,20 @@ fn what_is_set_is_read_back_and_put_back_and_what_another_hand_has_set_since_is_
         "{}",
         pfc()
     );
+    // Tried one after the other, and by hand put back to what it was at first: the last is undone first.
+    for last in ["20", "5"] {
+        assert_eq!(set("rpg_ai_rate=10").0, 0);
+        assert_eq!(set(&format!("rpg_ai_rate={last}")).0, 0);
+        let (code, told, _) = rigctl(desk, "restore");
+        assert!(code == 0 && is() == "5", "{}: {told}", is());
+    }
+    // The line is lost between the writing and the reading back, and what the driver made of the value is nobody else's.
+    fs::write(desk.join("host/lost"), "").expect("writable");
+    let (code, _, said) = set("rpg_ai_rate=40");
+    assert!(code == 4 && is() == "39", "{}: {said}", is());
+    fs::remove_file(desk.join("host/lost")).expect("it was there");
+    let (code, told, _) = rigctl(desk, "restore");
+    assert!(code == 0 && is() == "5", "{}: {told}", is());
     // Another hand.
     assert_eq!(set("rpg_ai_rate=10").0, 0);
     fs::write(&rate, "77\n").expect("writable");

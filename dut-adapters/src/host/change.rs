@@ -60,10 +60,14 @@ pub fn set(
         place: one.place.clone(),
         before: one.before.clone(),
         written: one.now.clone(),
+        read_back: false,
     };
     let numbers = journal.note(touched.iter().map(change).collect()).map_err(broken)?;
     for (count, one) in (1..).zip(&touched) {
-        let Err(why) = write(reach, &one.place, &one.now) else { continue };
+        let Err(why) = write(reach, &one.place, &one.now) else {
+            journal.stands(numbers[count - 1]);
+            continue;
+        };
         let mut wrong = vec![format!("{} was not set to {}: {why}", one.name, one.now)];
         // What the driver made of it is nobody else's: also where it is not what was asked for.
         for (one, number) in touched.iter().zip(&numbers).take(count).rev() {

@@ -85,10 +85,7 @@ impl Counted {
     pub(super) fn read(said: &Said, port: &Port<'_>) -> Result<Counted, Vec<String>> {
         let mut counted = Counted::default();
         let mut wrong = Vec::new();
-        let ethtool = Ethtool::read(said, port.net.map(|(net, _)| net)).unwrap_or_else(|why| {
-            wrong.push(why);
-            Ethtool::default()
-        });
+        let ethtool = Ethtool::read(said, port.net.map(|(net, _)| net));
         for (term, what) in TERMS {
             let row = port.driver.map(|driver| driver.rows.iter().find(|row| row.term == term));
             let found = match row {
@@ -103,12 +100,12 @@ impl Counted {
                 Err(why) => wrong.push(why),
             }
         }
-        counted.priorities(port, &ethtool);
+        counted.priorities(port, &ethtool, &mut wrong);
         if wrong.is_empty() { Ok(counted) } else { Err(wrong) }
     }
 
     /// What there is of pauses.
-    fn priorities(&mut self, port: &Port<'_>, ethtool: &Ethtool) {
+    fn priorities(&mut self, port: &Port<'_>, ethtool: &Ethtool, wrong: &mut Vec<String>) {
         let driver = port.net.map_or("", |(_, driver)| driver);
         let pauses = pause_counters::names(driver).unwrap_or([&[], &[]]);
         let mut patterns = vec![
@@ -124,10 +121,13 @@ impl Counted {
             for class in 0..8 {
                 let name = |pattern: &str| pattern.replace("{}", &class.to_string());
                 let own: Vec<String> = names.iter().map(|pattern| name(pattern)).collect();
-                let each = own.iter().map(|own| ethtool.values.get(own).copied());
-                let (false, Some(value)) = (own.is_empty(), each.sum::<Option<u64>>()) else {
-                    continue;
-                };
+                let each: Option<Vec<_>> = own.iter().map(|own| ethtool.values.get(own)).collect();
+                let Some(each) = each.filter(|each| !each.is_empty()) else { continue };
+                let sum = each.into_iter().cloned().sum::<Result<u64, String>>();
+                let value = sum.unwrap_or_else(|odd| {
+                    wrong.push(odd);
+                    0
+                });
                 found = true;
                 let called = format!("ethtool {}", own.join(" + "));
                 self.values.push(Value { term: name(term), what, value, called, but: "" });
@@ -156,9 +156,11 @@ fn one(said: &Said, port: &Port<'_>, ethtool: &Ethtool, row: &Row) -> Result<Fou
     match row.is {
         Where::Never(why) => Ok(Err(why.to_owned())),
         Where::Ethtool(names) => {
-            let found = names.iter().find_map(|name| Some((*ethtool.values.get(*name)?, name)));
+            let found = names.iter().find_map(|name| Some((ethtool.values.get(*name)?, name)));
             Ok(match (found, &ethtool.why_not) {
-                (Some((value, name)), _) => Ok((value, format!("ethtool {name}"), row.but)),
+                (Some((value, name)), _) => {
+                    Ok((value.clone()?, format!("ethtool {name}"), row.but))
+                }
                 (None, Some(why)) => Err(why.clone()),
                 (None, None) => Err(format!("ethtool has no {}", names.join(", "))),
             })
@@ -193,18 +195,16 @@ fn count(text: &str) -> Result<u64, String> {
 /// What `ethtool -S` has printed.
 #[derive(Debug, Default)]
 struct Ethtool {
-    values: BTreeMap<String, u64>,
+    /// What stands behind each name. One that nobody asks for may be anything.
+    values: BTreeMap<String, Result<u64, String>>,
     /// Why there is nothing.
     why_not: Option<String>,
 }
 
 impl Ethtool {
     /// Of that interface.
-    ///
-    /// # Errors
-    /// A line that is none of its lines, with its place.
-    fn read(said: &Said, net: Option<&str>) -> Result<Ethtool, String> {
-        let without = |why: String| Ok(Ethtool { values: BTreeMap::new(), why_not: Some(why) });
+    fn read(said: &Said, net: Option<&str>) -> Ethtool {
+        let without = |why: String| Ethtool { values: BTreeMap::new(), why_not: Some(why) };
         let Some(net) = net else { return without("it has no interface".to_owned()) };
         let path = format!("/ethtool/{net}/statistics");
         let text = match said.entry(&path) {
@@ -222,9 +222,9 @@ impl Ethtool {
                 continue;
             }
             let value = count(value)
-                .map_err(|odd| format!("{}:{number}: {name}: {odd}", said.shown(&path)))?;
+                .map_err(|odd| format!("{}:{number}: {name}: {odd}", said.shown(&path)));
             values.insert(name.trim().to_owned(), value);
         }
-        Ok(Ethtool { values, why_not: None })
+        Ethtool { values, why_not: None }
     }
 }

@@ -12,6 +12,11 @@ const LONGEST: u64 = 1 << 20;
 /// The most bytes that a whole host may say: hundreds of NICs say less.
 pub(super) const MOST: u64 = 64 << 20;
 
+/// The line with which a host begins, and the one with which it ends: what lies between them is whole. What a login shell prints before or
+/// behind it is none of it.
+const HEAD: &str = "# rigctl dut nic --raw";
+const END: &str = "# end of rigctl dut nic --raw";
+
 /// What stands at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Entry {
@@ -59,17 +64,32 @@ impl Said {
     /// why it cannot be read, each after a tab. A file whose text ends with no newline has one more here.
     ///
     /// # Errors
-    /// The line that is none of these.
+    /// The line that is none of these, or what is not whole: a text that is cut short, or one of two hosts.
     pub fn told(from: &str, text: &str) -> Result<Said, String> {
         let mut all = BTreeMap::new();
         let mut lines = (1..).zip(text.lines()).peekable();
-        while let Some((number, line)) = lines.next() {
+        if !lines.by_ref().any(|(_, line)| line == HEAD) {
+            return Err(headless(from, text));
+        }
+        loop {
+            let Some((number, line)) = lines.next() else {
+                let count = text.lines().count();
+                return Err(format!("{from}:{count}: it is cut short: no line `{END}` follows"));
+            };
+            if line == END {
+                break;
+            }
             let odd = || {
                 let begins: String = line.chars().take(60).collect();
                 format!(
                     "{from}:{number}: `{begins}` begins nothing that a host says: F, L or E, a blank, and a path"
                 )
             };
+            if line == HEAD {
+                return Err(format!(
+                    "{from}:{number}: another host begins here, where one has not ended"
+                ));
+            }
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
@@ -89,7 +109,12 @@ impl Said {
                 "E" => Entry::Unread(first),
                 _ => return Err(odd()),
             };
-            all.insert(path.to_owned(), entry);
+            if all.insert(path.to_owned(), entry).is_some() {
+                return Err(format!("{from}:{number}: {path} is told a second time"));
+            }
+        }
+        if let Some((number, _)) = lines.find(|(_, line)| *line == HEAD) {
+            return Err(format!("{from}:{number}: another host begins here: a file is of one"));
         }
         Ok(Said { from: from.to_owned(), source: Source::Told(all) })
     }
@@ -159,6 +184,16 @@ impl Said {
         }
         names.into_iter().collect()
     }
+}
+
+/// What to say of a text without the line with which a host begins.
+fn headless(from: &str, text: &str) -> String {
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    let but = first.map_or_else(
+        || "it says nothing: does a shell answer there?".to_owned(),
+        |line| format!("it begins with `{}`", line.chars().take(60).collect::<String>()),
+    );
+    format!("{from}: it has no line `{HEAD}`: {but}")
 }
 
 /// The file that `at` is, below `root`.

@@ -20,7 +20,8 @@ pub(super) fn write(reach: &HostAccess, place: &str, value: &str) -> Result<(), 
     if now == value { Ok(()) } else { Err(format!("{} reads back as {now}", place.text())) }
 }
 
-/// Makes a setting what it was `before`, unless another hand has changed it since it was `written`. Whether anything had to be done.
+/// Makes a setting what it was `before`, unless another hand has changed it since it was `written` and read back; where nobody has read it
+/// back, whatever stands there is what the driver made of it. Whether anything had to be done.
 ///
 /// # Errors
 /// The host cannot be asked, or another hand has: what it is now.
@@ -28,14 +29,14 @@ pub(crate) fn undo(
     host: Option<&str>,
     place: &str,
     before: &str,
-    written: &str,
+    written: Option<&str>,
 ) -> Result<bool, String> {
     let reach = host.map_or(HostAccess::Here, |host| HostAccess::Ssh(host.to_owned()));
     let now = read(&reach, &Place::read(place)?)?;
     if now == before {
         return Ok(false);
     }
-    if now != written {
+    if let Some(written) = written.filter(|written| now != *written) {
         return Err(format!(
             "it is {now}, neither what it was ({before}) nor what the rig wrote ({written}): another hand has changed it, and it stays"
         ));

@@ -41,6 +41,9 @@ pub enum Change {
         before: String,
         /// What is written.
         written: String,
+        /// Whether it was read back: before that a driver may have made another value of it.
+        #[serde(default)]
+        read_back: bool,
     },
 }
 
@@ -79,7 +82,8 @@ impl Change {
                     Back::Now | Back::Other(_) => Undone::Now,
                 });
             }
-            Change::Host { host, place, before, written } => {
+            Change::Host { host, place, before, written, read_back } => {
+                let written = read_back.then_some(&**written);
                 let was = written::undo(host.as_deref(), place, before, written)?;
                 return Ok(if was { Undone::Now } else { Undone::Already });
             }
@@ -92,6 +96,14 @@ impl Change {
         }
         let set = if *up { Link::raise(interface) } else { Link::down(interface) };
         set.map(|()| Undone::Now).map_err(|error| error.to_string())
+    }
+
+    /// It was read back as it was written.
+    pub(super) const fn stands(&mut self) {
+        match self {
+            Change::Host { read_back, .. } => *read_back = true,
+            Change::Link { .. } | Change::Sonic { .. } => {}
+        }
     }
 
     /// Whether it lasts when the machine starts anew.

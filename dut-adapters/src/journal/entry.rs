@@ -25,6 +25,8 @@ pub(super) enum Line {
     Changes(Entry),
     /// One was undone.
     Undone(u64),
+    /// One was read back as it was written.
+    Stands(u64),
 }
 
 impl Line {
@@ -55,6 +57,10 @@ pub(super) fn read(bytes: &[u8]) -> Contents {
         match serde_json::from_slice(line) {
             Ok(Line::Changes(entry)) => outstanding.push(entry),
             Ok(Line::Undone(number)) => undone(&mut outstanding, number),
+            Ok(Line::Stands(number)) => {
+                let meant = outstanding.iter_mut().filter(|entry| entry.number == number);
+                meant.for_each(|entry| entry.change.stands());
+            }
             Err(error) => unread.push((number, error.to_string())),
         }
     }

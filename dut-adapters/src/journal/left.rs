@@ -4,11 +4,13 @@ use super::change::Undone;
 use super::entry::{self, Contents, Line};
 use super::{Entry, owner, trusted};
 use core::fmt;
+use core::time::Duration;
 use nix::fcntl::OFlag;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 /// The longest journal that is read. One of ours has a line for each link of a rig.
 const LONGEST: u64 = 1 << 20;
@@ -83,7 +85,8 @@ impl fmt::Display for Told {
 }
 
 /// Puts back what processes that are no more have left changed in this network namespace and noted in `folder`: the last
-/// change first, and only those that `which` names. With `dry` nothing is touched.
+/// change first, of all of them, for two may have changed one thing in turn; and only those that `which` names. With `dry` nothing is
+/// touched.
 ///
 /// # Errors
 /// The folder cannot be read, or is not to be trusted.
@@ -101,7 +104,7 @@ pub fn restore(
     let listed = fs::read_dir(folder).map_err(failed)?.map(|file| file.map(|file| file.path()));
     let mut files: Vec<PathBuf> = listed.collect::<io::Result<_>>().map_err(failed)?;
     files.retain(|file| file.extension().is_some_and(|ending| ending == "jsonl"));
-    files.sort();
+    files.sort_by_cached_key(|file| core::cmp::Reverse(begun(file)));
     let mut all = Vec::new();
     for file in files {
         match settle(&file, dry, here, &which) {
@@ -114,6 +117,25 @@ pub fn restore(
         }
     }
     Ok(all)
+}
+
+/// When the process of a file began, to be compared with that of another: in this boot of the system by its ticks, which nobody sets;
+/// before any of it, by the clock as it was when the file was made. What cannot be read comes before all of them.
+fn begun(path: &Path) -> (bool, Duration, u64, PathBuf) {
+    let first = || {
+        let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+        let made = file.metadata().ok()?.created().ok();
+        let made = made.and_then(|made| made.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+        let mut bytes = Vec::new();
+        file.take(LONGEST).read_to_end(&mut bytes).ok()?;
+        let process = entry::read(&bytes).outstanding.into_iter().next()?.process;
+        let is_of_this_boot = !process.is_of_another_boot();
+        let made = if is_of_this_boot { Duration::ZERO } else { made };
+        Some((is_of_this_boot, made, process.started))
+    };
+    let (is_of_this_boot, made, started) = first().unwrap_or_default();
+    (is_of_this_boot, made, started, path.to_owned())
 }
 
 /// One file.

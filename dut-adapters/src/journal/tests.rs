@@ -209,3 +209,27 @@ fn a_note_that_the_disk_takes_half_of_spoils_no_other() {
     journal.strike(&noted);
     assert!(!file.exists(), "nothing is outstanding");
 }
+
+#[test]
+fn of_two_processes_that_changed_one_thing_the_later_is_undone_first() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let namespace = namespace().expect("/proc");
+    let of = |pid: u32, started: u64, boot: &str| {
+        let process = Owner { pid, started, boot: boot.to_owned() };
+        let entry = Entry { number: 0, process, namespace, change: link(NONE) };
+        let file = desk.path().join(entry.process.file_name());
+        fs::write(file, line(&entry)).expect("writable");
+    };
+    let boot = Owner::this().expect("/proc").boot;
+    // By name `1000-` comes before `999-`, and a number that was given anew before one that was not; no process here began so late.
+    let late = u64::MAX / 2;
+    of(999, late, &boot);
+    of(1000, late + 1, &boot);
+    of(7, late + 2, &boot);
+    // Made last of all, by a system that is no more, whose ticks say nothing here.
+    of(1, u64::MAX, "another");
+    let told = restore(desk.path(), true, |_| true).expect("a folder of ours");
+    let pids: Vec<u32> =
+        told.iter().filter_map(|told| Some(told.entry.as_ref()?.process.pid)).collect();
+    assert_eq!(pids, [7, 1000, 999, 1]);
+}

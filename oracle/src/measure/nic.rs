@@ -6,6 +6,7 @@ pub(super) mod counters;
 pub(super) mod fixed_point;
 mod limited;
 pub(super) mod np;
+pub(super) mod pause;
 pub(super) mod rates;
 pub(super) mod rc;
 mod recovered;
