@@ -11,6 +11,7 @@ mod np;
 mod pfc;
 mod pfcwd;
 mod rc;
+mod rdma_router;
 mod row;
 mod rp;
 mod scheduler;
@@ -25,6 +26,7 @@ pub use np::NpFaults;
 pub use pfc::PfcFaults;
 pub use pfcwd::PfcwdFaults;
 pub use rc::RcFaults;
+pub use rdma_router::RdmaRouterFaults;
 pub use row::Deviation;
 use row::Value;
 pub use rp::RpFaults;
@@ -97,6 +99,8 @@ pub struct NicFaults {
     pub rc: RcFaults,
     /// Of its port, as it obeys PFC.
     pub pfc: NicPfcFaults,
+    /// Of the software that shares it.
+    pub rdma_router: RdmaRouterFaults,
 }
 
 impl NicFaults {
@@ -106,6 +110,7 @@ impl NicFaults {
         rp: RpFaults::NONE,
         rc: RcFaults::NONE,
         pfc: NicPfcFaults::NONE,
+        rdma_router: RdmaRouterFaults::NONE,
     };
 }
 
@@ -139,6 +144,7 @@ impl DeviceFaults {
                 Part::Rp => faults.nic.rp.switch_on(name, value),
                 Part::Rc => faults.nic.rc.switch_on(name, value),
                 Part::NicPfc => faults.nic.pfc.switch_on(name, value),
+                Part::RdmaRouter => faults.nic.rdma_router.switch_on(name, value),
                 Part::Clock => faults.clock.switch_on(name, value),
             }
         }
@@ -161,6 +167,7 @@ impl Part {
             Part::Rp => RpFaults::ROWS,
             Part::Rc => RcFaults::ROWS,
             Part::NicPfc => NicPfcFaults::ROWS,
+            Part::RdmaRouter => RdmaRouterFaults::ROWS,
             Part::Clock => ClockFaults::ROWS,
         }
     }

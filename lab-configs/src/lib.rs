@@ -52,7 +52,8 @@ pub use buffer::{Accounting, Buffer, Crossing};
 pub use declared::Declared;
 pub use deviation::{
     BufferFaults, ClockFaults, Deviation, DeviceFaults, MacsecFaults, NicFaults, NicPfcFaults,
-    NpFaults, PfcFaults, PfcwdFaults, RcFaults, RpFaults, SchedulerFaults, Switched, WredFaults,
+    NpFaults, PfcFaults, PfcwdFaults, RcFaults, RdmaRouterFaults, RpFaults, SchedulerFaults,
+    Switched, WredFaults,
 };
 pub use fault::{Fault, Place};
 pub use keys::{Keys, Secret};

@@ -27,6 +27,8 @@ pub enum Part {
     Rc,
     /// A NIC's port, as it obeys PFC.
     NicPfc,
+    /// The software that shares a NIC.
+    RdmaRouter,
     /// The clock that a device goes by.
     Clock,
 }
@@ -39,7 +41,7 @@ impl Part {
     }
 
     /// Their names in YAML.
-    pub const NAMES: [(&str, Part); 12] = [
+    pub const NAMES: [(&str, Part); 13] = [
         ("pfcwd", Part::Pfcwd),
         ("buffer", Part::Buffer),
         ("pfc", Part::Pfc),
@@ -51,6 +53,7 @@ impl Part {
         ("nic.rp", Part::Rp),
         ("nic.rc", Part::Rc),
         ("nic.pfc", Part::NicPfc),
+        ("rdma_router", Part::RdmaRouter),
         ("clock", Part::Clock),
     ];
 

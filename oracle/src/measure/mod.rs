@@ -30,6 +30,7 @@ mod measurement;
 mod nic;
 mod pause;
 mod pfc;
+mod rdma_router;
 mod search;
 mod served;
 mod storm;
@@ -115,6 +116,8 @@ static ALL: &[&Known] = &[
     &nic::pause::STOPS,
     &nic::pause::GOES_ON,
     &nic::pause::SENDS_ON,
+    &rdma_router::RATE,
+    &rdma_router::HANDOVER,
 ];
 
 /// A measure says which parts of a device it is about, or does not compile.

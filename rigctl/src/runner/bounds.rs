@@ -17,6 +17,7 @@ mod pause;
 mod pfc;
 mod ranges;
 mod rc;
+mod rdma_router;
 mod rp;
 mod search;
 mod shares;

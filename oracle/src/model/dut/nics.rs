@@ -53,7 +53,8 @@ fn configs(
     let all = [Some(&running.nic), running.peer.as_ref()].into_iter().flatten();
     (0..).zip(all).map(move |(port, nic)| {
         let seed = chance::draw(seed, port);
-        let config = nic::Config { faults, seed, clock, ..nic::Config::declared(nic) };
+        let router = running.rdma_router;
+        let config = nic::Config { faults, seed, clock, router, ..nic::Config::declared(nic) };
         (config, config.mac(&nic.pfc))
     })
 }

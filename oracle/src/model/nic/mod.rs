@@ -17,6 +17,7 @@ mod np;
 pub mod ns3_dcqcn;
 mod pair;
 mod pfc;
+mod polling;
 mod port;
 mod process;
 mod psn;
@@ -39,9 +40,10 @@ use super::packet::ROCE_OVERHEAD;
 use answers::Answers;
 use np::Np;
 use pair::Pair;
+use polling::Polling;
 use receive::Pipeline;
 use rig_lab::Scope;
-use rig_units::Time;
+use rig_units::{Dur, Time, Within};
 use rp::Limiter;
 use send::Choice;
 use send_queues::{Limit, SendQueues};
@@ -74,6 +76,8 @@ pub struct Nic {
     later: BTreeSet<(Time, u16, Later)>,
     counters: Counters,
     draws: Draws,
+    /// The core that its applications ask, where they do not ask it.
+    polling: Option<Box<Polling>>,
     /// Everything before is done.
     seen: Time,
     /// Whether a READ was ever asked for.
@@ -89,11 +93,19 @@ enum Later {
     Resend,
     /// There may have been no progress for too long.
     Timeout,
+    /// The core that hands over requests has something to do; no queue pair's.
+    Core,
 }
 
 impl Nic {
     /// A NIC that sends nothing, host `host` of its network, on a port of `line` bits a second.
     pub fn new(host: u16, config: &Config, line: u64) -> Nic {
+        let mut phase = Draws::new(chance::stream(config.seed, *b"ffrsleep"));
+        let polling = config.router.map(|router| {
+            // It sleeps since before anybody looked.
+            let first = phase.next(Within::between(Dur::ZERO, router.sleep));
+            Box::new(Polling::new(Time::ZERO + first))
+        });
         Nic {
             config: *config,
             host,
@@ -112,6 +124,7 @@ impl Nic {
             later: BTreeSet::new(),
             counters: Counters::default(),
             draws: Draws::new(chance::stream(config.seed, *b"niclaten")),
+            polling,
             seen: Time::ZERO,
             reads: false,
             least: config.ack_size(),
@@ -160,12 +173,49 @@ impl Nic {
             let limit = self.pairs[usize::from(slot)].limit;
             self.send_queues.limits[usize::from(limit)].limiter = self.config.fresh(self.line);
         }
+        if let (Some(polling), Some(router)) = (&mut self.polling, &self.config.router) {
+            let asks = (flow.message, flow.count, flow.verb == Verb::Send);
+            polling.ask(router, now, slot, asks);
+            if let Some(requester) = &mut self.pairs[usize::from(slot)].requester {
+                requester.stop();
+            }
+            return self.poll(now);
+        }
         self.send_queues.enqueue(&mut self.pairs, slot, now);
+    }
+
+    /// The core that hands over requests does what is due.
+    fn poll(&mut self, now: Time) {
+        let (Some(polling), Some(router)) = (&mut self.polling, &self.config.router) else {
+            return;
+        };
+        let faults = &self.config.faults.rdma_router;
+        loop {
+            if let Some(slot) = polling.on_wake(now, router, faults) {
+                let pair = &mut self.pairs[usize::from(slot)];
+                if let Some(requester) = &mut pair.requester {
+                    requester.hand();
+                }
+                pair.prepare();
+                self.send_queues.enqueue(&mut self.pairs, slot, now);
+            }
+            match polling.next(router, faults) {
+                Some(due) if due <= now => {}
+                due => {
+                    self.later.extend(due.map(|due| (due, NOBODY, Later::Core)));
+                    break;
+                }
+            }
+        }
     }
 
     /// Sends nothing new of a flow from now on.
     pub(crate) fn stop(&mut self, id: u16) {
-        let pair = self.pairs.get_mut(usize::from(self.table.get(id)));
+        let slot = self.table.get(id);
+        if let Some(polling) = &mut self.polling {
+            polling.stop(slot);
+        }
+        let pair = self.pairs.get_mut(usize::from(slot));
         if let Some(requester) = pair.and_then(|pair| pair.requester.as_mut()) {
             requester.stop();
         }
