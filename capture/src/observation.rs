@@ -322,7 +322,7 @@ pub struct Integrity {
     /// How long the machine that the device runs on kept it waiting for a processor (a device in a guest).
     pub waits: DutWaits,
     /// The longest stretch in which a port went deaf, if one did.
-    pub silent: Option<Silence>,
+    pub silent: Option<SilentPort>,
     /// How often the device acted between the trial and the readings of its counters, before or after it: what they then say
     /// is not what the trial shows.
     pub unseen: u64,
@@ -332,7 +332,7 @@ pub struct Integrity {
 
 /// A stretch in which nothing at all arrived at a port, while frames were sent there that nothing holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Silence {
+pub struct SilentPort {
     /// The rig's port.
     pub port: u16,
     /// The stream of the first frame that nobody answered.

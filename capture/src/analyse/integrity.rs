@@ -1,7 +1,7 @@
 //! Why a trial does not count: it was not the trial that the script asked for, or it was not seen whole.
 
 use super::coverage;
-use crate::{DutWaits, Observation, Silence, Unit};
+use crate::{DutWaits, Observation, SilentPort, Unit};
 use rig_testcases::Script;
 use rig_units::Dur;
 
@@ -76,8 +76,8 @@ pub fn voids(observation: &Observation, script: &Script, gaps: &dyn Fn(u16) -> b
 }
 
 /// A port at which nothing arrived.
-fn deaf(silent: &Silence, script: &Script) -> Void {
-    let Silence { port, stream, frames, from, until } = *silent;
+fn deaf(silent: &SilentPort, script: &Script) -> Void {
+    let SilentPort { port, stream, frames, from, until } = *silent;
     let (port, stream) =
         (&script.ports[usize::from(port)], &script.streams[usize::from(stream)].name);
     let [from, until] = [from, until].map(|at| Unit::Ps.show(at.0));

@@ -8,6 +8,7 @@ pub(super) mod headers;
 mod limited;
 pub(super) mod message;
 pub(super) mod np;
+pub(super) mod pause;
 pub(super) mod rates;
 pub(super) mod rc;
 mod recovered;

@@ -72,6 +72,7 @@ impl Nic {
             match what {
                 Later::Resend => self.released(now, slot),
                 Later::Timeout => self.watched(now, slot),
+                Later::Core => self.poll(now),
             }
         }
     }

@@ -97,6 +97,11 @@ impl Requester {
         self.total = self.reached;
     }
 
+    /// One more message is to be sent.
+    pub(super) fn hand(&mut self) {
+        self.total += u64::from(self.packets);
+    }
+
     const fn is_read(&self) -> bool {
         matches!(self.flow.verb, Verb::Read)
     }
