@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 mod nic;
 mod opener;
-pub use nic::{roce_kind, to_nic};
+pub use nic::{roce_kind, roce_of, to_nic};
 use opener::Opener;
 
 /// What the frames of one stream have in common.

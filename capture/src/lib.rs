@@ -35,7 +35,7 @@ pub use load::{Load, Loads};
 pub use measurement::{Reading, Span, Unit};
 pub use observation::{
     ConfigOutcome, Counters, DutEvent, DutEventKind, DutWait, DutWaits, Integrity, Lateness, Names,
-    Observation, PortTrace, Provenance, Samples, StreamCount, Touched,
+    Observation, PortTrace, Provenance, Samples, SilentPort, StreamCount, Touched,
 };
 pub use packed::{Packed, PackedCounters, PackedLoads};
 pub use pick::Side;

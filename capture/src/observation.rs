@@ -321,11 +321,28 @@ pub struct Integrity {
     pub dut: Option<String>,
     /// How long the machine that the device runs on kept it waiting for a processor (a device in a guest).
     pub waits: DutWaits,
+    /// The longest stretch in which a port went deaf, if one did.
+    pub silent: Option<SilentPort>,
     /// How often the device acted between the trial and the readings of its counters, before or after it: what they then say
     /// is not what the trial shows.
     pub unseen: u64,
     /// Which event of the device's may have been before the trial, and by how much: whether it tells of the trial nobody knows.
     pub undated: Option<String>,
+}
+
+/// A stretch in which nothing at all arrived at a port, while frames were sent there that nothing holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SilentPort {
+    /// The rig's port.
+    pub port: u16,
+    /// The stream of the first frame that nobody answered.
+    pub stream: u16,
+    /// How many frames were sent there meanwhile.
+    pub frames: u64,
+    /// When the first of them left, from the trial's start.
+    pub from: Time,
+    /// When something arrived again, or the trial was over.
+    pub until: Time,
 }
 
 /// What a device in a guest waited for a processor, and how much of that a trial bears.

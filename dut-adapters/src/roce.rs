@@ -3,6 +3,7 @@
 use rig_frames::ip::Ecn;
 use rig_oracle::model::host::{self, number};
 use rig_oracle::model::{Kind, Packet};
+use rig_testcases::wire::udp_port;
 use rig_testcases::{CnpFault, Roce, RoceKind};
 
 /// What a frame of the engine is, of the connection that the engine calls by its stream's name; `None` for PFC.
@@ -29,7 +30,10 @@ pub fn roce(packet: &Packet, connection: u16) -> Option<Roce> {
     let (size, dscp, ecn) = (packet.size, packet.dscp, ecn(packet));
     let (psn, corrupt) = (packet.seq & 0xff_ffff, packet.bad_icrc());
     let address = number(packet.src).max(number(packet.dst));
-    Some(Roce { connection, kind, psn, size, ecn, dscp, corrupt, address })
+    let (mig_req, tail, found) = (packet.mig_req(), packet.has_tail(), packet.found());
+    let udp_src = udp_port(if packet.shares_port() { 0 } else { connection });
+    let one = Roce::of(connection, kind, psn, size);
+    Some(Roce { ecn, dscp, corrupt, address, udp_src, mig_req, tail, found, ..one })
 }
 
 /// The frame of the engine that says the same, from host `src` to host `dst`. A READ request is for nothing: how much it asks for
@@ -61,6 +65,11 @@ pub fn packet(roce: &Roce, stream: u16, (src, dst): (u16, u16), class: u8) -> Pa
             .with_reserved_set(fault == Some(CnpFault::Reserved)),
         RoceKind::NotReady(timer) => packet.with_rnr_timer(timer),
         RoceKind::Ack | RoceKind::Nak | RoceKind::ReadRequest => packet,
+    };
+    packet = match roce.kind {
+        RoceKind::Cnp { .. } => packet,
+        RoceKind::Ack => packet.with_found(roce.found).with_mig_req(roce.mig_req),
+        _ => packet.with_tail(roce.tail).with_mig_req(roce.mig_req),
     };
     if roce.corrupt { packet.with_bad_icrc() } else { packet }
 }
@@ -106,8 +115,12 @@ mod tests {
             dscp in 0_u8..64,
             corrupt in any::<bool>(),
             address in 0_u8..100,
+            more in (any::<bool>(), any::<bool>(), prop::option::of(0_u32..1 << 24)),
         ) {
-            let one = Roce { connection, kind, psn, size, ecn, dscp, corrupt, address };
+            let one = Roce { ecn, dscp, corrupt, address, ..Roce::of(connection, kind, psn, size) };
+            let (mig_req, tail) = (more.0 || matches!(kind, RoceKind::Cnp { .. }), more.1 && matches!(kind, RoceKind::Data { response: false, .. }));
+            let found = more.2.filter(|_| kind == RoceKind::Ack);
+            let one = Roce { mig_req, tail, found, ..one };
             let through = packet(&one, stream, (0, 1), 3);
             prop_assert_eq!((through.stream, through.src & 0xff, through.dst), (stream, 0, 1));
             prop_assert_eq!(roce(&through, connection), Some(one));

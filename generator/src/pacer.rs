@@ -30,6 +30,8 @@ pub trait Watcher {
     /// A frame is in the ring of `port` as it is about to leave. [`sent`](Self::sent) follows for each, in the same order,
     /// unless the port gives up in between.
     fn wrote(&mut self, _port: u16, _frame: &[u8]) {}
+    /// What was handed over at `port` from `since` on, and told of as sent, left at `until` only: the kernel had no room for it.
+    fn held(&mut self, _port: u16, _since: Time, _until: Time) {}
     /// Whether it wants to hear no more: what is due then is not sent, and nothing is waited for.
     fn is_over(&self) -> bool {
         false
@@ -38,9 +40,13 @@ pub trait Watcher {
 
 /// How long the thread sleeps at most before it asks whether it is over.
 const ASKS: Dur = Dur::ms(200);
+/// How long it sleeps at most while the kernel has no room for what a port was to send.
+const DOZE: Dur = Dur::us(50);
 
 /// For the last of its time awake the thread does not listen: a pause that arrives then finds the frame under way.
 const DEAF: Dur = Dur::us(1);
+/// In so many batches a port hands over all that its ring holds.
+const RINGFUL: u32 = 64;
 /// Most frames that leave with one call.
 pub const BATCH: usize = 64;
 
@@ -63,16 +69,25 @@ impl<C: Clock> Pacer<C> {
     /// An interface is down or gone.
     pub fn run_until(&mut self, until: Time, watcher: &mut dyn Watcher) -> Result<(), PortError> {
         let reads = watcher.reads();
+        let mut rest = 0;
         while !watcher.is_over() {
             let mut quiet = true;
             for (port, lane) in (0..).zip(&mut self.lanes) {
                 quiet &= !lane.receive(port, &self.clock, watcher)?;
+                if let Some(since) = lane.retry()? {
+                    watcher.held(port, since, self.clock.now());
+                }
             }
             let now = self.clock.now();
             let next = self.next().filter(|(_, _, departure)| departure.start < until);
             let Some((port, due, departure)) = next else {
                 if now >= until {
-                    return Ok(());
+                    // What arrived by then waits in the rings, of which each call takes a batch.
+                    rest += 1;
+                    if quiet || rest > RINGFUL {
+                        return Ok(());
+                    }
+                    continue;
                 }
                 if until <= now + self.awake {
                     self.clock.spin(until.min(now + DEAF));
@@ -137,7 +152,9 @@ impl<C: Clock> Pacer<C> {
     fn sleep(&self, until: Time) -> Result<(), PortError> {
         let plugged = self.lanes.iter().filter(|lane| !lane.is_unplugged());
         let ports: Vec<&dyn Receive> = plugged.map(|lane| lane.rx.as_ref()).collect();
-        self.clock.sleep(until.min(self.clock.now() + ASKS), &ports)
+        let owes = self.lanes.iter().any(|lane| lane.owes().is_some());
+        let most = if owes { DOZE } else { ASKS };
+        self.clock.sleep(until.min(self.clock.now() + most), &ports)
     }
 }
 

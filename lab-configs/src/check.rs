@@ -1,6 +1,7 @@
 //! What a profile may not say: values that fit their keys and contradict the standards, the watchdog's own limits or
 //! one another.
 
+use crate::declared::RdmaRouter;
 use crate::walk::At;
 use crate::{
     Action, Buffer, ConfigPath, Curve, DepthUnit, Nics, Pfcwd, PortGroup, Profile, RuleFamily,
@@ -210,6 +211,9 @@ impl Checks<'_> {
             for (path, found, want) in nic.out_of_range() {
                 self.fault(&format!("{part}.{path}"), found, want);
             }
+        }
+        for (path, found, want) in nics.rdma_router.iter().flat_map(RdmaRouter::out_of_range) {
+            self.fault(&format!("rdma_router.{path}"), found, want);
         }
     }
 

@@ -1,7 +1,9 @@
 //! What an operator configured and a vendor documented of one device.
 
+mod rdma_router;
 mod router;
 
+pub use rdma_router::RdmaRouter;
 pub use router::Router;
 
 use crate::field::Holds::{Chance, List, Size};
@@ -21,7 +23,7 @@ use std::borrow::Cow;
 pub enum Declared {
     /// A switch, or a system: what its first switch has.
     Switch(Box<Switch>),
-    /// One NIC, or two.
+    /// One NIC, or two; or one with the software that shares it.
     Nic(Box<Nics>),
     /// A router.
     Router(Router),
@@ -40,7 +42,7 @@ impl Declared {
     pub(crate) fn read(kind: Kind, tree: Value) -> Result<Declared, serde_json::Error> {
         Ok(match kind {
             Kind::Switch | Kind::System => Declared::Switch(serde_json::from_value(tree)?),
-            Kind::Nic => Declared::Nic(serde_json::from_value(tree)?),
+            Kind::Nic | Kind::RdmaRouter => Declared::Nic(serde_json::from_value(tree)?),
             Kind::Router => Declared::Router(serde_json::from_value(tree)?),
         })
     }
@@ -49,6 +51,7 @@ impl Declared {
     pub const fn kind(&self) -> Kind {
         match self {
             Declared::Switch(_) => Kind::Switch,
+            Declared::Nic(nics) if nics.rdma_router.is_some() => Kind::RdmaRouter,
             Declared::Nic(_) => Kind::Nic,
             Declared::Router(_) => Kind::Router,
         }
@@ -157,7 +160,7 @@ impl Declared {
         speed_of(self.ports(), index)
     }
 
-    /// The same device with ports of another speed. What belongs to a switch's pause time stays as many quanta: refresh and response.
+    /// The same device with ports of another speed. What belongs to pause times stays as many quanta: refresh and response.
     #[must_use]
     pub fn at(&self, speed: PortSpeed) -> Declared {
         let mut other = self.clone();
@@ -166,6 +169,11 @@ impl Declared {
             let pfc = &mut switch.pfc;
             pfc.refresh = pfc.refresh.scaled(before.bps(), speed.bps());
             pfc.response = pfc.response.scaled(before.bps(), speed.bps());
+        }
+        if let Declared::Nic(nics) = &mut other {
+            for nic in [Some(&mut nics.nic), nics.peer.as_mut()].into_iter().flatten() {
+                nic.pfc.response = nic.pfc.response.scaled(before.bps(), speed.bps());
+            }
         }
         other.ports_mut().iter_mut().for_each(|ports| ports.speed = speed);
         other

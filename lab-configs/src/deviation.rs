@@ -6,10 +6,12 @@ use crate::Part;
 mod buffer;
 mod clock;
 mod macsec;
+mod nic_pfc;
 mod np;
 mod pfc;
 mod pfcwd;
 mod rc;
+mod rdma_router;
 mod row;
 mod rp;
 mod scheduler;
@@ -19,10 +21,12 @@ mod wred;
 pub use buffer::BufferFaults;
 pub use clock::ClockFaults;
 pub use macsec::MacsecFaults;
+pub use nic_pfc::NicPfcFaults;
 pub use np::NpFaults;
 pub use pfc::PfcFaults;
 pub use pfcwd::PfcwdFaults;
 pub use rc::RcFaults;
+pub use rdma_router::RdmaRouterFaults;
 pub use row::Deviation;
 use row::Value;
 pub use rp::RpFaults;
@@ -93,12 +97,21 @@ pub struct NicFaults {
     pub rp: RpFaults,
     /// Of its reliable connections.
     pub rc: RcFaults,
+    /// Of its port, as it obeys PFC.
+    pub pfc: NicPfcFaults,
+    /// Of the software that shares it.
+    pub rdma_router: RdmaRouterFaults,
 }
 
 impl NicFaults {
     /// Nothing wrong.
-    pub const NONE: NicFaults =
-        NicFaults { np: NpFaults::NONE, rp: RpFaults::NONE, rc: RcFaults::NONE };
+    pub const NONE: NicFaults = NicFaults {
+        np: NpFaults::NONE,
+        rp: RpFaults::NONE,
+        rc: RcFaults::NONE,
+        pfc: NicPfcFaults::NONE,
+        rdma_router: RdmaRouterFaults::NONE,
+    };
 }
 
 impl DeviceFaults {
@@ -130,6 +143,8 @@ impl DeviceFaults {
                 Part::Np => faults.nic.np.switch_on(name, value),
                 Part::Rp => faults.nic.rp.switch_on(name, value),
                 Part::Rc => faults.nic.rc.switch_on(name, value),
+                Part::NicPfc => faults.nic.pfc.switch_on(name, value),
+                Part::RdmaRouter => faults.nic.rdma_router.switch_on(name, value),
                 Part::Clock => faults.clock.switch_on(name, value),
             }
         }
@@ -151,6 +166,8 @@ impl Part {
             Part::Np => NpFaults::ROWS,
             Part::Rp => RpFaults::ROWS,
             Part::Rc => RcFaults::ROWS,
+            Part::NicPfc => NicPfcFaults::ROWS,
+            Part::RdmaRouter => RdmaRouterFaults::ROWS,
             Part::Clock => ClockFaults::ROWS,
         }
     }

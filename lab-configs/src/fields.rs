@@ -2,8 +2,11 @@
 //!
 //! Invariant, held by a test against the types themselves: every path below `declared:` has exactly one row, and every row a path.
 
+use crate::declared::RdmaRouter;
 use crate::field::{Absent, Field, Holds};
-use crate::{Buffer, Declared, Kind, Macsec, Nic, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp, Scheduler};
+use crate::{
+    Buffer, Declared, Kind, Macsec, Nic, NicPfc, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp, Scheduler,
+};
 use crate::{Switch, Watermark, Wred};
 
 /// The fields of one part, or of one part of a part.
@@ -31,16 +34,19 @@ pub const SECTIONS: &[Fieldset] = &[
     switch("pfcwd", Pfcwd::FIELDS),
     switch("watermark", Watermark::FIELDS),
     Fieldset { may_be_off: true, ..switch("macsec", Macsec::FIELDS) },
-    nic("nic", Nic::FIELDS),
-    nic("nic.np", Np::FIELDS),
-    nic("nic.rp", Rp::FIELDS),
-    nic("nic.rc", Rc::FIELDS),
-    nic("nic.receive", Receive::FIELDS),
+    shared("nic", Nic::FIELDS),
+    shared("nic.np", Np::FIELDS),
+    shared("nic.rp", Rp::FIELDS),
+    shared("nic.rc", Rc::FIELDS),
+    shared("nic.receive", Receive::FIELDS),
+    shared("nic.pfc", NicPfc::FIELDS),
     Fieldset { may_be_off: true, ..nic("peer", Nic::FIELDS) },
     nic("peer.np", Np::FIELDS),
     nic("peer.rp", Rp::FIELDS),
     nic("peer.rc", Rc::FIELDS),
     nic("peer.receive", Receive::FIELDS),
+    nic("peer.pfc", NicPfc::FIELDS),
+    Fieldset { kinds: &[Kind::RdmaRouter], ..nic("rdma_router", RdmaRouter::FIELDS) },
 ];
 
 const fn switch(path: &'static str, fields: &'static [Field]) -> Fieldset {
@@ -54,6 +60,11 @@ const fn switched(path: &'static str, fields: &'static [Field]) -> Fieldset {
 
 const fn nic(path: &'static str, fields: &'static [Field]) -> Fieldset {
     Fieldset { path, kinds: &[Kind::Nic], may_be_off: false, fields }
+}
+
+/// What a NIC that a router shares has, too.
+const fn shared(path: &'static str, fields: &'static [Field]) -> Fieldset {
+    Fieldset { kinds: &[Kind::Nic, Kind::RdmaRouter], ..nic(path, fields) }
 }
 
 impl Fieldset {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// An Ethernet switch.
     Switch,
@@ -15,6 +15,8 @@ pub enum Kind {
     Nic,
     /// A router that stores and forwards, with one delay for every frame.
     Router,
+    /// A software RDMA router: containers of one host share a NIC by a core that passes on what they ask for.
+    RdmaRouter,
     /// Several devices, a switch among them, and the links between them. A lab makes it; no profile is of it.
     #[schemars(skip)]
     System,
@@ -22,15 +24,16 @@ pub enum Kind {
 
 impl Kind {
     /// Their names in YAML.
-    pub const NAMES: [(&str, Kind); 4] = [
+    pub const NAMES: [(&str, Kind); 5] = [
         ("switch", Kind::Switch),
         ("nic", Kind::Nic),
         ("router", Kind::Router),
+        ("rdma-router", Kind::RdmaRouter),
         ("system", Kind::System),
     ];
 
     /// Those of devices that a profile describes.
-    pub const OF_PROFILES: &[(&str, Kind)] = Kind::NAMES.split_at(3).0;
+    pub const OF_PROFILES: &[(&str, Kind)] = Kind::NAMES.split_at(4).0;
 
     /// Those that forward frames from one port to another.
     pub const FORWARDING: &[Kind] = &[Kind::Switch, Kind::Router, Kind::System];
@@ -48,12 +51,18 @@ impl Kind {
         Kind::PASSING.contains(&self)
     }
 
+    /// Whether frames end at NICs of it, which begin connections by themselves.
+    pub const fn has_nics(self) -> bool {
+        matches!(self, Kind::Nic | Kind::RdmaRouter)
+    }
+
     /// Its name with the article.
     pub const fn called(self) -> &'static str {
         match self {
             Kind::Switch => "a switch",
             Kind::Nic => "a NIC",
             Kind::Router => "a router",
+            Kind::RdmaRouter => "a software RDMA router",
             Kind::System => "a system",
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::{Keys, Kind, Profile, RedisAt};
 use rig_units::{Dur, PortSpeed, Ppm};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// What carries frames between the rig and the devices of a lab.
@@ -222,6 +222,8 @@ pub struct Lab {
     pub controls: BTreeMap<String, ControlName>,
     /// Where the redis of each device with the control `sonic` listens, by the device's name.
     pub redis: BTreeMap<String, RedisAt>,
+    /// The switches with the control `sonic` whose ports may take storms, by their names.
+    pub disposable: BTreeSet<String>,
     /// Length of the cables between the rig's ports and the device, in centimetres.
     pub cable_cm: u64,
     /// What its ports and the device share for MACsec; `None`: nothing, and no case with MACsec can be run.
@@ -235,6 +237,13 @@ impl Lab {
     pub fn control(&self, dut: &Profile) -> ControlName {
         let usual = self.transport.controls(dut.kind).first().copied().unwrap_or(ControlName::None);
         self.controls.get(&dut.name).copied().unwrap_or(usual)
+    }
+
+    /// Whether the device's ports may take storms: one that the rig has made, one that is steered by nobody and cabled to the rig on
+    /// purpose, and a live switch of which the lab says so.
+    pub fn is_disposable(&self, dut: &Profile) -> bool {
+        let live = matches!(self.transport, Transport::Interfaces(_));
+        !live || self.control(dut) != ControlName::Sonic || self.disposable.contains(&dut.name)
     }
 
     /// The devices of a whole system that can be had where each stands in it.

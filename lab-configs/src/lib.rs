@@ -25,6 +25,7 @@ mod kind;
 pub mod lab;
 pub mod macsec;
 pub mod nic;
+mod nic_pfc;
 pub mod nics;
 mod paced;
 pub mod part;
@@ -50,8 +51,9 @@ pub use ack_timeout::AckTimeout;
 pub use buffer::{Accounting, Buffer, Crossing};
 pub use declared::Declared;
 pub use deviation::{
-    BufferFaults, ClockFaults, Deviation, DeviceFaults, MacsecFaults, NicFaults, NpFaults,
-    PfcFaults, PfcwdFaults, RcFaults, RpFaults, SchedulerFaults, Switched, WredFaults,
+    BufferFaults, ClockFaults, Deviation, DeviceFaults, MacsecFaults, NicFaults, NicPfcFaults,
+    NpFaults, PfcFaults, PfcwdFaults, RcFaults, RdmaRouterFaults, RpFaults, SchedulerFaults,
+    Switched, WredFaults,
 };
 pub use fault::{Fault, Place};
 pub use keys::{Keys, Secret};
@@ -61,6 +63,7 @@ pub use lab::{
 };
 pub use macsec::{CipherSuite, Form, Macsec, PfcMode, Policy, Reception};
 pub use nic::{EcnField, Limiting, Nic, Np, Rc, Receive, Rp, Scope};
+pub use nic_pfc::NicPfc;
 pub use nics::Nics;
 pub use part::Part;
 pub use pfc::Pfc;

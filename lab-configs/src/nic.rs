@@ -6,9 +6,9 @@
 //!
 //! Left out on purpose: connection management, memory registration, completions; and every transport but RC.
 
-use crate::AckTimeout;
 use crate::field::Holds::{Chance, Count, Name, Range, Rate, Size, Switch, Time, Word};
 use crate::field::{Field, needed, optional};
+use crate::{AckTimeout, NicPfc};
 use rig_units::{Bytes, Dur, L2Rate, Ppm, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,8 @@ pub struct Nic {
     pub rc: Rc,
     /// What a frame goes through on its way in.
     pub receive: Receive,
+    /// How its port obeys PFC.
+    pub pfc: NicPfc,
 }
 
 /// The notification point.
@@ -297,7 +299,7 @@ impl Nic {
                 all.push((path, found, want.to_owned()));
             }
         };
-        let Nic { generation, np, rp, rc, receive } = self;
+        let Nic { generation, np, rp, rc, receive, pfc } = self;
         let name = format!("the generation `{generation}`");
         wrong(!crate::is_name(generation), "generation", name, "a name such as gen1");
         wrong(np.dscp > 63, "np.dscp", format!("DSCP {}", np.dscp), "0 to 63");
@@ -329,6 +331,9 @@ impl Nic {
         let free = receive.cache == 0 && receive.miss > Dur::ZERO;
         let found = format!("a miss that takes {} where there is none", receive.miss);
         wrong(free, "receive.miss", found, "0s with a cache of 0");
+        let none = pfc.priorities.iter().find(|class| **class > 7);
+        let found = none.map_or_else(String::new, |class| format!("priority {class}"));
+        wrong(none.is_some(), "pfc.priorities", found, "priorities from 0 to 7");
         all
     }
 }

@@ -1,5 +1,6 @@
 //! What is declared of a device of NICs: one behind each of its ports.
 
+use crate::declared::RdmaRouter;
 use crate::{Nic, Ports};
 use rig_units::{Bytes, Ppm};
 use schemars::JsonSchema;
@@ -22,6 +23,10 @@ pub struct Nics {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Nic")]
     pub peer: Option<Nic>,
+    /// The software between the NIC and whoever uses it, where there is some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "RdmaRouter")]
+    pub rdma_router: Option<RdmaRouter>,
 }
 
 impl Nics {

@@ -25,6 +25,10 @@ pub enum Part {
     Rp,
     /// A NIC's reliable connections.
     Rc,
+    /// A NIC's port, as it obeys PFC.
+    NicPfc,
+    /// The software that shares a NIC.
+    RdmaRouter,
     /// The clock that a device goes by.
     Clock,
 }
@@ -37,7 +41,7 @@ impl Part {
     }
 
     /// Their names in YAML.
-    pub const NAMES: [(&str, Part); 11] = [
+    pub const NAMES: [(&str, Part); 13] = [
         ("pfcwd", Part::Pfcwd),
         ("buffer", Part::Buffer),
         ("pfc", Part::Pfc),
@@ -48,6 +52,8 @@ impl Part {
         ("nic.np", Part::Np),
         ("nic.rp", Part::Rp),
         ("nic.rc", Part::Rc),
+        ("nic.pfc", Part::NicPfc),
+        ("rdma_router", Part::RdmaRouter),
         ("clock", Part::Clock),
     ];
 
@@ -59,6 +65,7 @@ impl Part {
                 "np" | "receive" => Some(Part::Np),
                 "rp" => Some(Part::Rp),
                 "rc" => Some(Part::Rc),
+                "pfc" => Some(Part::NicPfc),
                 _ => None,
             };
         }

@@ -90,7 +90,8 @@ impl Profile {
     /// Why the two are no pair.
     pub fn pair(first: &Profile, second: &Profile) -> Result<Profile, String> {
         let alone = |one: &'_ Profile| {
-            let nics = one.declared.nics().filter(|nics| nics.peer.is_none()).cloned();
+            let nics = one.declared.nics().filter(|_| one.kind == Kind::Nic);
+            let nics = nics.filter(|nics| nics.peer.is_none()).cloned();
             nics.ok_or_else(|| format!("`{}` is not one NIC", one.name))
         };
         let (mut nics, second_nic) = (alone(first)?, alone(second)?);

@@ -7,7 +7,7 @@ use crate::yaml::{Source, Value};
 use crate::{Lab, Profile, Transport, bundled, check, declare};
 use rig_units::Length;
 use rig_units::limits::{self, DEVICES};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// How a lab names a device.
@@ -149,6 +149,7 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
     }
     let mut duts: Vec<Profile> = Vec::new();
     let (mut controls, mut redis, mut places) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+    let mut disposable = BTreeSet::new();
     for at in &listed {
         let (profiles, control) = devices(at, find);
         for profile in profiles {
@@ -159,13 +160,14 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
                 continue;
             }
             if let Some(steering) = &control {
-                let Steering { at, control, redis: listens } = steering;
+                let Steering { at, control, redis: listens, .. } = steering;
                 transport.iter().for_each(|transport| {
                     transport::offers(at, transport, (*control, profile.kind));
                     steering::listens(steering, transport);
                 });
                 controls.insert(profile.name.clone(), *control);
                 redis.extend(listens.clone().map(|at| (profile.name.clone(), at)));
+                disposable.extend(steering.disposable.then(|| profile.name.clone()));
             }
             duts.push(profile);
             places.push(at.clone());
@@ -178,7 +180,8 @@ fn read_lab(at: &At<'_>, name: String, find: FindDut<'_>) -> Option<Lab> {
     let Length(cable_cm) = cable?;
     let transport = transport?;
     fit::fit(&transport, &mut duts, &mut places, cable_cm);
-    Some(Lab { name, about: about?.to_owned(), transport, controls, redis, cable_cm, keys, duts })
+    let about = about?.to_owned();
+    Some(Lab { name, about, transport, controls, redis, disposable, cable_cm, keys, duts })
 }
 
 /// One device and its control, where the lab says so; of a system the whole and its devices.
@@ -198,7 +201,7 @@ fn device<'w>(at: &At<'w>, find: FindDut<'_>) -> Option<(Profile, Option<Steerin
     let Value::Map(_) = at.node.value else {
         return find(at, at.text(FILE)?).map(|profile| (profile, None));
     };
-    let fields = at.fields(&["profile", "pair", "control", "redis"])?;
+    let fields = at.fields(&["profile", "pair", "control", "redis", "disposable"])?;
     let control = steering(&fields)?;
     let profile = match (fields.get("profile"), fields.get("pair")) {
         (Some(file), None) => find(&file, file.text(FILE)?),

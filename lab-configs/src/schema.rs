@@ -20,12 +20,21 @@ pub fn schema_lab() -> Value {
         "type": "string",
         "description": "where the redis of a switch with SONiC listens: unix:PATH, tcp:HOST:PORT or ssh:USER@HOST; of the control `sonic` at interfaces alone",
     });
+    let disposable = json!({
+        "type": "boolean",
+        "description": "whether the ports of a live switch may take storms of PFC and be taken down; of the control `sonic` alone, false unless it is said",
+    });
     let device = |key: &str, files: &Value| {
         json!({
             "type": "object",
             "required": [key],
             "additionalProperties": false,
-            "properties": { key: files, "control": control, "redis": redis },
+            "properties": {
+                key: files,
+                "control": control,
+                "redis": redis,
+                "disposable": disposable,
+            },
         })
     };
     let file = json!({ "type": "string" });
@@ -297,13 +306,23 @@ fn may_be_unset(schema: &mut Value) {
     }
 }
 
-/// The name of a part's definition: that of its type, `Pfcwd` for `pfcwd` and `Np` for `nic.np`.
+/// The name of a part's definition: that of its type, `Pfcwd` for `pfcwd`, `Np` for `nic.np` and `NicPfc` for `nic.pfc`.
 fn definition(section: &Fieldset) -> String {
-    let mut name = section.path.rsplit('.').next().unwrap_or_default().to_owned();
-    if let Some(first) = name.get_mut(..1) {
-        first.make_ascii_uppercase();
+    let title = |name: &str| {
+        let mut name = name.to_owned();
+        if let Some(first) = name.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        name
+    };
+    match section.path.rsplit_once('.') {
+        // What a switch has under that name is another type.
+        Some((_, name)) if fields::SECTIONS.iter().any(|other| other.path == name) => {
+            format!("Nic{}", title(name))
+        }
+        Some((_, name)) => title(name),
+        None => title(section.path),
     }
-    name
 }
 
 fn require_nothing(schema: &mut Value) {

@@ -18,6 +18,8 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+#[path = "trouble/deaf.rs"]
+mod deaf;
 #[path = "trouble/memory.rs"]
 mod memory;
 

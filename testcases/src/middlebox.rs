@@ -1,6 +1,6 @@
 //! The rig between two NICs: what it passes on, and what it does to single frames on the way.
 
-use crate::nic::{Flow, Verb};
+use crate::nic::Flow;
 use core::fmt;
 use rig_frames::roce::aeth::RnrTimer;
 use rig_lab::Curve;
@@ -53,7 +53,7 @@ impl Injection<String> {
         let packets = flow.message.0.div_ceil(flow.mtu.0.max(1)).max(1);
         let on = &self.on;
         let found = match self.which {
-            _ if flow.verb != Verb::Send => {
+            _ if !flow.verb.takes_buffer() => {
                 format!("a receiver that is not ready, and {on} needs none")
             }
             Which::Psn(psn) if u64::from(psn) % packets != 0 => {

@@ -52,11 +52,6 @@ pub struct FlowSpec {
     pub address: u8,
 }
 
-impl FlowSpec {
-    /// What a packet has beside its payload at most: Ethernet, IPv4, UDP, BTH, the longest extended header, ICRC, FCS.
-    pub const HEADERS: Bytes = Bytes(78);
-}
-
 /// What the messages of a reliable connection are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verb {
@@ -66,10 +61,62 @@ pub enum Verb {
     Write,
     /// RDMA READ: the other end sends the data.
     Read,
+    /// SEND with immediate data: four bytes that come with its last packet.
+    SendImmediate,
+    /// RDMA WRITE with immediate data.
+    WriteImmediate,
+    /// SEND with invalidate: its last packet names a key that the receiver shall revoke.
+    SendInvalidate,
+    /// Fetch and add: adds one to eight bytes at the other end, and gets what they were.
+    FetchAdd,
+    /// Compare and swap: what the eight bytes are to be by now becomes one more, and it gets what they were.
+    CompareSwap,
 }
 
 impl Verb {
     /// Their names in YAML.
-    pub const NAMES: [(&str, Verb); 3] =
-        [("send", Verb::Send), ("write", Verb::Write), ("read", Verb::Read)];
+    pub const NAMES: [(&str, Verb); 8] = [
+        ("send", Verb::Send),
+        ("write", Verb::Write),
+        ("read", Verb::Read),
+        ("send-immediate", Verb::SendImmediate),
+        ("write-immediate", Verb::WriteImmediate),
+        ("send-invalidate", Verb::SendInvalidate),
+        ("fetch-add", Verb::FetchAdd),
+        ("compare-swap", Verb::CompareSwap),
+    ];
+
+    /// What a packet has beside its payload at most: Ethernet, IPv4, UDP, BTH, the longest extended headers, ICRC, FCS. Of an atomic operation, where
+    /// the payload is what it works on, these are AtomicETH less that.
+    pub const fn headers(self) -> Bytes {
+        match self {
+            Verb::WriteImmediate | Verb::FetchAdd | Verb::CompareSwap => Bytes(82),
+            Verb::Send | Verb::Write | Verb::Read | Verb::SendImmediate | Verb::SendInvalidate => {
+                Bytes(78)
+            }
+        }
+    }
+
+    /// What it works on, of an atomic operation: eight bytes.
+    pub const ATOMIC: Bytes = Bytes(8);
+
+    /// Whether it is an atomic operation: its answer says what was there.
+    pub const fn is_atomic(self) -> bool {
+        matches!(self, Verb::FetchAdd | Verb::CompareSwap)
+    }
+
+    /// Whether something comes with the last packet of a message: immediate data, or a key to revoke.
+    pub const fn has_tail(self) -> bool {
+        matches!(self, Verb::SendImmediate | Verb::WriteImmediate | Verb::SendInvalidate)
+    }
+
+    /// Whether the next message waits for the answer to this one.
+    pub const fn waits(self) -> bool {
+        matches!(self, Verb::Read) || self.is_atomic()
+    }
+
+    /// Whether a message takes a buffer that its receiver has to have ready with the first packet.
+    pub const fn takes_buffer(self) -> bool {
+        matches!(self, Verb::Send | Verb::SendImmediate | Verb::SendInvalidate)
+    }
 }

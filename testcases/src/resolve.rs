@@ -327,9 +327,9 @@ impl Resolving<'_> {
             let found = format!("no DSCP is mapped to class {}", flow.class);
             return Err(self.case.fault(&place, found, "a class such as 3"));
         };
-        const HEADERS: Bytes = FlowSpec::HEADERS;
-        if flow.mtu + HEADERS > self.declared.mtu() {
-            let found = format!("packets of {} and headers of {HEADERS}", flow.mtu);
+        let headers = flow.verb.headers();
+        if flow.mtu + headers > self.declared.mtu() {
+            let found = format!("packets of {} and headers of {headers}", flow.mtu);
             let want = format!("at most the device's MTU of {}", self.declared.mtu());
             return Err(self.case.fault(&format!("{place}.mtu"), found, want));
         }

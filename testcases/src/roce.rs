@@ -22,12 +22,40 @@ pub struct Roce {
     pub corrupt: bool,
     /// At which of the rig's addresses the other end is; 0 is the usual one.
     pub address: u8,
+    /// The UDP port that it comes from.
+    pub udp_src: u16,
+    /// MigReq of its BTH: the connection is in its migrated state. Of a CNP nothing is said of it: always true.
+    pub mig_req: bool,
+    /// Whether immediate data, or a key to revoke, comes with it.
+    pub tail: bool,
+    /// Of an acknowledgement of an atomic operation: what was there before it, the lower half.
+    pub found: Option<u32>,
+}
+
+impl Roce {
+    /// A frame of a connection as a NIC sends it, of a size in bytes, FCS counted: no mark, no DSCP, nothing wrong.
+    pub const fn of(connection: u16, kind: RoceKind, psn: u32, size: u16) -> Roce {
+        Roce {
+            connection,
+            kind,
+            psn,
+            size,
+            ecn: Ecn::NotEct,
+            dscp: 0,
+            corrupt: false,
+            address: 0,
+            udp_src: crate::wire::udp_port(connection),
+            mig_req: true,
+            tail: false,
+            found: None,
+        }
+    }
 }
 
 /// What a frame of a reliable connection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RoceKind {
-    /// Payload of a message of more packets, or of one.
+    /// Payload of a message of more packets, or of one; an atomic operation is a message of one.
     Data {
         /// The message begins with it.
         first: bool,

@@ -73,7 +73,7 @@ pub fn destination(spec: &StreamSpec) -> (MacAddr, Ipv4Addr) {
 }
 
 /// UDP source port of a stream.
-pub fn udp_port(stream: u16) -> u16 {
+pub const fn udp_port(stream: u16) -> u16 {
     FIRST_UDP_PORT | stream
 }
 

@@ -1,14 +1,17 @@
 //! Why a trial does not count: it was not the trial that the script asked for, or it was not seen whole.
 
 use super::coverage;
-use crate::{DutWaits, Observation, Unit};
+use crate::{DutWaits, Observation, SilentPort, Unit};
 use rig_testcases::Script;
 use rig_units::Dur;
+
+/// The reason of a trial in which a port went deaf.
+pub const SILENT: &str = "silent-port";
 
 /// One reason why a trial is void.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Void {
-    /// One word for scripts: `storm-lapse`, `capture-hole`, `late-send`, `dut-late` or `short-stream`.
+    /// One word for scripts: `storm-lapse`, `capture-hole`, `late-send`, `dut-late`, `silent-port` or `short-stream`.
     pub reason: &'static str,
     /// What happened, where, when and for how long.
     pub detail: String,
@@ -51,6 +54,7 @@ pub fn voids(observation: &Observation, script: &Script, gaps: &dyn Fn(u16) -> b
         );
         Void { reason: "dut-late", detail }
     }));
+    voids.extend(integrity.silent.map(|silent| deaf(&silent, script)));
     voids.extend((0..).take(script.streams.len()).find_map(|stream| {
         let of = super::sending(observation, script, stream);
         let least = of.planned.filter(|planned| of.sent < planned.lo)?.lo;
@@ -69,6 +73,19 @@ pub fn voids(observation: &Observation, script: &Script, gaps: &dyn Fn(u16) -> b
         voids.extend(lapse.map(|detail| Void { reason: "storm-lapse", detail }));
     }
     voids
+}
+
+/// A port at which nothing arrived.
+fn deaf(silent: &SilentPort, script: &Script) -> Void {
+    let SilentPort { port, stream, frames, from, until } = *silent;
+    let (port, stream) =
+        (&script.ports[usize::from(port)], &script.streams[usize::from(stream)].name);
+    let [from, until] = [from, until].map(|at| Unit::Ps.show(at.0));
+    let detail = format!(
+        "nothing at all arrived at {port} from {from} to {until}, in which {frames} frames were sent there that no pause holds, of {stream} \
+         first: either the way there stood still, or the device let nothing through"
+    );
+    Void { reason: SILENT, detail }
 }
 
 /// The gap that a storm has in every period by its own plan: either frame may be late, and both stamps off.

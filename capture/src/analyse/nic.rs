@@ -25,6 +25,8 @@ pub struct Reached {
     pub ce: bool,
     /// From which of the rig's addresses.
     pub address: u8,
+    /// What an atomic operation found, as in [`rig_testcases::Roce`].
+    pub found: Option<u32>,
 }
 
 /// A frame that the NIC sent.
@@ -54,14 +56,15 @@ pub fn reached(observation: &Observation, port: u16, streams: &[StreamSpec]) -> 
                 let spec = streams.get(usize::from(stream));
                 let (first, address) = spec.map_or((0, 0), |spec| (spec.psn, spec.address));
                 let psn = first.wrapping_add(seq) & 0xff_ffff;
-                Some(Reached { record, at, connection: stream, psn, kind: WHOLE, ce, address })
+                let (connection, kind, found) = (stream, WHOLE, None);
+                Some(Reached { record, at, connection, psn, kind, ce, address, found })
             }
             // Nobody takes a frame whose ICRC is wrong.
             What::Roce(Roce { corrupt: true, .. }) => None,
-            What::Roce(Roce { connection, kind, psn, ecn, address, size, .. }) => {
+            What::Roce(Roce { connection, kind, psn, ecn, address, size, found, .. }) => {
                 let at = one.at + trace.way(size);
                 let ce = ecn == Ecn::Ce;
-                Some(Reached { record, at, connection, psn, kind, ce, address })
+                Some(Reached { record, at, connection, psn, kind, ce, address, found })
             }
             What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => None,
         }
@@ -97,16 +100,7 @@ mod tests {
         let mut sample = Sample::new();
         sample.data(0, Dur::us(1), None);
         let cnp = RoceKind::Cnp { fault: None };
-        let roce = Roce {
-            address: 0,
-            connection: 0,
-            kind: cnp,
-            psn: 0,
-            size: 78,
-            ecn: Ecn::NotEct,
-            dscp: 48,
-            corrupt: false,
-        };
+        let roce = Roce { dscp: 48, ..Roce::of(0, cnp, 0, 78) };
         sample.push(Dur::us(3), 0, Dir::Rx, What::Roce(roce));
         let mut streams = sample.script.streams.clone();
         (streams[0].psn, streams[0].address) = (0xff_ffff, 3);

@@ -84,7 +84,7 @@ mod tests {
 
     fn roce(connection: u16, kind: RoceKind, psn: u32, ecn: Ecn) -> What {
         let size = if matches!(kind, RoceKind::Cnp { .. }) { 78 } else { SIZE };
-        What::Roce(Roce { address: 0, connection, kind, psn, size, ecn, dscp: 0, corrupt: false })
+        What::Roce(Roce { ecn, ..Roce::of(connection, kind, psn, size) })
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::on_wire;
 use rig_frames::Malformed;
 use rig_frames::ip::Ip;
 use rig_frames::packet::{self, Packet, RoceFrame};
+use rig_frames::roce::Ext;
 use rig_frames::roce::aeth::{Nak, Syndrome};
 use rig_frames::roce::opcode::{Opcode, Payload};
 use rig_testcases::wire::{self, address_number, nic_ip};
@@ -40,17 +41,27 @@ pub(super) fn roce(port: u16, frame: &RoceFrame, size: u16, bytes: &[u8]) -> Opt
     let connection = u16::try_from(connection).ok()?;
     let fault = (frame.bth.opcode == Opcode::Cnp).then(|| wire::nic::fault(bytes)).flatten();
     let kind = roce_kind(frame, fault)?;
-    let psn = frame.bth.psn.get();
-    Some(Roce {
-        connection,
-        kind,
-        psn,
-        size,
-        ecn: ip.ecn,
-        dscp: ip.dscp.get(),
-        corrupt: false,
-        address,
-    })
+    let one = Roce { connection, psn: frame.bth.psn.get(), address, ..roce_of(frame, kind, size) };
+    Some(one)
+}
+
+/// What a frame says beside its connection and its number.
+pub fn roce_of(frame: &RoceFrame, kind: RoceKind, size: u16) -> Roce {
+    let (bth, ip) = (&frame.bth, &frame.path.ip);
+    let found = match &frame.ext {
+        // The lower half.
+        Ext::AethAtomicAck(_, found) => u32::try_from(found.original & 0xffff_ffff).ok(),
+        _ => None,
+    };
+    Roce {
+        ecn: ip.ecn(),
+        dscp: ip.dscp().get(),
+        udp_src: frame.path.udp_src,
+        mig_req: bth.mig_req || matches!(kind, RoceKind::Cnp { .. }),
+        tail: matches!(frame.ext, Ext::Imm(_) | Ext::RethImm(..) | Ext::Ieth(_)),
+        found,
+        ..Roce::of(0, kind, 0, size)
+    }
 }
 
 /// What a frame of a reliable connection is; `None` of what the rig makes nothing of. `fault`: what is wrong with it, of a CNP.
@@ -65,6 +76,10 @@ pub fn roce_kind(frame: &RoceFrame, fault: Option<CnpFault>) -> Option<RoceKind>
             Syndrome::Nak(_) => return None,
         },
         Opcode::RcReadRequest => RoceKind::ReadRequest,
+        Opcode::RcAtomicAcknowledge => RoceKind::Ack,
+        Opcode::RcFetchAdd | Opcode::RcCompareSwap => {
+            RoceKind::Data { first: true, last: true, response: false }
+        }
         _ if opcode.payload() == Payload::None => return None,
         _ => {
             let name = opcode.name();

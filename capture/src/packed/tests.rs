@@ -16,7 +16,7 @@ fn any_what() -> impl Strategy<Value = What> {
     let roce = (any::<u16>(), any::<u32>(), any::<u8>(), any::<bool>());
     let roce = roce.prop_map(|(connection, psn, dscp, corrupt)| {
         let (kind, ecn) = (RoceKind::Ack, Ecn::Ce);
-        What::Roce(Roce { connection, kind, psn, size: 64, ecn, dscp, corrupt, address: 1 })
+        What::Roce(Roce { ecn, dscp, corrupt, address: 1, ..Roce::of(connection, kind, psn, 64) })
     });
     prop_oneof![
         4 => data,

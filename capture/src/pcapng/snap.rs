@@ -44,7 +44,7 @@ mod tests {
     /// A frame of a NIC with its bytes, of the size that they have.
     fn of_nic(kind: RoceKind, corrupt: bool) -> (Record, Vec<u8>) {
         let (connection, psn, ecn) = (3, 77, Ecn::Ect0);
-        let roce = Roce { connection, kind, psn, size: 78, ecn, dscp: 3, corrupt, address: 0 };
+        let roce = Roce { ecn, dscp: 3, corrupt, ..Roce::of(connection, kind, psn, 78) };
         let bytes = wire::nic::frame(Verb::Write, 0, false, &roce);
         let size = u16::try_from(bytes.len()).expect("short") + 4;
         let what = What::Roce(Roce { size, ..roce });

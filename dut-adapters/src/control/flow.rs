@@ -40,6 +40,16 @@ pub enum Does {
     Write,
     /// Reads them.
     Read,
+    /// Sends them with immediate data.
+    SendImmediate,
+    /// Writes them with immediate data.
+    WriteImmediate,
+    /// Sends them with a key to revoke.
+    SendInvalidate,
+    /// Fetches and adds.
+    FetchAdd,
+    /// Compares and swaps.
+    CompareSwap,
 }
 
 impl FlowOrder {
@@ -50,6 +60,11 @@ impl FlowOrder {
             Verb::Send => Does::Send,
             Verb::Write => Does::Write,
             Verb::Read => Does::Read,
+            Verb::SendImmediate => Does::SendImmediate,
+            Verb::WriteImmediate => Does::WriteImmediate,
+            Verb::SendInvalidate => Does::SendInvalidate,
+            Verb::FetchAdd => Does::FetchAdd,
+            Verb::CompareSwap => Does::CompareSwap,
         };
         FlowOrder { connection, verb, message, mtu, count, psn, class, dscp, address }
     }
@@ -61,6 +76,11 @@ impl From<Does> for Verb {
             Does::Send => Verb::Send,
             Does::Write => Verb::Write,
             Does::Read => Verb::Read,
+            Does::SendImmediate => Verb::SendImmediate,
+            Does::WriteImmediate => Verb::WriteImmediate,
+            Does::SendInvalidate => Verb::SendInvalidate,
+            Does::FetchAdd => Verb::FetchAdd,
+            Does::CompareSwap => Verb::CompareSwap,
         }
     }
 }

@@ -241,6 +241,10 @@ impl Device {
             Verb::Send => nic::Verb::Send,
             Verb::Write => nic::Verb::Write,
             Verb::Read => nic::Verb::Read,
+            Verb::SendImmediate | Verb::SendInvalidate => nic::Verb::SendWithTail,
+            Verb::WriteImmediate => nic::Verb::WriteWithTail,
+            Verb::FetchAdd => nic::Verb::FetchAdd,
+            Verb::CompareSwap => nic::Verb::CompareSwap,
         };
         let host = self.emulated.nic_host(port);
         let dst = host::at(port, order.address);

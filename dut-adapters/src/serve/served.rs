@@ -313,6 +313,11 @@ impl<C: Clock> Served<C> {
 
     fn health(&mut self, of: impl Fn(&mut Meter) -> Health) -> Result<Health, PortError> {
         let lost = self.lost()?;
+        // What a port still owes is late already, and by the time it has gone nobody may ask any more.
+        let now = self.since_boot(self.clock.now());
+        for &due in self.owed.iter().flatten() {
+            self.device.meter.late(Some(due), now, |health| &mut health.send_late);
+        }
         self.device.meter.lost(lost);
         Ok(of(&mut self.device.meter))
     }

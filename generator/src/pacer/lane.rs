@@ -58,6 +58,8 @@ pub struct Lane {
     ready: Option<Ready>,
     /// Frames in the ring that nobody has been told of yet.
     pub(super) staged: Vec<Departure>,
+    /// Since when the kernel has had no room for what was handed over.
+    owes: Option<Time>,
     /// The rig itself has set the interface down: it is not asked for frames.
     unplugged: bool,
 }
@@ -76,6 +78,7 @@ impl Lane {
             clear: Vec::new(),
             ready: None,
             staged: Vec::with_capacity(BATCH),
+            owes: None,
             unplugged: false,
         }
     }
@@ -95,6 +98,11 @@ impl Lane {
     /// Whether the rig has set the interface down.
     pub const fn is_unplugged(&self) -> bool {
         self.unplugged
+    }
+
+    /// Since when the kernel has had no room for what was handed over: it has not left, whatever was told of it.
+    pub const fn owes(&self) -> Option<Time> {
+        self.owes
     }
 
     /// Gives a sender its frames.
@@ -186,7 +194,16 @@ impl Lane {
         self.sender.sent(now);
     }
 
-    /// Hands the staged frames over at `due`, or at once when that is over; from when until when.
+    /// Asks the kernel once more to take what it had no room for; since when it had none, once it has taken all of it.
+    pub(super) fn retry(&mut self) -> Result<Option<Time>, PortError> {
+        if self.owes.is_none() || self.unplugged || self.tx.kick()?.refused {
+            return Ok(None);
+        }
+        Ok(self.owes.take())
+    }
+
+    /// Hands the staged frames over at `due`, or at once when that is over; from when until when. What the kernel has no room for
+    /// is owed from then on.
     pub(super) fn send<C: Clock>(
         &mut self,
         clock: &C,
@@ -201,7 +218,9 @@ impl Lane {
             at = clock.now();
         }
         self.tx.publish();
-        self.tx.kick()?;
+        if self.tx.kick()?.refused {
+            self.owes.get_or_insert(at);
+        }
         Ok((at, clock.now()))
     }
 

@@ -12,6 +12,7 @@ use rig_units::{Bytes, Pace, PortSpeed, Quanta};
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 
+mod full;
 mod secured;
 
 const SPEED: PortSpeed = PortSpeed::G10;
@@ -307,7 +308,7 @@ impl Transmit for Stuck {
     fn publish(&mut self) {}
     fn kick(&mut self) -> Result<Kick, PortError> {
         self.0.advance_to(self.0.now() + Dur::us(1));
-        Ok(Kick { lost: 0, waiting: 1 })
+        Ok(Kick { waiting: 1, refused: true, ..Kick::default() })
     }
     fn reclaim(&mut self) -> usize {
         0

@@ -71,6 +71,9 @@ pub struct Kick {
     pub lost: u64,
     /// Pieces of published frames that wait in the ring for the next kick or, with zero copy, for the driver.
     pub waiting: u32,
+    /// Whether the kernel was asked to take what waits now, and had no room for it: it has not left. Without a copy the driver takes
+    /// frames by itself, and nobody knows.
+    pub refused: bool,
 }
 
 /// The receiving half of a port.

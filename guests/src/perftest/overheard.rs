@@ -1,6 +1,7 @@
 //! What two programs of perftest say to each other over a line that the rig passes on: which connections they agree on.
 //!
-//! The rig loses nothing of TCP, so each side's bytes come in their order; what comes again is passed over.
+//! The rig loses nothing of TCP, so each side's bytes come in their order; what comes again is passed over, also where it comes again in
+//! one segment with what is new.
 
 use super::exchange::{DESTINATION, DONE, Destination, FIGURE, LineKind, Opening};
 use crate::peer::QpPair;
@@ -98,11 +99,12 @@ impl Said {
             *self = Said { next: segment.seq.wrapping_add(1), ..Said::default() };
             return;
         }
-        if segment.seq != self.next {
-            return;
-        }
-        self.next = self.next.wrapping_add(u32::try_from(segment.payload.len()).unwrap_or(0));
-        self.bytes.extend_from_slice(segment.payload);
+        // A sender that repeats merges what was not acknowledged with what it has to say since (RFC 9293, 3.8.6.2.1). What is ahead of
+        // what has come is as far off in numbers that wrap.
+        let again = usize::try_from(self.next.wrapping_sub(segment.seq)).unwrap_or(usize::MAX);
+        let Some(new) = segment.payload.get(again..) else { return };
+        self.next = self.next.wrapping_add(u32::try_from(new.len()).unwrap_or(0));
+        self.bytes.extend_from_slice(new);
         while !self.strange && self.message() {}
     }
 
@@ -241,6 +243,25 @@ mod tests {
             assert_eq!((one.own_psn, one.mtu), (server.psn, 1024));
             assert_eq!(heard(program, 7, 2), whole, "{program}");
         }
+    }
+
+    #[test]
+    fn a_segment_that_repeats_what_came_and_goes_on_is_read_from_there_on() {
+        let mut overheard = Overheard::new(PORT);
+        let mut told = Vec::new();
+        for (from_client, mark) in [(true, '>'), (false, '<')] {
+            // Numbers that wrap on the way.
+            let first = u32::MAX - 20;
+            told.extend(overheard.heard(&frame(from_client, first.wrapping_sub(1), SYN, &[])));
+            let said = messages("ib_send_bw", mark).concat();
+            for end in (7..said.len() + 7).step_by(7).map(|end| end.min(said.len())) {
+                // The last 20 bytes and the 7 that are new, in one.
+                let begin = end.saturating_sub(27);
+                let seq = first.wrapping_add(u32::try_from(begin).expect("short"));
+                told.extend(overheard.heard(&frame(from_client, seq, 0, &said[begin..end])));
+            }
+        }
+        assert_eq!(told, heard("ib_send_bw", 1_400, 1));
     }
 
     #[test]

@@ -66,9 +66,27 @@ table! {
     /// One in so many frames that it sends has an ICRC that does not fit.
     // Whoever gets it throws it away, and nothing of its sender says why.
     icrc_wrong ("frames", 1..=65_536, default 100);
-    /// One in very many frames that it sends has an ICRC that does not fit.
-    // A link that loses one in so many looks clean for as long as a short test lasts.
+    /// One in very many acknowledgements, NAKs and CNPs that it sends has an ICRC that does not fit.
+    // The next one makes up for it: nothing but the frame itself shows.
     icrc_rarely_wrong ("frames", 1..=1_000_000, default 10_000);
+    /// A packet that is more than a thousand numbers behind is taken for one that is ahead, and asked for what is missing.
+    // One that was long on its way has everything since then sent again.
+    ghost_asks;
+    /// A timeout of a greater code than this is one of this code.
+    // What is slow, as over a long way or to a busy host, is sent again and again.
+    timeout_cut ("code", 1..=30, default 8);
+    /// MigReq is clear in all that it sends.
+    // A peer that keeps to the state of the path throws it away.
+    mig_req_clear;
+    /// Every connection sends from one UDP source port.
+    // A fabric that spreads load by that puts all of them on one way.
+    source_port_shared;
+    /// Immediate data, and keys to revoke, do not come with their message.
+    // The data arrive, and nobody is told.
+    immediate_dropped;
+    /// An atomic operation that comes again is executed again.
+    // A counter that lost one answer has counted twice.
+    atomic_executed_twice;
     /// An RNR NAK is taken for any other: the sender goes back at once.
     // A receiver without buffers is asked again and again, for nothing.
     rnr_not_waited;

@@ -62,12 +62,25 @@ pub(super) fn fit(
             at.fault(found, "a switch: of others nobody there has a connection or a route");
             continue;
         }
+        if dut.kind == Kind::RdmaRouter && *transport != Transport::Virtual {
+            let found = format!("{}, `{}`, in a lab with a wire", dut.kind.called(), dut.name);
+            at.fault(
+                found,
+                "`transport: virtual`: nothing there makes what its containers ask for",
+            );
+            continue;
+        }
         let pair = dut.declared.nics().is_some_and(|nics| nics.peer.is_some());
         if let Transport::Guests(wire) = transport {
             let Guests { other_end, over, .. } = wire;
             if dut.kind == Kind::Switch && (*other_end, *over) != (OtherEnd::Rig, IpVersion::V4) {
                 let found = format!("`{}`, which has no connections of its own", dut.name);
                 at.fault(found, "a pair of NICs, or a wire without `other_end` and `over`");
+            }
+            if *other_end == OtherEnd::Guest && dut.name.ends_with(RIGS_OWN) {
+                let found =
+                    format!("`{}`, of which the second is the rig's own responder", dut.name);
+                at.fault(found, "a second NIC that runs in a guest, such as duts/soft-roce.yaml, or other_end: rig");
             }
             if !pair && dut.kind != Kind::Switch {
                 let found = format!("`{}` in a guest", dut.name);
@@ -111,6 +124,9 @@ pub(super) fn fit(
         second.fault(found, "one device, and a lab of its own for each other one");
     }
 }
+
+/// How the name of a pair ends of which the second is the rig's own end of a guest's connections (`duts/rig-peer.yaml`).
+const RIGS_OWN: &str = "-to-rig-peer";
 
 /// The ports that an emulated device has in real time: its first ones, the fastest at the speed of the wire and slower
 /// ones at their share of it.
@@ -210,6 +226,7 @@ mod tests {
             told("over: ipv6", switch),
             told("prepare_other: [a]", pair),
             told("other_end: none", pair),
+            told("other_end: guest", "{pair: [duts/soft-roce.yaml, duts/rig-peer.yaml]}"),
         ];
         insta::assert_snapshot!(all.join("\n"));
     }

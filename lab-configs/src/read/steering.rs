@@ -1,6 +1,7 @@
 //! Reading through what a device is steered, and where that is.
 
 use crate::walk::{At, Fields};
+use crate::yaml::Value;
 use crate::{ControlName, RedisAt, Transport};
 
 /// Through what a device is steered, and where that is.
@@ -10,6 +11,8 @@ pub(super) struct Steering<'w> {
     pub(super) control: ControlName,
     /// Where the redis of its databases listens.
     pub(super) redis: Option<RedisAt>,
+    /// Whether its ports may take storms.
+    pub(super) disposable: bool,
 }
 
 /// Through what a device is steered; the inner `None` where the lab does not say.
@@ -20,13 +23,28 @@ pub(super) fn steering<'w>(fields: &Fields<'w>) -> Option<Option<Steering<'w>>> 
         let text = at.text(RedisAt::WANT)?;
         text.parse().map_err(|want: String| at.wrong(want.trim_start_matches("want "))).ok()
     });
+    let disposable = fields.or("disposable", false, |at| match at.node.value {
+        Value::Bool(may) => Some(may),
+        _ => {
+            at.wrong("true where the ports of this switch may take storms, or false");
+            None
+        }
+    });
     let (control, redis): (Option<(ControlName, At<'w>)>, Option<RedisAt>) = (control?, redis?);
+    let disposable = disposable?;
+    if !matches!(control, Some((ControlName::Sonic, _))) {
+        let at = fields.get("disposable");
+        let want = "`control: sonic` beside it, or no `disposable`";
+        at.iter().for_each(|at| at.at_key("the rig asks here for no consent", want));
+    }
     let Some((control, at)) = control else {
         fields.get("redis").iter().for_each(|at| at.at_key("nothing asks a redis here", BESIDE));
         return Some(None);
     };
     match (control, &redis) {
-        (ControlName::Sonic, _) | (_, None) => Some(Some(Steering { at, control, redis })),
+        (ControlName::Sonic, _) | (_, None) => {
+            Some(Some(Steering { at, control, redis, disposable }))
+        }
         (_, Some(_)) => {
             let redis = fields.get("redis");
             redis.iter().for_each(|at| at.at_key("this control asks no redis", BESIDE));
@@ -37,7 +55,7 @@ pub(super) fn steering<'w>(fields: &Fields<'w>) -> Option<Option<Steering<'w>>> 
 
 /// Whether a redis is named where there is one, and none where the rig starts it.
 pub(super) fn listens(steering: &Steering<'_>, transport: &Transport) {
-    let Steering { at, control, redis } = steering;
+    let Steering { at, control, redis, .. } = steering;
     match (transport, redis) {
         _ if *control != ControlName::Sonic => {}
         (Transport::Veth(_), Some(_)) => {
@@ -68,11 +86,16 @@ mod tests {
             (read.control(&read.duts[0]), read.redis.get("broadcom")),
             (ControlName::Sonic, Some(&at))
         );
+        assert!(!read.is_disposable(&read.duts[0]));
+        let given = lab_of(&sonic("control: sonic, redis: 'unix:/near.sock', disposable: true"));
+        assert!(given.is_disposable(&given.duts[0]));
         let faults: String = [
             "control: sonic",
             "control: sonic, redis: near.sock",
             "control: none, redis: 'tcp:leaf:6379'",
             "redis: 'tcp:leaf:6379'",
+            "control: none, disposable: true",
+            "control: sonic, redis: 'tcp:leaf:6379', disposable: maybe",
         ]
         .map(|device| faults_of_lab(&sonic(device)))
         .join("\n");
@@ -88,6 +111,7 @@ mod tests {
         };
         let read = lab_of(&lab(""));
         assert_eq!((read.control(&read.duts[0]), read.redis.len()), (ControlName::Sonic, 0));
+        assert!(read.is_disposable(&read.duts[0]), "the rig made it");
         let faults = faults_of_lab(&lab(", redis: 'unix:/near.sock'"));
         assert!(faults.contains("the rig starts the redis of a stand-in itself"), "{faults}");
     }

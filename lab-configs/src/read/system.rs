@@ -100,6 +100,11 @@ fn devices(at: &At<'_>, find: FindDut<'_>) -> Option<Vec<Profile>> {
             at.fault(found, "a switch without MACsec: its neighbours would need keys of their own");
             continue;
         }
+        if profile.kind == Kind::RdmaRouter {
+            let found = format!("{}, `{}`, in a system", profile.kind.called(), profile.name);
+            at.fault(found, "a NIC, or what passes frames on");
+            continue;
+        }
         profile.name.clone_from(&key.name);
         all.push(profile);
     }

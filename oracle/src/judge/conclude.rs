@@ -3,6 +3,7 @@
 use super::answers::{Answers, NOT_MEASURED};
 use crate::verdict::Doubt;
 use crate::{Finding, Verdict};
+use rig_capture::analyse::integrity;
 use rig_testcases::Expect;
 
 /// The trials of a case, valid or void.
@@ -16,12 +17,14 @@ pub struct Trials {
     pub unapplied: Option<Doubt>,
     /// Whether all that were planned were had: void ones were repeated, or are what the case is about.
     pub complete: bool,
+    /// Why void ones were repeated no longer, though there was time.
+    pub given_up: Option<String>,
 }
 
 /// The reason where the way to the device was lost, or what was set never showed there.
 pub const NOT_STEERED: &str = "not-steered";
 /// Reasons that are the rig's own and say nothing of the device.
-const OWN: [&str; 8] = [
+const OWN: [&str; 9] = [
     NOT_STEERED,
     "storm-lapse",
     "capture-hole",
@@ -30,6 +33,7 @@ const OWN: [&str; 8] = [
     "late-reading",
     "late-event",
     "short-stream",
+    integrity::SILENT,
 ];
 
 impl Trials {
@@ -50,7 +54,8 @@ impl Trials {
         let most = self.void.iter().map(|doubt| count(doubt.reason)).max()?;
         let doubt = self.void.iter().find(|doubt| count(doubt.reason) == most)?;
         let of = self.void.len() + usize::try_from(self.valid).unwrap_or(usize::MAX);
-        let detail = format!("{} of {of} trials void; {}", self.void.len(), doubt.detail);
+        let given_up = self.given_up.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
+        let detail = format!("{} of {of} trials void{given_up}; {}", self.void.len(), doubt.detail);
         Some(Doubt { reason: doubt.reason, detail })
     }
 }
@@ -139,7 +144,7 @@ mod tests {
 
     fn trials(valid: u32, void: usize) -> Trials {
         let void = vec![doubt("storm-lapse"); void];
-        Trials { valid, void, unapplied: None, complete: true }
+        Trials { valid, void, complete: true, ..Trials::default() }
     }
 
     fn finding() -> Finding {
@@ -225,9 +230,18 @@ mod tests {
     #[test]
     fn the_commonest_reason_is_named() {
         let void = vec![doubt("late-send"), doubt("storm-lapse"), doubt("storm-lapse")];
-        let short = Trials { valid: 1, void, unapplied: None, complete: false };
+        let short = Trials { valid: 1, void, ..Trials::default() };
         let verdict = conclude(&Expect::Pass, &short, &measured(), &[], vec![]);
         assert!(matches!(verdict, Verdict::Inconclusive(doubt) if doubt.reason == "storm-lapse"));
+    }
+
+    #[test]
+    fn why_it_was_given_up_is_told_beside_the_reason() {
+        let given_up = Some("given up after 49 in a row".to_owned());
+        let short = Trials { complete: false, given_up, ..trials(0, 49) };
+        let verdict = conclude(&Expect::Pass, &short, &measured(), &[], vec![]);
+        let Verdict::Inconclusive(doubt) = verdict else { panic!("{verdict:?}") };
+        insta::assert_snapshot!(doubt.detail, @"49 of 49 trials void; given up after 49 in a row; gap of 2ms at 300ms");
     }
 
     #[test]

@@ -352,7 +352,14 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
         // it wants what nobody declares. What does not fit either way is found.
         let cable = Length(0);
         let at_once = InFlight { delays: in_flight::delays(Within::ZERO, stops), cable, ..in_flight };
-        if expect == Wanted::None && predicted.hi > 0 && at_once.frames().hi <= fit.lo {
+        let others = BufferLedger::empty(declared).others(spec.from);
+        let full = buffer::first_drop(&declared.buffer, spec.size, &others);
+        let room = full - buffer::first_xoff(&declared.buffer, spec.size, &others) - 1;
+        let laid_out =
+            expect == Wanted::None && predicted.hi > 0 && at_once.frames().hi <= room;
+        // As many as the margin may lose are no fault, and no more.
+        let margin = laid_out && declared.buffer.margin.is_some();
+        if laid_out && !margin {
             let why = format!(
                 "up to {} frames come after the crossing one by what is declared, and {fits} of them fit: that none is lost may not be wanted of it",
                 come.hi
@@ -362,7 +369,11 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
         let want = Prediction {
             unit: Unit::Frames,
             // Whatever may come is to fit.
-            span: if expect == Wanted::None { Span::exactly(0) } else { predicted },
+            span: match expect {
+                Wanted::None if margin => Span { lo: 0, hi: predicted.hi },
+                Wanted::None => Span::exactly(0),
+                Wanted::Some | Wanted::All | Wanted::Predicted => predicted,
+            },
             formula: "F3, F5",
             text: format!(
                 "{} frames come after the crossing one with a response of {response}, and {fits} of them fit",

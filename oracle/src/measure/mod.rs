@@ -30,6 +30,7 @@ mod measurement;
 mod nic;
 mod pause;
 mod pfc;
+mod rdma_router;
 mod search;
 mod served;
 mod storm;
@@ -112,6 +113,15 @@ static ALL: &[&Known] = &[
     &nic::rates::BURSTS,
     &nic::rc::SENDER,
     &nic::class::CLASS,
+    &nic::headers::MIG_REQ,
+    &nic::headers::SOURCE_PORT,
+    &nic::message::IMMEDIATE,
+    &nic::message::ATOMIC,
+    &nic::pause::STOPS,
+    &nic::pause::GOES_ON,
+    &nic::pause::SENDS_ON,
+    &rdma_router::RATE,
+    &rdma_router::HANDOVER,
 ];
 
 /// A measure says which parts of a device it is about, or does not compile.

@@ -6,9 +6,10 @@
 //! Left out: the pause of all classes (IEEE 802.3 Annex 31B).
 
 use super::chance::{self, Draws};
+use super::nic::Departs;
 use super::oscillator::Oscillator;
 use super::packet::{CLASSES, Packet, bit, slot};
-use rig_lab::PfcFaults;
+use rig_lab::{NicPfcFaults, PfcFaults};
 use rig_units::{Dur, PortSpeed, Quanta, Time, Within};
 use std::collections::VecDeque;
 
@@ -29,6 +30,8 @@ pub struct Config {
     pub clock: Oscillator,
     /// What it does wrong.
     pub faults: PfcFaults,
+    /// What it does wrong as the port of a NIC.
+    pub nic: NicPfcFaults,
 }
 
 impl Config {
@@ -43,6 +46,7 @@ impl Config {
             xon_counts: true,
             clock: Oscillator::EXACT,
             faults,
+            nic: NicPfcFaults::NONE,
         }
     }
 
@@ -57,11 +61,15 @@ impl Config {
         }
     }
 
-    /// The classes that are told something by a frame that enables those in `enable`.
-    const fn told(&self, enable: u8) -> u8 {
-        if enable == 0 && self.faults.empty_vector_pauses {
+    /// The classes that are told something by `pfc`.
+    const fn told(&self, pfc: &Packet) -> u8 {
+        let (enable, nic) = (pfc.enable, &self.nic);
+        let of_none = self.faults.empty_vector_pauses
+            || nic.nic_stops_for_no_priority
+            || (nic.nic_stops_for_any_frame && pfc.quanta.0 == 0);
+        if (enable == 0 && of_none) || (enable != 0 && nic.nic_stops_all_priorities) {
             u8::MAX
-        } else if self.faults.one_class_of_two_obeyed {
+        } else if self.faults.one_class_of_two_obeyed || nic.nic_stops_in_one_of_two {
             enable & enable.wrapping_neg()
         } else {
             enable
@@ -71,7 +79,8 @@ impl Config {
     /// Whether what `pfc` says of the end of pauses is passed over.
     const fn ignores(&self, pfc: &Packet) -> bool {
         let is_of_many = pfc.enable.count_ones() > 1;
-        self.faults.xon_ignored || (self.faults.xon_of_two_ignored && is_of_many)
+        let of_two = self.faults.xon_of_two_ignored || self.nic.nic_ignores_xon_of_two;
+        self.faults.xon_ignored || self.nic.nic_ignores_xon || (of_two && is_of_many)
     }
 
     /// Whether a PFC frame goes on to other ports, which it never does where nothing is wrong.
@@ -138,7 +147,7 @@ impl Mac {
             obeys: config.obeys,
             spills: if config.faults.pfc_honoured_for_other_class { u8::MAX } else { 0 },
             config: *config,
-            quantum: speed.pause(Quanta(1)),
+            quantum: config.nic.quantum(speed),
             until: [Time::MAX; CLASSES],
             since: [Time::ZERO; CLASSES],
             past: [Pauses::default(); CLASSES],
@@ -176,7 +185,10 @@ impl Mac {
             self.past[slot(class)].frames += u64::from(!xon || self.config.xon_counts);
             self.past[slot(class)].xons += u64::from(xon);
         }
-        let response = self.draws.next(self.config.response);
+        let mut response = self.draws.next(self.config.response);
+        if pfc.enable & !pfc.zero != 0 && pfc.quanta > Quanta(0) {
+            response += self.config.nic.later();
+        }
         // The MAC takes frames in one after the other, as they reach it.
         let mut reached = now + self.lates.next(later);
         if later.width() > Dur::ZERO {
@@ -245,6 +257,14 @@ impl Mac {
         before & !self.closed()
     }
 
+    /// Obeys in the classes `obeys` from now on. Pauses go on. The classes that may send again.
+    pub fn enable(&mut self, obeys: u8) -> u8 {
+        let before = self.closed();
+        self.config.obeys = obeys;
+        self.obeys = obeys;
+        before & !self.closed()
+    }
+
     /// Forgets every pause: the link went down. The classes that may send again.
     pub fn reset(&mut self, now: Time) -> u8 {
         let opened = self.closed();
@@ -280,24 +300,33 @@ impl Mac {
     fn apply(&mut self, now: Time, received: Time, pfc: &Packet) -> u8 {
         let mut opened = 0;
         let config = self.config;
-        for class in classes(config.told(pfc.enable)) {
+        for class in classes(config.told(pfc)) {
             let xon = pfc.zero & bit(class) != 0;
             if config.ignores(pfc) && (xon || pfc.quanta == Quanta(0)) {
                 continue;
             }
-            let quanta = if xon { 0 } else { u64::from(pfc.quanta.0) };
-            let pause = config.clock.lasting(self.quantum * quanta);
-            let until = received + pause;
+            let is_paused = self.paused & bit(class) != 0;
+            let quanta = match if xon { 0 } else { pfc.quanta.0 } {
+                0 if !is_paused && config.nic.takes_for_longest(pfc.enable) => Quanta::MAX.0,
+                quanta => quanta,
+            };
+            let pause = config.clock.lasting(self.quantum * u64::from(quanta));
+            let left = self.until[slot(class)];
+            let adds = config.nic.nic_pauses_add_up && is_paused && pause > Dur::ZERO;
+            let until = if adds { left + pause } else { received + pause };
             if pause == Dur::ZERO || (self.config.expires && until <= now) {
                 opened |= self.end(now, class);
                 continue;
             }
-            let longer = config.faults.long_pause_stays && self.until[slot(class)] > until;
-            if (config.faults.pause_time_not_restarted || longer) && self.paused & bit(class) != 0 {
+            let stays = match left > until {
+                true => config.faults.long_pause_stays || config.nic.nic_pause_not_shortened,
+                false => config.nic.nic_pause_not_prolonged,
+            };
+            if (config.faults.pause_time_not_restarted || stays) && is_paused {
                 continue;
             }
             self.until[slot(class)] = if self.config.expires { until } else { Time::MAX };
-            if self.paused & bit(class) == 0 {
+            if !is_paused {
                 self.paused |= bit(class);
                 self.since[slot(class)] = now;
             }

@@ -6,7 +6,10 @@ use rig_units::{Quanta, Time};
 mod roce;
 mod tag;
 mod vlan;
-pub use roce::{ACK_SIZE, AETH, CNP_SIZE, READ_REQUEST_SIZE, RETH, ROCE_OVERHEAD};
+pub use roce::{
+    ACK_SIZE, AETH, ATOMIC_ACK_SIZE, ATOMIC_SIZE, CNP_SIZE, READ_REQUEST_SIZE, RETH, ROCE_OVERHEAD,
+    TAIL_SIZE,
+};
 pub use tag::Tag;
 
 /// Number of priorities, traffic classes, queues and priority groups of a port.

@@ -12,6 +12,7 @@ pub mod macsec;
 pub mod nic;
 pub mod pause;
 pub mod pfcwd;
+pub mod rdma_router;
 pub mod share;
 pub mod watermark;
 pub mod wred;

@@ -55,7 +55,7 @@ fn takes(context: &Context<'_>, script: &Script, flow: (u16, &FlowSpec)) -> Opti
     let (.., between) = script.between.as_ref()?;
     let nic = |port: u16| context.nics().behind(*script.dut_ports.get(usize::from(port))?);
     let (own, other) = (nic(spec.nic)?, nic(spec.to)?);
-    let frame = Bytes(u64::from(spec.mtu)) + FlowSpec::HEADERS;
+    let frame = Bytes(u64::from(spec.mtu)) + spec.verb.headers();
     let packets = u64::from(spec.message.div_ceil(spec.mtu.max(1)));
     let all = slowest(context).slot(frame) * (packets * messages);
     let misses = (own.receive.miss + other.receive.miss) * (packets * messages);
@@ -75,8 +75,8 @@ fn takes(context: &Context<'_>, script: &Script, flow: (u16, &FlowSpec)) -> Opti
     let slowed = marks && sends.rp.enable && told.np.enable;
     let slowed = slowed.then(|| sends.rp.min_rate.serialise(frame * (packets * messages)));
     let all = all + slowed.unwrap_or(Dur::ZERO);
-    // A request of a READ is a way of its own for each message.
-    let requests = if spec.verb == Verb::Read { asked * messages } else { Dur::ZERO };
+    // A request of a READ is a way of its own for each message, and so is an atomic operation.
+    let requests = if spec.verb.waits() { asked * messages } else { Dur::ZERO };
     Some(context.apart().most(all + misses + again + requests + end))
 }
 

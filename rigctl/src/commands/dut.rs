@@ -12,9 +12,9 @@ use rig_dut::serve::{Conversation, Gate, Line, Place, Served, Turned, on_ports};
 use rig_dut::standin::Faults;
 use rig_generator::clock::Wall;
 use rig_generator::port::{Config, Port, RealTime};
-use rig_lab::{Lab, Profile, RedisAt, Transport, read};
+use rig_lab::{Kind, Lab, Profile, RedisAt, Transport, read};
 use rig_reports::Exit;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufReader};
 use std::path::Path;
 use std::thread;
@@ -206,6 +206,12 @@ fn served(profile: Profile) -> Result<Profile, Bad> {
         }
         return Ok(profile);
     }
+    if profile.kind == Kind::RdmaRouter {
+        return Err(Bad::of(format!(
+            "`{name}` is {}: want a switch, a router or a NIC; it is under test in virtual time alone",
+            profile.kind.called()
+        )));
+    }
     if profile.declared.nics().is_some_and(|nics| nics.peer.is_some()) {
         return Err(Bad::of(format!(
             "`{name}` is a pair of NICs: want one of them; the rig passes on between two in virtual time alone"
@@ -223,6 +229,7 @@ fn mutated(profile: Profile, mutate: &[String]) -> Result<Profile, Bad> {
         transport: Transport::Virtual,
         controls: BTreeMap::new(),
         redis: BTreeMap::new(),
+        disposable: BTreeSet::new(),
         cable_cm: 0,
         duts: vec![profile],
     };

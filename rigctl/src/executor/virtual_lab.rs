@@ -354,6 +354,10 @@ impl Trial<'_, '_> {
             Verb::Send => nic::Verb::Send,
             Verb::Write => nic::Verb::Write,
             Verb::Read => nic::Verb::Read,
+            Verb::SendImmediate | Verb::SendInvalidate => nic::Verb::SendWithTail,
+            Verb::WriteImmediate => nic::Verb::WriteWithTail,
+            Verb::FetchAdd => nic::Verb::FetchAdd,
+            Verb::CompareSwap => nic::Verb::CompareSwap,
         };
         let FlowSpec { message, mtu, count, psn, class, dscp, .. } = *spec;
         let connection = self.script.connection(flow);

@@ -2,7 +2,7 @@
 //! the device declares is what the case needs, and as far as the wire alone shows what is measured.
 
 pub use super::unfit::{Missing, Unfit};
-use super::{as_found, classes, far, fits, in_bridge, in_guest, misfit};
+use super::{as_found, classes, consent, far, fits, in_bridge, in_guest, misfit};
 use rig_dut::control::{Ability, Order};
 use rig_dut::{can_set, capabilities, lacking};
 use rig_lab::{Action, ControlName, Kind, Lab, Profile, Switch, Transport, settings};
@@ -49,6 +49,12 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, Un
         return Err(
             Missing::Lab.so("it takes a link down, which the rig cannot do with a port of DPDK")
         );
+    }
+    if let Some(does) = consent::asks(lab, profile, case) {
+        let name = &profile.name;
+        return Err(Missing::Lab.so(format!(
+            "{does} on a live switch, and the lab does not say of {name} that it may (disposable: true)"
+        )));
     }
     steered(lab, profile, case, left_out)
 }

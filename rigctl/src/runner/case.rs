@@ -1,9 +1,11 @@
 //! One case from its first trial to its verdict.
 
+use super::answered::{not_applicable, undecided};
 use super::applicability::Applicability;
 use super::applied;
 use super::budget;
 use super::choose::choose;
+use super::deaf::deaf;
 use super::evidence;
 use super::pausing::Tried;
 use super::plan;
@@ -33,7 +35,7 @@ use rig_oracle::trials::points::{Point, groups};
 use rig_oracle::trials::seed::Seed;
 use rig_oracle::trials::table::{self, Table};
 use rig_oracle::trials::trial::Trial;
-use rig_oracle::verdict::{Curve, Doubt, Judgement, NotApplicable, Verdict};
+use rig_oracle::verdict::{Curve, Doubt, Judgement, Verdict};
 use rig_reports::{CaseReport, Trials, Void};
 use rig_testcases::{Case, Expect, Script};
 use rig_units::Dur;
@@ -175,6 +177,8 @@ struct Work {
     planned: u32,
     /// A trial was void and could not be repeated: not all that were planned were had.
     short: bool,
+    /// Why void ones were repeated no longer, though there was time.
+    given_up: Option<String>,
     /// What the rig was to do in a trial that counts and did not: the first of it.
     unapplied: Option<Doubt>,
     /// What did not happen for the device's sake: the first of it.
@@ -199,12 +203,13 @@ impl Work {
         let valid = if self.trials.is_empty() && !self.judgements.is_empty() { 1 } else { run };
         let (valid, complete) = (u32::try_from(valid).unwrap_or(u32::MAX), !self.short);
         let unapplied = self.unapplied.clone();
-        let trials = conclude::Trials { valid, void, unapplied, complete };
+        let (deaf, given_up) = (deaf(&void, self.planned), self.given_up.clone());
+        let trials = conclude::Trials { valid, void, unapplied, complete, given_up };
         let findings =
             self.judgements.iter().flat_map(|judgement| judgement.findings.clone()).collect();
         // What did not happen comes before what could not be seen of it.
         let idle = self.idle.iter().cloned();
-        let doubts: Vec<Doubt> = idle.chain(self.doubts.iter().cloned()).collect();
+        let doubts: Vec<Doubt> = idle.chain(deaf).chain(self.doubts.iter().cloned()).collect();
         conclude::conclude(&case.expect, &trials, &self.answers, &doubts, findings)
     }
 
@@ -274,6 +279,10 @@ fn all_groups(
         }
         // What was measured before something broke has been judged; only now it breaks the case.
         trials?;
+        if work.given_up.is_some() {
+            // What the other settings showed would leave the case as undecided.
+            break;
+        }
     }
     work.curves.extend(along.curves());
     Ok(())
@@ -312,13 +321,19 @@ fn all_trials<'a>(
             Some(void) if measure::as_planned(session.context.case, &trial, void) => {
                 plan.spent(&ask);
             }
-            Some(_) if repeats.again(plan.planned(), watch.elapsed(), patience) => plan.void(&ask),
-            Some(_) => {
-                work.short = true;
-                work.keep(trial, all);
-                break;
+            Some(void) => {
+                let void = (void.reason, watch.elapsed());
+                if let Err(why) = repeats.again(plan.planned(), void, patience) {
+                    (work.short, work.given_up) = (true, why);
+                    work.keep(trial, all);
+                    break;
+                }
+                plan.void(&ask);
             }
-            None => work.doubts.extend(plan.seen(&session.context, &ask, &trial).err()),
+            None => {
+                repeats.counts();
+                work.doubts.extend(plan.seen(&session.context, &ask, &trial).err());
+            }
         }
         work.keep(trial, all);
     }
@@ -412,34 +427,6 @@ fn conclude(case: &Case, dut: String, work: Work, verdict: Verdict) -> Ran {
         wall: Dur::ZERO,
     };
     Ran { report, trials: work.trials, tables: work.tables }
-}
-
-/// What could not be told: of each measure at each point the first reason, and how many more there are.
-fn undecided(answers: &Answers) -> Vec<String> {
-    let told = |(Doubt { reason, detail }, more): (Doubt, usize)| match more {
-        0 => format!("{reason}: {detail}"),
-        more => format!("{reason}: {detail}, and {more} more of it"),
-    };
-    answers.undecided().into_iter().map(told).collect()
-}
-
-/// What does not apply, each once, with how often.
-fn not_applicable(answers: &Answers) -> Vec<String> {
-    let mut all: Vec<(NotApplicable, usize)> = Vec::new();
-    for one in answers.not_applicable() {
-        let same = |(other, _): &&mut (NotApplicable, usize)| {
-            (other.measure, &other.subject, &other.why) == (one.measure, &one.subject, &one.why)
-        };
-        match all.iter_mut().find(same) {
-            Some((_, times)) => *times += 1,
-            None => all.push((one, 1)),
-        }
-    }
-    let told = |(one, times): (NotApplicable, usize)| match times {
-        1 => one.to_string(),
-        times => format!("{one} ({times} points)"),
-    };
-    all.into_iter().map(told).collect()
 }
 
 #[cfg(test)]

@@ -122,7 +122,8 @@ fn answered(lab: &Lab, profile: &Profile, case: &Case) -> Option<Dur> {
     case.flows.values().find(|flow| flow.nic != flow.to)?;
     profile.declared.nics()?;
     let of = |context: &Context<'_>, script: &Script| {
-        let frames = script.flows.iter().map(|flow| Bytes(flow.mtu.into()) + FlowSpec::HEADERS);
+        let frame = |flow: &FlowSpec| Bytes(flow.mtu.into()) + flow.verb.headers();
+        let frames = script.flows.iter().map(frame);
         let trip = round_trip(context, script, frames.max()?);
         // Where something is lost a timer is to outlast the NAK and the way back, too.
         let lossy = !case.between.inject.is_empty();

@@ -3,7 +3,7 @@
 
 use super::unfit::{Missing, Unfit};
 use rig_lab::Profile;
-use rig_testcases::{Case, FlowSpec, StreamRate, Sweep};
+use rig_testcases::{Case, StreamRate, Sweep};
 use rig_units::{Bytes, Dur, PortSpeed};
 use std::borrow::Cow;
 
@@ -18,9 +18,10 @@ pub(super) fn of<'a>(
 ) -> Result<Cow<'a, Case>, Unfit> {
     let mtu = profile.declared.mtu();
     let long = |what: String| Missing::Lab.so(format!("{what}, and it takes frames up to {mtu}"));
-    let packets = case.flows.values().map(|flow| flow.mtu).max();
-    if let Some(payload) = packets.filter(|payload| *payload + FlowSpec::HEADERS > mtu) {
-        let headers = FlowSpec::HEADERS;
+    let packets = case.flows.values().map(|flow| (flow.mtu, flow.verb.headers()));
+    let longest = packets.max_by_key(|(payload, headers)| *payload + *headers);
+    if let Some((payload, headers)) = longest.filter(|&(payload, headers)| payload + headers > mtu)
+    {
         return Err(long(format!("packets of {payload} and headers of {headers} are sent")));
     }
     let is_swept = |name: &str| {

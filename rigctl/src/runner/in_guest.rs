@@ -88,6 +88,9 @@ fn unmade(name: &str, flow: &Flow) -> Option<String> {
             flow.psn
         ));
     }
+    if flow.verb.has_tail() || flow.verb.is_atomic() {
+        return Some(format!("{name} does what the rig asks no program of perftest for"));
+    }
     match flow.count {
         None => Some(format!("{name} never ends, and perftest sends a number of messages")),
         Some(count) if count < FEWEST => {

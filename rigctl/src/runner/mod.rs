@@ -1,5 +1,6 @@
 //! From cases and a lab to a stream of run events.
 
+mod answered;
 pub mod applicability;
 pub mod applied;
 mod as_found;
@@ -10,6 +11,8 @@ pub mod budget;
 pub mod case;
 pub mod choose;
 mod classes;
+mod consent;
+mod deaf;
 pub mod estimate;
 pub mod evidence;
 mod far;

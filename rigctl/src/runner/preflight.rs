@@ -90,6 +90,12 @@ fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
                 .map(|(path, found, want)| case.fault(&format!("dut.{part}.{path}"), found, &want)),
         );
     }
+    if let Some(router) = declared.nics().and_then(|nics| nics.rdma_router) {
+        let beyond = router.out_of_range().into_iter();
+        all.extend(beyond.map(|(path, found, want)| {
+            case.fault(&format!("dut.rdma_router.{path}"), found, &want)
+        }));
+    }
     all
 }
 

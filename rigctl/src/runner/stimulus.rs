@@ -64,6 +64,11 @@ pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
         Verb::Send => "SEND",
         Verb::Write => "WRITE",
         Verb::Read => "READ",
+        Verb::SendImmediate => "SEND with immediate",
+        Verb::WriteImmediate => "WRITE with immediate",
+        Verb::SendInvalidate => "SEND with invalidate",
+        Verb::FetchAdd => "fetch and add",
+        Verb::CompareSwap => "compare and swap",
     };
     let (message, mtu) = (Bytes(flow.message.into()), Bytes(flow.mtu.into()));
     let to = match flow.nic == flow.to {

@@ -71,7 +71,7 @@ fn example(field: &Field) -> String {
 }
 
 /// A suite that measures one thing, and everything that a measure may name.
-fn suite(nic: bool, measure: &str) -> String {
+fn suite(device: &str, measure: &str) -> String {
     const SWITCH: &str = "    streams:
       load: {from: p1, to: p2, class: 3, kind: udp, size: 100B, every: 1ms, count: 9}
       one: {from: p3, to: p5, class: 3, kind: udp, size: 100B, every: 1ms, count: ONE}
@@ -89,7 +89,13 @@ fn suite(nic: bool, measure: &str) -> String {
     steps: [{at: 0s, start: [load, flow, more, last]}]\n";
     let count = |name: &str| if measure.contains(name) { "searched" } else { "9" };
     let switch = SWITCH.replace("ONE", count(": one")).replace("OTHER", count(": other"));
-    let (device, body) = if nic { ("nic", NIC) } else { ("switch", switch.as_str()) };
+    let does = match measure {
+        _ if measure.contains("rc.immediate") => "verb: send-immediate, message: 1024B",
+        _ if measure.contains("rc.atomic") => "verb: fetch-add, message: 8B",
+        _ => "verb: write, message: 1024B",
+    };
+    let nics = NIC.replace("verb: write, message: 1024B", does);
+    let body = if device == "switch" { switch.as_str() } else { nics.as_str() };
     format!(
         "about: x\ndevice: {device}\ncases:\n  a:\n    why: x\n    source: [x]\n{body}    measure: [{measure}]\n"
     )
@@ -116,8 +122,13 @@ fn every_entry_is_read_as_the_measure_of_its_name() {
             let measure = format!("{{{}: {{{}}}}}", entry.name, told.join(", "));
             let family = |name: &str| entry.name.starts_with(name);
             let nic = ["cnp.", "nic.", "rate.", "rc."].into_iter().any(family);
+            let device = match (nic, family("rdma_router.")) {
+                (true, _) => "nic",
+                (_, true) => "rdma-router",
+                _ => "switch",
+            };
             let read = rig_testcases::read::suite(
-                &Source::new("t.yaml", &suite(nic, &measure)),
+                &Source::new("t.yaml", &suite(device, &measure)),
                 &Registry,
             );
             let read = read.unwrap_or_else(|all| panic!("{measure}: {}", all[0]));

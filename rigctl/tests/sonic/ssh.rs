@@ -208,7 +208,7 @@ fn a_switch_behind_ssh_is_judged_and_a_session_that_is_dropped_accuses_nobody_an
         "lab.yaml",
         &format!(
             "about: \"behind ssh\"\ntransport: interfaces\ncable: 3m\nwire: {{interfaces: [eth1, eth2], speed: 500Mbps, bound: 16ms, budget: \
-             60s}}\nduts: [{{profile: leaf.yaml, control: sonic, redis: \"{at}\"}}]\n"
+             60s}}\nduts: [{{profile: leaf.yaml, control: sonic, redis: \"{at}\", disposable: true}}]\n"
         ),
     );
     let line = "run one.yaml --lab lab.yaml --seed 7 --overwrite --out out";

@@ -37,9 +37,14 @@ pub(crate) enum What {
     Leapt,
     /// Somebody asks for the end.
     Asked,
+    /// Nothing that comes to the second port reaches the rig for a while.
+    Deaf,
+    /// The same from then on for good, which no machine does: so does a device that lets nothing through there.
+    Mute,
 }
 
-/// All of it.
+/// What may strike at any instant and leaves every verdict as it was, but for those that it voids. A port that goes deaf is seen by more
+/// frames than one: a loss of a single one is one of the device's.
 pub(crate) const ALL: [What; 6] =
     [What::Nothing, What::PortGone, What::Died, What::Stalled, What::Leapt, What::Asked];
 
@@ -58,6 +63,8 @@ pub(crate) struct Memory {
     dead: AtomicBool,
     /// Until when the device does nothing.
     stalled: AtomicU64,
+    /// Until when the second port hears nothing.
+    deaf: AtomicU64,
     served: Mutex<Option<(Served<Manual>, Post)>>,
 }
 
@@ -74,6 +81,7 @@ impl Memory {
             gone: AtomicBool::new(false),
             dead: AtomicBool::new(false),
             stalled: AtomicU64::new(0),
+            deaf: AtomicU64::new(0),
             served: Mutex::default(),
         })
     }
@@ -124,6 +132,8 @@ impl Memory {
                 }
                 What::Leapt => self.clock.advance_to(self.clock.now() + FAR),
                 What::Asked => self.stop.hurry(),
+                What::Deaf => self.deaf.store((self.clock.now() + FAR).0, Ordering::Relaxed),
+                What::Mute => self.deaf.store(u64::MAX, Ordering::Relaxed),
             }
         }
         let wake = self.round()?;
@@ -289,6 +299,10 @@ struct Back {
 impl Receive for Back {
     fn poll(&mut self, take: &mut dyn FnMut(&[u8], Stamp)) -> Result<usize, PortError> {
         whole(&self.memory, self.port)?;
+        let deaf = Time(self.memory.deaf.load(Ordering::Relaxed));
+        if self.port == 1 && self.memory.clock.now() < deaf {
+            return self.half.poll(&mut |_, _| {}).map(|_| 0);
+        }
         self.half.poll(take)
     }
     fn wait(&mut self, timeout: Dur) -> Result<bool, PortError> {

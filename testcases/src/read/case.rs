@@ -107,7 +107,7 @@ impl<'w> Reading<'w, '_> {
         let (families, settings) = dut(&self.blocks("dut"), (device, pattern), &mut places);
         let tried = self.fields.get("configure");
         let tried = tried.map(|at| configure(&at, pattern, &mut places)).unwrap_or_default();
-        let to_device = if device == Device::Nic { &TO_NIC } else { &STREAM };
+        let to_device = if device.has_nics() { &TO_NIC } else { &STREAM };
         let streams = self.group(to_device, &mut places);
         let flows = self.group(&FLOW, &mut places);
         self.flows_of_nics();
@@ -192,7 +192,7 @@ impl<'w> Reading<'w, '_> {
         let taps = ports::taps(&self.of_ports("taps", &used), &mut case.places);
         (case.ports, case.endpoints, case.taps) = (needs?, endpoints?, taps?);
         whole.then_some(())?;
-        if device == Device::Nic {
+        if device.has_nics() {
             // Whatever is measured of a NIC rests on every frame.
             for port in used {
                 case.taps.entry(port).or_insert(Tap::All);
@@ -278,7 +278,7 @@ impl<'w> Reading<'w, '_> {
     fn flows_of_nics(&self) {
         for part in ["flows", "between"] {
             let Some(at) = self.blocks(part).pop() else { continue };
-            if self.context.device != Device::Nic {
+            if !self.context.device.has_nics() {
                 let want = "`device: nic` at the top of the file; a switch has `streams`";
                 at.at_key(format!("`{part}` of a switch"), want);
             }

@@ -88,7 +88,9 @@ pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
     let nics = nics.and_then(|at| traffic::ports(&at));
     let to = fields.maybe("to", |at| traffic::port(&at))?;
     let class = fields.need("class", "0 to 7").and_then(|at| traffic::class(&at));
-    let verb = fields.need("verb", "send, write or read").and_then(|at| at.choice(&Verb::NAMES));
+    let verb = fields
+        .need("verb", "what it does, such as send, write or read")
+        .and_then(|at| at.choice(&Verb::NAMES));
     let message = payload(fields, "message", Bytes(1 << 30));
     let mtu = payload(fields, "mtu", Bytes(4096));
     let count = fields.maybe("count", |at| at.whole(1..=100_000_000, "a number of messages"))?;
@@ -98,6 +100,11 @@ pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
         return None;
     }
     let (nics, class, verb, message, mtu) = (nics?, class?, verb?, message?, mtu?);
+    if verb.is_atomic() && (message, to.is_some()) != (Verb::ATOMIC, true) {
+        let want = format!("`message: {}`, and `to` a NIC, which does it", Verb::ATOMIC);
+        fields.at.at_key("an atomic operation on something else", want);
+        return None;
+    }
     Some(traffic::each_port(name, nics, |nic| {
         let to = to.clone().unwrap_or_else(|| nic.clone());
         Flow { nic, to, class, verb, message, mtu, count, psn, address }

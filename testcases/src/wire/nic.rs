@@ -3,19 +3,24 @@
 //! Both ends of a connection use one number of queue pair and one UDP source port, which follow from the connection's index; who
 //! sends follows from the addresses.
 
-use super::{dut_mac, nic_ip, qpn, rig_address, rig_mac, udp_port};
+use super::{dut_mac, nic_ip, qpn, rig_address, rig_mac};
 use crate::Verb;
 use crate::roce::{CnpFault, Roce, RoceKind};
 use rig_frames::ip::Dscp;
 use rig_frames::packet::{Path, RoceFrame};
 use rig_frames::psn::Psn;
-use rig_frames::roce::{Ext, Opcode, Qpn, aeth, bth, reth};
+use rig_frames::roce::ext::Layout;
+use rig_frames::roce::{
+    Ext, Opcode, Qpn, aeth, atomic_ack_eth, atomic_eth, bth, ieth, imm_dt, reth,
+};
 use rig_frames::{ethernet, icrc, ipv4, udp};
 use rig_units::Bytes;
 
-/// Offset of the BTH's partition key, of its byte with FECN and BECN, of the last byte of its PSN, and of a CNP's first reserved byte.
+/// Offset of the BTH's byte with MigReq, of its partition key, of its byte with FECN and BECN, of the last byte of its PSN, and of a CNP's first reserved byte.
 const NOTICE: usize = ethernet::LEN + ipv4::LEN + udp::LEN + 4;
 const PKEY: usize = NOTICE - 2;
+const FLAGS: usize = NOTICE - 3;
+const MIG_REQ: u8 = 0x40;
 const PSN: usize = NOTICE + 7;
 const RESERVED: usize = PSN + 1;
 
@@ -41,19 +46,19 @@ pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
     let ((src, src_ip), (dst, dst_ip)) = if to_nic { (rig, nic) } else { (nic, rig) };
     let dscp = Dscp::new(roce.dscp).expect("a DSCP has six bits");
     let ip = ipv4::Repr { ecn: roce.ecn, ..ipv4::Repr::udp(src_ip, dst_ip, dscp) };
-    let path = Path { udp_src: udp_port(roce.connection), ..Path::v4(src, dst, ip) };
+    let path = Path { udp_src: roce.udp_src, ..Path::v4(src, dst, ip) };
     let qp = queue_pair(roce.connection);
     let psn = Psn::new(roce.psn);
     let aeth = |syndrome| aeth::Repr { syndrome, msn: aeth::Msn::default() };
     let sized = |frame: RoceFrame| {
         let frame = frame.sized(Bytes(roce.size.into())).unwrap_or(frame);
-        match frame.ext {
-            Ext::Reth(header) if frame.payload_len > 0 => {
-                let dma_len = u32::from(frame.payload_len);
-                RoceFrame { ext: Ext::Reth(reth::Repr { dma_len, ..header }), ..frame }
-            }
-            _ => frame,
-        }
+        let dma_len = u32::from(frame.payload_len);
+        let ext = match frame.ext {
+            Ext::Reth(header) => Ext::Reth(reth::Repr { dma_len, ..header }),
+            Ext::RethImm(header, imm) => Ext::RethImm(reth::Repr { dma_len, ..header }, imm),
+            other => other,
+        };
+        RoceFrame { ext, ..frame }
     };
     let mut bytes = match roce.kind {
         RoceKind::Cnp { fault } => {
@@ -69,7 +74,15 @@ pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
             icrc::seal(&mut frame).expect("it is a frame with an ICRC");
             frame
         }
-        RoceKind::Ack => RoceFrame::ack(path, qp, psn, aeth(aeth::Syndrome::ACK)).emit(),
+        RoceKind::Ack => {
+            let ack = RoceFrame::ack(path, qp, psn, aeth(aeth::Syndrome::ACK));
+            let atomic = |original: u32| {
+                let found = atomic_ack_eth::Repr { original: original.into() };
+                let bth = bth::Repr::new(Opcode::RcAtomicAcknowledge, qp, psn);
+                RoceFrame::new(path, bth, Ext::AethAtomicAck(aeth(aeth::Syndrome::ACK), found))
+            };
+            roce.found.map_or(ack, atomic).emit()
+        }
         RoceKind::Nak => {
             let syndrome = aeth::Syndrome::Nak(aeth::Nak::PsnSequenceError);
             RoceFrame::ack(path, qp, psn, aeth(syndrome)).emit()
@@ -82,19 +95,35 @@ pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
             let bth = bth::Repr::new(Opcode::RcReadRequest, qp, psn);
             RoceFrame::new(path, bth, Ext::Reth(reth)).emit()
         }
+        RoceKind::Data { response: false, .. } if verb.is_atomic() => {
+            let code =
+                if verb == Verb::FetchAdd { Opcode::RcFetchAdd } else { Opcode::RcCompareSwap };
+            let (virtual_address, rkey) = (0x1000, qp.get());
+            // What it compares with is not said of it.
+            let eth = atomic_eth::Repr { virtual_address, rkey, swap_or_add: 1, compare: 0 };
+            let bth = bth::Repr { ack_req: true, ..bth::Repr::new(code, qp, psn) };
+            RoceFrame::new(path, bth, Ext::Atomic(eth)).emit()
+        }
         RoceKind::Data { first, last, response } => {
-            let opcode = opcode(verb, first, last, response);
-            let ext = if opcode.layout() == Ext::Plain.layout() {
-                Ext::Plain
-            } else if response {
-                Ext::Aeth(aeth(aeth::Syndrome::ACK))
-            } else {
-                Ext::Reth(reth::Repr { virtual_address: 0x1000, rkey: qp.get(), dma_len: 0 })
+            let opcode = opcode(verb, (first, last), response, roce.tail);
+            let remote = reth::Repr { virtual_address: 0x1000, rkey: qp.get(), dma_len: 0 };
+            let imm = imm_dt::Repr { data: psn.get() };
+            let ext = match opcode.layout() {
+                Layout::Reth => Ext::Reth(remote),
+                Layout::RethImm => Ext::RethImm(remote, imm),
+                Layout::Imm => Ext::Imm(imm),
+                Layout::Ieth => Ext::Ieth(ieth::Repr { rkey: qp.get() }),
+                Layout::Aeth => Ext::Aeth(aeth(aeth::Syndrome::ACK)),
+                _ => Ext::Plain,
             };
             let bth = bth::Repr { ack_req: last && !response, ..bth::Repr::new(opcode, qp, psn) };
             sized(RoceFrame::new(path, bth, ext)).emit()
         }
     };
+    if !roce.mig_req {
+        bytes[FLAGS] &= !MIG_REQ;
+        icrc::seal(&mut bytes).expect("it is a frame with an ICRC");
+    }
     if roce.corrupt {
         // What the ICRC covers, and nothing that anybody reads: the first byte of the partition key.
         bytes[PKEY] ^= 0x40;
@@ -102,21 +131,32 @@ pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
     bytes
 }
 
-/// The opcode of a packet with payload.
-fn opcode(verb: Verb, first: bool, last: bool, response: bool) -> Opcode {
-    match (response, verb, first, last) {
+/// The opcode of a packet with payload, at its place in its message; `tail`: something comes with it.
+fn opcode(verb: Verb, (first, last): (bool, bool), response: bool, tail: bool) -> Opcode {
+    let sends = verb.takes_buffer();
+    if tail && last && !response {
+        return match (verb, first) {
+            (Verb::SendInvalidate, true) => Opcode::RcSendOnlyInvalidate,
+            (Verb::SendInvalidate, false) => Opcode::RcSendLastInvalidate,
+            (_, true) if sends => Opcode::RcSendOnlyImm,
+            (_, false) if sends => Opcode::RcSendLastImm,
+            (_, true) => Opcode::RcWriteOnlyImm,
+            (_, false) => Opcode::RcWriteLastImm,
+        };
+    }
+    match (response, sends, first, last) {
         (true, _, true, true) => Opcode::RcReadResponseOnly,
         (true, _, true, false) => Opcode::RcReadResponseFirst,
         (true, _, false, true) => Opcode::RcReadResponseLast,
         (true, _, false, false) => Opcode::RcReadResponseMiddle,
-        (false, Verb::Send, true, true) => Opcode::RcSendOnly,
-        (false, Verb::Send, true, false) => Opcode::RcSendFirst,
-        (false, Verb::Send, false, true) => Opcode::RcSendLast,
-        (false, Verb::Send, false, false) => Opcode::RcSendMiddle,
-        (false, _, true, true) => Opcode::RcWriteOnly,
-        (false, _, true, false) => Opcode::RcWriteFirst,
-        (false, _, false, true) => Opcode::RcWriteLast,
-        (false, _, false, false) => Opcode::RcWriteMiddle,
+        (false, true, true, true) => Opcode::RcSendOnly,
+        (false, true, true, false) => Opcode::RcSendFirst,
+        (false, true, false, true) => Opcode::RcSendLast,
+        (false, true, false, false) => Opcode::RcSendMiddle,
+        (false, false, true, true) => Opcode::RcWriteOnly,
+        (false, false, true, false) => Opcode::RcWriteFirst,
+        (false, false, false, true) => Opcode::RcWriteLast,
+        (false, false, false, false) => Opcode::RcWriteMiddle,
     }
 }
 

@@ -86,7 +86,7 @@ impl Transmit for Sender {
     }
 
     fn kick(&mut self) -> Result<Kick, PortError> {
-        let mut kick = Kick { lost: 0, waiting: self.ring.waiting() };
+        let mut kick = Kick { waiting: self.ring.waiting(), ..Kick::default() };
         if self.shared.zero_copy {
             // The driver takes frames by itself and says when it has gone to sleep over it.
             if self.ring.shared.wants_a_call() {
@@ -111,6 +111,7 @@ impl Transmit for Sender {
                 break;
             }
         }
+        kick.refused = kick.waiting > 0;
         self.shared.tx_lost.fetch_add(kick.lost, Relaxed);
         Ok(kick)
     }

@@ -77,7 +77,8 @@ impl Transmit for Sender {
                 self.shared.is_well()?;
             }
         }
-        Ok(Kick { lost: 0, waiting: u32::try_from(self.published).unwrap_or(u32::MAX) })
+        let waiting = u32::try_from(self.published).unwrap_or(u32::MAX);
+        Ok(Kick { lost: 0, waiting, refused: waiting > 0 })
     }
 
     fn reclaim(&mut self) -> usize {

@@ -110,6 +110,7 @@ impl Transmit for Sender {
         }
         self.shared.tx_lost.fetch_add(kick.lost, Relaxed);
         kick.waiting = u32::try_from(self.published).unwrap_or(u32::MAX);
+        kick.refused = kick.waiting > 0;
         Ok(kick)
     }
 

@@ -4,6 +4,7 @@
 mod fixture;
 pub mod growth;
 pub mod np;
+pub mod pause;
 pub mod rc;
 pub mod rp;
 pub mod shares;

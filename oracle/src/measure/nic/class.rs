@@ -78,7 +78,7 @@ fn fault(of: &Roce, own: u8) -> Option<String> {
 }
 
 /// What a frame is called whose class is that of its connection: a CNP has its own.
-const fn called(kind: RoceKind) -> Option<&'static str> {
+pub(super) const fn called(kind: RoceKind) -> Option<&'static str> {
     match kind {
         RoceKind::Data { response: false, .. } => Some("a packet of data"),
         RoceKind::Data { response: true, .. } => Some("what a READ brings"),

@@ -4,7 +4,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells};
-use super::{BEHIND, OF_FLOW, Seen, spoilt};
+use super::{BEHIND, OF_FLOW, Seen, message, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rc::{
@@ -88,8 +88,8 @@ fn end_of(measure: &Measure, case: &Case, began: fn(bool) -> bool) -> Option<Str
 /// One end of a connection.
 pub(super) struct End {
     /// The rig port in front of it.
-    port: u16,
-    connection: u16,
+    pub(super) port: u16,
+    pub(super) connection: u16,
     /// The number of the connection's first packet.
     pub(super) first: Psn,
     /// Of a READ what is read: its requester receives, and its responder sends.
@@ -218,6 +218,7 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         if packets.is_empty() {
             return Err(trial.doubt(&format!("nothing of {name} reached the NIC")).into());
         }
+        message::none_late(trial, name, end.first, &packets)?;
         let (rc, sight) = (&seen.nic.rc, sight(&seen));
         if let Some(reading) = &end.reads {
             if !is_clear(rc, Data::Responses, end.first, &packets) {

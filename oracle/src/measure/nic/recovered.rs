@@ -48,7 +48,13 @@ pub(super) fn recovered(trial: &Trial, port: u16, seen: &Seen<'_>) -> Result<Rec
                 all.timeouts += answered.expired.ok_or_else(open)?;
                 all.given_up += usize::from(answered.gave_up.ok_or_else(open)?);
             }
-            Verb::Send | Verb::Write => {
+            Verb::Send
+            | Verb::Write
+            | Verb::SendImmediate
+            | Verb::WriteImmediate
+            | Verb::SendInvalidate
+            | Verb::FetchAdd
+            | Verb::CompareSwap => {
                 let Ok(end) = End::sender(trial, name) else { continue };
                 let resent = resends(&end, seen).resent;
                 all.timeouts += resent.expired().ok_or_else(open)?;

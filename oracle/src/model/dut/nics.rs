@@ -2,7 +2,8 @@
 
 use super::body::{Body, CableEnd};
 use crate::model::chance;
-use crate::model::host;
+use crate::model::host::{self, HostKind};
+use crate::model::mac;
 use crate::model::network::Network;
 use crate::model::nic;
 use crate::model::oscillator::Oscillator;
@@ -35,24 +36,26 @@ impl Nics {
         let speeds = groups.flat_map(|group| (0..group.count).map(|_| group.speed));
         let behind = configs(running, (faults, clock), seed).zip(speeds).take(ports.into());
         let mut plugs = Vec::new();
-        for (host, (config, speed)) in (first..).zip(behind) {
-            topology.hosts.push(host::Config::nic(config).on(clock));
+        for (host, ((config, mac), speed)) in (first..).zip(behind) {
+            topology.hosts.push(host::Config { mac, kind: HostKind::Nic(config) }.on(clock));
             plugs.push(CableEnd { end: End::Host(host), speed });
         }
         (Nics { first, ports, faults, clock, seed }, plugs)
     }
 }
 
-/// The NIC behind each port: the device's own behind the first, its peer behind the second.
+/// The NIC behind each port with how that obeys PFC: the device's own behind the first, its peer behind the second.
 fn configs(
     running: &rig_lab::Nics,
     (faults, clock): (NicFaults, Oscillator),
     seed: u64,
-) -> impl Iterator<Item = nic::Config> {
+) -> impl Iterator<Item = (nic::Config, mac::Config)> {
     let all = [Some(&running.nic), running.peer.as_ref()].into_iter().flatten();
     (0..).zip(all).map(move |(port, nic)| {
         let seed = chance::draw(seed, port);
-        nic::Config { faults, seed, clock, ..nic::Config::declared(nic) }
+        let router = running.rdma_router;
+        let config = nic::Config { faults, seed, clock, router, ..nic::Config::declared(nic) };
+        (config, config.mac(&nic.pfc))
     })
 }
 
@@ -91,8 +94,9 @@ impl Body for Nics {
     fn apply(&mut self, _: &Declared, running: Declared, network: &mut Network) {
         let Declared::Nic(running) = running else { return };
         let configs = configs(&running, (self.faults, self.clock), self.seed);
-        for (host, config) in (self.first..).zip(configs).take(self.ports.into()) {
+        for (host, (config, mac)) in (self.first..).zip(configs).take(self.ports.into()) {
             network.set_nic(host, &config);
+            network.enable_pfc(host, mac.obeys);
         }
     }
 }

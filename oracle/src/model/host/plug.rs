@@ -102,6 +102,12 @@ impl Plug {
         self.turned(now, opened)
     }
 
+    /// Obeys PFC in other classes from `now` on; the classes that may send again.
+    pub(crate) fn enable(&mut self, now: Time, obeys: u8) -> u8 {
+        let opened = self.mac.enable(obeys);
+        self.turned(now, opened)
+    }
+
     fn turned(&mut self, now: Time, opened: u8) -> u8 {
         self.clock = now;
         self.gate = self.mac.wake_at().unwrap_or(Time::MAX);

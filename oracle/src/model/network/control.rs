@@ -67,6 +67,17 @@ impl<Q: EventQueue> Network<Q> {
         self.arm_host(host);
     }
 
+    /// Lets `host` obey PFC in the classes `obeys` from now on, as soon as before. Pauses go on.
+    pub(crate) fn enable_pfc(&mut self, host: u16, obeys: u8) {
+        let now = self.wires.now;
+        let (port, plug, node) = at(&mut self.hosts, host.into());
+        let opened = plug.enable(now, obeys);
+        if let Some(device) = node.device() {
+            device.resume(port, plug, now, opened);
+        }
+        self.arm_host(host);
+    }
+
     /// Lets `host` obey PFC in the classes `obeys` only, `response` after the last bit of a frame. Pauses go on.
     pub fn obey(&mut self, host: u16, obeys: u8, response: Dur) {
         let now = self.wires.now;

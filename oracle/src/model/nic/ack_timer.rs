@@ -48,7 +48,10 @@ pub(super) fn runs(rc: &Rc, faults: &RcFaults) -> bool {
 fn interval(rc: &Rc, faults: &RcFaults) -> Option<Dur> {
     match rc.timeout {
         AckTimeout::Code(0) if !faults.timeout_zero_runs => None,
-        AckTimeout::Code(code) => Some(UNIT * 2_u64.pow(code.into())),
+        AckTimeout::Code(code) => {
+            let code = faults.timeout_cut.map_or(code.into(), |most| most.min(code.into()));
+            Some(UNIT * 2_u64.pow(code))
+        }
         AckTimeout::Time(time) => Some(time),
     }
 }

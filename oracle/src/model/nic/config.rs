@@ -3,6 +3,7 @@
 use super::rp::Limiter;
 use crate::model::oscillator::Oscillator;
 use crate::model::packet::ACK_SIZE;
+use rig_lab::declared::RdmaRouter;
 use rig_lab::{NicFaults, Np, Rc, Receive, Rp};
 
 /// What a NIC is made of.
@@ -16,6 +17,8 @@ pub struct Config {
     pub rc: Rc,
     /// What a frame goes through on its way in.
     pub receive: Receive,
+    /// The software between it and whoever uses it, where there is some.
+    pub router: Option<RdmaRouter>,
     /// Whether it does as a packet simulator does instead.
     #[cfg(feature = "ns3")]
     pub ns3: Option<super::ns3_dcqcn::Config>,
@@ -30,12 +33,13 @@ pub struct Config {
 impl Config {
     /// The NIC as a profile declares it.
     pub const fn declared(nic: &rig_lab::Nic) -> Config {
-        let rig_lab::Nic { generation: _, np, rp, rc, receive } = nic;
+        let rig_lab::Nic { generation: _, np, rp, rc, receive, pfc: _ } = nic;
         Config {
             np: *np,
             rp: *rp,
             rc: *rc,
             receive: *receive,
+            router: None,
             #[cfg(feature = "ns3")]
             ns3: None,
             faults: NicFaults::NONE,

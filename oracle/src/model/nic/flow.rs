@@ -9,6 +9,35 @@ pub enum Verb {
     Write,
     /// Reads them from remote memory.
     Read,
+    /// Sends them, with four bytes beside in the last packet: immediate data, or a key to revoke.
+    SendWithTail,
+    /// Writes them, with four bytes of immediate data beside in the last packet.
+    WriteWithTail,
+    /// Adds one to what is in remote memory, and gets what was there.
+    FetchAdd,
+    /// Makes one more of what is in remote memory where it is what it should be by now, and gets what was there.
+    CompareSwap,
+}
+
+impl Verb {
+    /// Whether four bytes come with the last packet of a message.
+    pub(super) const fn has_tail(self) -> bool {
+        matches!(self, Verb::SendWithTail | Verb::WriteWithTail)
+    }
+
+    /// The same without these.
+    pub(super) const fn without_tail(self) -> Verb {
+        match self {
+            Verb::SendWithTail => Verb::Send,
+            Verb::WriteWithTail => Verb::Write,
+            other => other,
+        }
+    }
+
+    /// Whether it is an atomic operation.
+    pub(super) const fn is_atomic(self) -> bool {
+        matches!(self, Verb::FetchAdd | Verb::CompareSwap)
+    }
 }
 
 /// Messages of one queue pair, as fast as its rate allows.

@@ -8,6 +8,7 @@
 
 mod ack_timer;
 mod answers;
+mod atomics;
 mod config;
 mod counters;
 mod flow;
@@ -16,6 +17,8 @@ mod np;
 #[cfg(feature = "ns3")]
 pub mod ns3_dcqcn;
 mod pair;
+mod pfc;
+mod polling;
 mod port;
 mod process;
 mod psn;
@@ -30,6 +33,7 @@ mod table;
 pub use config::Config;
 pub use counters::Counters;
 pub use flow::{Flow, Verb};
+pub(crate) use pfc::Departs;
 pub(crate) use port::Port;
 
 use super::chance::{self, Draws};
@@ -37,9 +41,10 @@ use super::packet::ROCE_OVERHEAD;
 use answers::Answers;
 use np::Np;
 use pair::Pair;
+use polling::Polling;
 use receive::Pipeline;
 use rig_lab::Scope;
-use rig_units::Time;
+use rig_units::{Dur, Time, Within};
 use rp::Limiter;
 use send::Choice;
 use send_queues::{Limit, SendQueues};
@@ -72,10 +77,14 @@ pub struct Nic {
     later: BTreeSet<(Time, u16, Later)>,
     counters: Counters,
     draws: Draws,
+    /// The core that its applications ask, where they do not ask it.
+    polling: Option<Box<Polling>>,
     /// Everything before is done.
     seen: Time,
     /// Whether a READ was ever asked for.
     reads: bool,
+    /// Whether an atomic operation was.
+    atomics: bool,
     /// No frame is smaller.
     least: u16,
 }
@@ -87,11 +96,19 @@ enum Later {
     Resend,
     /// There may have been no progress for too long.
     Timeout,
+    /// The core that hands over requests has something to do; no queue pair's.
+    Core,
 }
 
 impl Nic {
     /// A NIC that sends nothing, host `host` of its network, on a port of `line` bits a second.
     pub fn new(host: u16, config: &Config, line: u64) -> Nic {
+        let mut phase = Draws::new(chance::stream(config.seed, *b"ffrsleep"));
+        let polling = config.router.map(|router| {
+            // It sleeps since before anybody looked.
+            let first = phase.next(Within::between(Dur::ZERO, router.sleep));
+            Box::new(Polling::new(Time::ZERO + first))
+        });
         Nic {
             config: *config,
             host,
@@ -110,8 +127,10 @@ impl Nic {
             later: BTreeSet::new(),
             counters: Counters::default(),
             draws: Draws::new(chance::stream(config.seed, *b"niclaten")),
+            polling,
             seen: Time::ZERO,
             reads: false,
+            atomics: false,
             least: config.ack_size(),
         }
     }
@@ -147,23 +166,63 @@ impl Nic {
     pub(crate) fn start(&mut self, now: Time, flow: &Flow) {
         let slot = self.pair(flow.id, flow.dst);
         self.reads |= flow.verb == Verb::Read;
+        self.atomics |= flow.verb.is_atomic();
         self.holds_payload_of(flow.message.min(flow.mtu));
         let rest = flow.message % flow.mtu.max(1);
         self.holds_payload_of(if rest == 0 { flow.mtu } else { rest });
         let is_new = self.pairs[usize::from(slot)].requester.is_none();
         let ect = flow.ect && !self.config.faults.rc.data_not_capable;
-        self.pairs[usize::from(slot)].start(&Flow { ect, ..*flow });
+        let drops = self.config.faults.rc.immediate_dropped;
+        let verb = if drops { flow.verb.without_tail() } else { flow.verb };
+        self.pairs[usize::from(slot)].start(&Flow { ect, verb, ..*flow });
         self.join(slot);
         if !is_new && self.config.rp.scope == Scope::Qp {
             let limit = self.pairs[usize::from(slot)].limit;
             self.send_queues.limits[usize::from(limit)].limiter = self.config.fresh(self.line);
         }
+        if let (Some(polling), Some(router)) = (&mut self.polling, &self.config.router) {
+            let asks = (flow.message, flow.count, flow.verb == Verb::Send);
+            polling.ask(router, now, slot, asks);
+            if let Some(requester) = &mut self.pairs[usize::from(slot)].requester {
+                requester.stop();
+            }
+            return self.poll(now);
+        }
         self.send_queues.enqueue(&mut self.pairs, slot, now);
+    }
+
+    /// The core that hands over requests does what is due.
+    fn poll(&mut self, now: Time) {
+        let (Some(polling), Some(router)) = (&mut self.polling, &self.config.router) else {
+            return;
+        };
+        let faults = &self.config.faults.rdma_router;
+        loop {
+            if let Some(slot) = polling.on_wake(now, router, faults) {
+                let pair = &mut self.pairs[usize::from(slot)];
+                if let Some(requester) = &mut pair.requester {
+                    requester.hand();
+                }
+                pair.prepare();
+                self.send_queues.enqueue(&mut self.pairs, slot, now);
+            }
+            match polling.next(router, faults) {
+                Some(due) if due <= now => {}
+                due => {
+                    self.later.extend(due.map(|due| (due, NOBODY, Later::Core)));
+                    break;
+                }
+            }
+        }
     }
 
     /// Sends nothing new of a flow from now on.
     pub(crate) fn stop(&mut self, id: u16) {
-        let pair = self.pairs.get_mut(usize::from(self.table.get(id)));
+        let slot = self.table.get(id);
+        if let Some(polling) = &mut self.polling {
+            polling.stop(slot);
+        }
+        let pair = self.pairs.get_mut(usize::from(slot));
         if let Some(requester) = pair.and_then(|pair| pair.requester.as_mut()) {
             requester.stop();
         }

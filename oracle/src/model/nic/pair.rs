@@ -1,6 +1,7 @@
 //! A queue pair: both sides of one connection, and the next frame that it has to send.
 
 use super::Flow;
+use super::atomics::Atomics;
 use super::np::Answered;
 use super::requester::Requester;
 use super::responder::Responder;
@@ -28,6 +29,7 @@ pub(super) struct Pair {
     pub(super) frame: Packet,
     pub(super) requester: Option<Requester>,
     pub(super) responder: Responder,
+    pub(super) atomics: Atomics,
     /// When a mark of it was answered last.
     pub(super) answered: Answered,
     /// Its limit; where it stands to wait for that, and who stands behind it.
@@ -51,6 +53,7 @@ impl Pair {
             frame: Packet::data(stream, from, far, 0, 0, 0),
             requester: None,
             responder: Responder::default(),
+            atomics: Atomics::default(),
             answered: None,
             limit: NOBODY,
             send_queue: NOBODY,
@@ -116,7 +119,9 @@ impl Pair {
             });
         }
         (packet.seq, packet.size) = (request.psn, request.size);
-        Some(packet.with_place(request.is_first, request.is_last))
+        let packet = packet.with_place(request.is_first, request.is_last);
+        let packet = packet.with_tail(request.has_tail);
+        Some(request.atomic.map_or(packet, |compare| packet.with_atomic(compare)))
     }
 
     /// That frame has left at `now`.

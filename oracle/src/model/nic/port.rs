@@ -77,7 +77,7 @@ impl Port {
     /// The least time from the arrival of a frame of `kind` to a frame that leaves because of it, if one may.
     #[inline]
     fn reaction(&self, kind: Kind) -> Option<Dur> {
-        let [on_acks, on_cnps] = self.nic.answers_marks();
+        let [on_acks, on_cnps] = self.nic.answers_answers();
         match kind {
             Kind::Ack => on_acks.then_some(Dur::ZERO),
             Kind::Cnp => on_cnps.then_some(Dur::ZERO),

@@ -47,9 +47,9 @@ impl Nic {
         latencies.map(Within::least).into_iter().min().unwrap_or(Dur::ZERO)
     }
 
-    /// Whether a mark on an acknowledgement may bring a CNP forth, or one on a CNP.
-    pub(crate) const fn answers_marks(&self) -> [bool; 2] {
-        [self.config.np.ack_earns, self.config.faults.np.cnp_on_cnp]
+    /// Whether an acknowledgement may bring a frame forth at once, or a CNP: one with a mark a CNP, and one for an atomic operation the next.
+    pub(crate) const fn answers_answers(&self) -> [bool; 2] {
+        [self.config.np.ack_earns || self.atomics, self.config.faults.np.cnp_on_cnp]
     }
 
     /// Does what is due at `now`.
@@ -72,6 +72,7 @@ impl Nic {
             match what {
                 Later::Resend => self.released(now, slot),
                 Later::Timeout => self.watched(now, slot),
+                Later::Core => self.poll(now),
             }
         }
     }
@@ -117,14 +118,20 @@ impl Nic {
             Taken::Here { acks: false } => {}
             Taken::Here { acks: true } => {
                 let last = responder.last();
-                self.acknowledge(now, packet, last);
+                match packet.atomic() {
+                    None => self.acknowledge(now, packet, last),
+                    Some(compare) => self.operate(now, packet, slot, compare),
+                }
             }
             Taken::Ahead { naks } => self.hole(now, packet, slot, naks),
             Taken::Behind => {
                 let again =
                     if faults.duplicate_acked_as_itself { packet.seq } else { responder.last() };
                 self.counters.duplicate_request += 1;
-                self.acknowledge(now, packet, again);
+                match packet.atomic() {
+                    None => self.acknowledge(now, packet, again),
+                    Some(compare) => self.operate_again(now, packet, slot, compare),
+                }
             }
         }
     }
@@ -196,10 +203,14 @@ impl Nic {
         let Some(pair) = self.pairs.get_mut(usize::from(slot)) else { return earns };
         let Some(requester) = &mut pair.requester else { return earns };
         let skips = requester.acknowledged(now, packet.seq, &self.config.faults.rc);
-        if skips {
+        let goes_on = requester.waits() && requester.is_ready();
+        if skips || goes_on {
             pair.prepare();
         }
-        earns || skips
+        if goes_on {
+            self.send_queues.enqueue(&mut self.pairs, slot, now);
+        }
+        earns || skips || goes_on
     }
 
     /// A mark on an acknowledgement or a NAK.

@@ -4,7 +4,7 @@ use super::ack_timer::AckTimer;
 use super::psn::{Place, place, psn};
 use super::{Flow, Verb};
 use crate::model::chance::Draws;
-use crate::model::packet::{READ_REQUEST_SIZE, RETH, ROCE_OVERHEAD};
+use crate::model::packet::{ATOMIC_SIZE, READ_REQUEST_SIZE, RETH, ROCE_OVERHEAD, TAIL_SIZE};
 use rig_lab::{Rc, RcFaults};
 use rig_units::{Dur, Time};
 
@@ -62,6 +62,10 @@ pub(super) struct Request {
     pub(super) is_last: bool,
     /// Bytes that a READ request asks for.
     pub(super) wanted: Option<u32>,
+    /// Four bytes come with it.
+    pub(super) has_tail: bool,
+    /// What an atomic operation compares with, if it does.
+    pub(super) atomic: Option<Option<u32>>,
 }
 
 impl Requester {
@@ -93,6 +97,11 @@ impl Requester {
         self.total = self.reached;
     }
 
+    /// One more message is to be sent.
+    pub(super) fn hand(&mut self) {
+        self.total += u64::from(self.packets);
+    }
+
     const fn is_read(&self) -> bool {
         matches!(self.flow.verb, Verb::Read)
     }
@@ -117,10 +126,16 @@ impl Requester {
         self.reached > self.acked
     }
 
-    /// Whether it has a packet to send. A READ asks for the next message when it has got this one.
+    /// Whether its next message waits for the answer to this one: of a READ, and of an atomic operation.
+    #[inline]
+    pub(super) const fn waits(&self) -> bool {
+        self.is_read() || self.flow.verb.is_atomic()
+    }
+
+    /// Whether it has a packet to send.
     #[inline]
     pub(super) const fn is_ready(&self) -> bool {
-        self.next < self.total && !self.is_held && (!self.is_read() || self.acked >= self.next)
+        self.next < self.total && !self.is_held && (!self.waits() || self.acked >= self.next)
     }
 
     /// Whether the packet that is next has been sent before.
@@ -137,15 +152,23 @@ impl Requester {
         if verb == Verb::Read {
             let (size, late) = (READ_REQUEST_SIZE, self.late.min(self.packets - self.place - 1));
             let (psn, rest) = (self.psn(self.next + u64::from(late)), rest - late * mtu);
-            return Request { psn, size, is_first: true, is_last: true, wanted: Some(rest) };
+            return Request { size, wanted: Some(rest), ..whole(psn) };
+        }
+        if verb.is_atomic() {
+            let compare = u32::try_from(self.next & 0xff_ffff).unwrap_or(0);
+            let atomic = Some((verb == Verb::CompareSwap).then_some(compare));
+            return Request { size: ATOMIC_SIZE, atomic, ..whole(self.psn(self.next)) };
         }
         let psn = self.psn(self.next);
         let (is_first, is_last) = (self.place == 0, self.place + 1 == self.packets);
         let payload = if is_last { rest } else { mtu };
-        let header = if verb == Verb::Write && is_first { RETH } else { 0 };
+        let writes = verb.without_tail() == Verb::Write;
+        let header = if writes && is_first { RETH } else { 0 };
+        let has_tail = is_last && verb.has_tail();
+        let tail = if has_tail { TAIL_SIZE } else { 0 };
         let payload = u16::try_from(payload).unwrap_or(u16::MAX);
-        let size = payload.saturating_add(ROCE_OVERHEAD + header);
-        Request { psn, size, is_first, is_last, wanted: None }
+        let size = payload.saturating_add(ROCE_OVERHEAD + header + tail);
+        Request { size, is_first, is_last, has_tail, ..whole(psn) }
     }
 
     /// That packet has left at `now`.
@@ -336,4 +359,10 @@ impl Requester {
         self.next = packet;
         self.place = u32::try_from(packet % u64::from(self.packets)).unwrap_or(0);
     }
+}
+
+/// A message of one packet, of which nothing else is said.
+const fn whole(psn: u32) -> Request {
+    let (is_first, is_last) = (true, true);
+    Request { psn, size: 0, is_first, is_last, wanted: None, has_tail: false, atomic: None }
 }

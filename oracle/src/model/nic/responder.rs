@@ -58,17 +58,24 @@ impl Responder {
 
     /// Takes in a request of so many numbers, from `number` on, or not.
     #[inline]
-    pub(super) fn takes(&mut self, number: u32, numbers: u32, without_wrap: bool) -> Taken {
+    pub(super) fn takes(&mut self, number: u32, numbers: u32, faults: &RcFaults) -> Taken {
+        const OLD: u32 = 1_000;
         let expected = *self.expected.get_or_insert(psn(number));
-        match place(number, expected, without_wrap) {
+        match place(number, expected, faults.psn_without_wrap) {
             Place::Here => {
                 self.expected = Some(psn(expected.wrapping_add(numbers)));
                 self.told = false;
                 Taken::Here { acks: false }
             }
-            Place::Ahead(_) => Taken::Ahead { naks: !core::mem::replace(&mut self.told, true) },
+            Place::Behind(by) if faults.ghost_asks && by > OLD => self.ahead(),
+            Place::Ahead(_) => self.ahead(),
             Place::Behind(_) => Taken::Behind,
         }
+    }
+
+    /// A hole shows: the first packet behind it asks.
+    const fn ahead(&mut self) -> Taken {
+        Taken::Ahead { naks: !core::mem::replace(&mut self.told, true) }
     }
 
     /// Takes in a packet of data, the last of its message or not.
@@ -80,7 +87,7 @@ impl Responder {
         ack_every: u16,
         faults: &RcFaults,
     ) -> Taken {
-        let taken = self.takes(number, 1, faults.psn_without_wrap);
+        let taken = self.takes(number, 1, faults);
         match taken {
             Taken::Here { .. } => {}
             Taken::Ahead { .. } => return taken,
@@ -109,7 +116,7 @@ impl Responder {
         faults: &RcFaults,
     ) -> Taken {
         let numbers = bytes.div_ceil(mtu.max(1)).max(1);
-        let taken = self.takes(number, numbers, faults.psn_without_wrap);
+        let taken = self.takes(number, numbers, faults);
         match taken {
             Taken::Ahead { .. } => return taken,
             Taken::Behind if faults.duplicate_read_ignored => return taken,

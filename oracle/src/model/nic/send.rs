@@ -31,10 +31,26 @@ impl Nic {
     #[inline]
     pub(crate) fn begin(&mut self, choice: Choice) -> Option<&Packet> {
         let faults = &self.config.faults.rc;
-        if let Some(every) = faults.icrc_wrong.or(faults.icrc_rarely_wrong) {
-            self.spoil(choice, every);
+        let of_answers = faults.icrc_rarely_wrong.filter(|_| choice == Choice::Answer);
+        let spoils = faults.icrc_wrong.or(of_answers);
+        if spoils.is_some() || faults.mig_req_clear || faults.source_port_shared {
+            self.disguise(choice, spoils);
         }
         self.next(choice)
+    }
+
+    /// Makes of the frame that begins to leave what it should not be.
+    #[cold]
+    #[inline(never)]
+    fn disguise(&mut self, choice: Choice, spoils: Option<u32>) {
+        if let Some(every) = spoils {
+            self.spoil(choice, every);
+        }
+        let (clear, shared) =
+            (self.config.faults.rc.mig_req_clear, self.config.faults.rc.source_port_shared);
+        if let Some(frame) = self.next_mut(choice).filter(|frame| frame.kind != Kind::Cnp) {
+            *frame = frame.with_mig_req(!clear).with_shared_port(shared);
+        }
     }
 
     /// Spoils the frame that begins to leave if it is the last of so many.
@@ -45,12 +61,16 @@ impl Nic {
         if !self.begun.is_multiple_of(every.into()) {
             return;
         }
-        let frame = match choice {
+        if let Some(frame) = self.next_mut(choice) {
+            *frame = frame.with_bad_icrc();
+        }
+    }
+
+    /// The frame that was chosen, to change.
+    fn next_mut(&mut self, choice: Choice) -> Option<&mut Packet> {
+        match choice {
             Choice::Answer => self.answers.front_mut(),
             Choice::Pair(pair) => self.pairs.get_mut(usize::from(pair)).map(|pair| &mut pair.frame),
-        };
-        if let Some(frame) = frame {
-            *frame = frame.with_bad_icrc();
         }
     }
 

@@ -3,6 +3,7 @@
 mod bench;
 mod deviations;
 mod marks;
+mod messages;
 mod rates;
 mod recovery;
 mod wrap;

@@ -19,6 +19,12 @@ const RESERVED: u8 = 1 << 4;
 const NO_BECN: u8 = 1 << 5;
 /// The ICRC is wrong.
 const BAD_ICRC: u8 = 1 << 6;
+/// No CNP: MigReq is clear.
+const NOT_MIGRATED: u8 = RESERVED;
+/// No CNP: it comes from the UDP port that all of its NIC's connections share.
+const SHARED_PORT: u8 = NO_BECN;
+/// Data: immediate data, or a key to revoke, comes with it.
+const TAIL: u8 = 1 << 7;
 
 /// Ethernet, IPv4, UDP, BTH, ICRC and FCS.
 pub const ROCE_OVERHEAD: u16 = 62;
@@ -26,6 +32,12 @@ pub const ROCE_OVERHEAD: u16 = 62;
 pub const RETH: u16 = 16;
 /// The header of an acknowledgement.
 pub const AETH: u16 = 4;
+/// Immediate data, or a key to revoke.
+pub const TAIL_SIZE: u16 = 4;
+/// Size of an atomic operation, FCS counted: address, key, two operands.
+pub const ATOMIC_SIZE: u16 = ROCE_OVERHEAD + 28;
+/// Size of the answer to one, FCS counted: an acknowledgement and what was there.
+pub const ATOMIC_ACK_SIZE: u16 = ACK_SIZE + 8;
 /// Size of an acknowledgement or a NAK, FCS counted.
 pub const ACK_SIZE: u16 = ROCE_OVERHEAD + AETH;
 /// Size of a CNP, FCS counted: 16 reserved bytes.
@@ -96,6 +108,70 @@ impl Packet {
     /// Whether its ICRC is wrong.
     pub const fn bad_icrc(&self) -> bool {
         self.roce & BAD_ICRC != 0
+    }
+
+    /// The same frame that is no CNP, with MigReq set or clear.
+    pub const fn with_mig_req(self, set: bool) -> Packet {
+        self.with_flag(NOT_MIGRATED, !set)
+    }
+    /// Whether MigReq is set.
+    pub fn mig_req(&self) -> bool {
+        self.kind == Kind::Cnp || self.roce & NOT_MIGRATED == 0
+    }
+    /// The same frame that is no CNP, from the UDP port that all connections of its NIC share, or from its own.
+    pub const fn with_shared_port(self, shared: bool) -> Packet {
+        self.with_flag(SHARED_PORT, shared)
+    }
+    /// Whether it comes from a UDP port that all connections of its NIC share.
+    pub fn shares_port(&self) -> bool {
+        self.kind != Kind::Cnp && self.roce & SHARED_PORT != 0
+    }
+    /// The same frame of data with immediate data or a key to revoke, or without.
+    pub const fn with_tail(self, tail: bool) -> Packet {
+        self.with_flag(TAIL, tail)
+    }
+    /// Whether immediate data, or a key to revoke, comes with this data.
+    pub fn has_tail(&self) -> bool {
+        self.kind == Kind::Data && self.roce & TAIL != 0
+    }
+
+    /// The same frame of data as an atomic operation: an addition of one, or, with `compare`, a swap for one more. What is compared has
+    /// 24 bits. As with a READ request no tag of MACsec has room beside it.
+    pub const fn with_atomic(self, compare: Option<u32>) -> Packet {
+        match compare {
+            None => self.with_word(1, 0),
+            Some(compare) => self.with_word(2, compare),
+        }
+    }
+    /// What this atomic operation compares with, if it does; nothing of other frames.
+    pub fn atomic(&self) -> Option<Option<u32>> {
+        match (self.kind, self.enable) {
+            (Kind::Data, 1) => Some(None),
+            (Kind::Data, 2) => Some(Some(self.word())),
+            _ => None,
+        }
+    }
+    /// The same acknowledgement with what an atomic operation found: 24 bits.
+    pub const fn with_found(self, found: Option<u32>) -> Packet {
+        match found {
+            None => self,
+            Some(found) => self.with_word(1, found),
+        }
+    }
+    /// What an atomic operation found, of its acknowledgement.
+    pub fn found(&self) -> Option<u32> {
+        (self.kind == Kind::Ack && self.enable == 1).then_some(self.word())
+    }
+
+    const fn with_word(mut self, what: u8, word: u32) -> Packet {
+        let [_, b, c, d] = word.to_be_bytes();
+        (self.enable, self.zero) = (what, b);
+        self.quanta = Quanta(u16::from_be_bytes([c, d]));
+        self
+    }
+    const fn word(&self) -> u32 {
+        let [c, d] = self.quanta.0.to_be_bytes();
+        u32::from_be_bytes([0, self.zero, c, d])
     }
 
     /// A request for `length` bytes, from the packet sequence number `psn` on.

@@ -9,7 +9,7 @@ use crate::model::packet::CLASSES;
 use crate::model::pfc_gen::{self, Xon};
 use crate::model::secy;
 use crate::model::wred;
-use rig_lab::{BufferFaults, DeviceFaults, PfcFaults, SchedulerFaults, Scheduling};
+use rig_lab::{BufferFaults, DeviceFaults, NicPfcFaults, PfcFaults, SchedulerFaults, Scheduling};
 use rig_units::{Bytes, PortSpeed, Ppm, Quanta, Within};
 
 /// What a switch is made of.
@@ -143,6 +143,7 @@ impl Config {
                 xon_counts: declared.pfc.xon_counts,
                 clock: Oscillator::EXACT,
                 faults: PfcFaults::NONE,
+                nic: NicPfcFaults::NONE,
             },
             macsec: secy::Config::declared(&declared.macsec),
             egress_rate: Ppm::ONE,

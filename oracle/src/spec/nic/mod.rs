@@ -8,6 +8,7 @@ pub mod fluid;
 pub mod forms;
 pub mod gaps;
 pub mod np;
+pub mod pause;
 pub mod pipeline;
 pub mod rc;
 mod ready;

@@ -2,7 +2,7 @@
 
 use super::super::ledger::Ledger;
 use super::injector::Injector;
-use rig_capture::decode::roce_kind;
+use rig_capture::decode::{roce_kind, roce_of};
 use rig_capture::{Dir, Record, What};
 use rig_frames::packet::{self, Packet, RoceFrame};
 use rig_frames::psn::Psn;
@@ -63,13 +63,8 @@ impl Tape {
         own.then_some(())?;
         Some(Roce {
             connection: self.connection,
-            kind: roce_kind(frame, None)?,
             psn: self.first.wrapping_add(self.number(frame.bth.psn)?) & 0xff_ffff,
-            size: u16::try_from(frame.size().0).ok()?,
-            ecn: frame.path.ip.ecn(),
-            dscp: frame.path.ip.dscp().get(),
-            corrupt: false,
-            address: 0,
+            ..roce_of(frame, roce_kind(frame, None)?, u16::try_from(frame.size().0).ok()?)
         })
     }
 

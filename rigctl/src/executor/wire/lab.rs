@@ -4,7 +4,9 @@ use super::bench::Bench;
 use super::benches::Lease;
 use super::broken::Broken;
 use super::clocks::SessionClock;
+use super::exchanged::Exchanged;
 use super::losses::Losses;
+use super::silence::Listener;
 use super::steered::Steered;
 use super::tape::Tape;
 use super::told::Told;
@@ -22,7 +24,7 @@ use rig_frames::ethernet;
 use rig_generator::port::{Fault, PortError, RealTime, StampedBy};
 use rig_generator::{Clock, Departure, Kept, Obeys, Program, Template, Watcher, Who};
 use rig_lab::{Declared, Setting};
-use rig_testcases::{EndpointSpec, Script, wire};
+use rig_testcases::{Action, EndpointSpec, Script, Step, wire};
 use rig_units::{Apart, Dur, FCS, PortSpeed, Time, Within};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -172,8 +174,17 @@ impl WireLab {
         let starved = self.bench.host.as_ref().map(|host| host.watch(begun)).unwrap_or_default();
         let origin = self.now();
         let instant: Vec<bool> = self.bench.pacer.lanes.iter().map(|lane| lane.instant).collect();
+        // What had been sent by the end is still on its way.
+        let slowest =
+            speeds.iter().map(|speed| speed.slot(declared.mtu())).max().unwrap_or_default();
+        let transit = declared.transit().map_or(Dur::ZERO, Within::most);
+        let relay = |relay: &Relay| relay.transit.most() + relay.cable + slowest;
+        let between: Dur = self.relays.iter().flatten().map(relay).sum();
+        let way = transit + between * 2 + self.cable * 2 + slowest * 2;
+        let bound = self.bench.bound;
+        let listener = Listener::of(script, declared, way + bound);
         let mut tape =
-            Tape::new((script, stop), origin, self.bench.next, instant, self.bench.bound);
+            Tape::new((script, stop), origin, self.bench.next, instant, (bound, listener));
         tape.ledger = tape.ledger.onto(self.spool.take().map(|onto| Spool::held(onto, script)));
         tape.disk = self.disk.take();
         tape.unseen.before(read, &earlier);
@@ -183,7 +194,7 @@ impl WireLab {
         drop(real_time);
         let Trial { mut tape, config, .. } = trial;
         let kept = tape.kept();
-        let Tape { ledger, late, off, disk, mut unseen, took, .. } = tape;
+        let Tape { ledger, late, off, disk, mut unseen, listener, exchanged, took, .. } = tape;
         (self.kept, self.disk) = (kept, disk);
         // That a link could not be mended says more than that the trial was broken off.
         let ended =
@@ -199,8 +210,7 @@ impl WireLab {
         let most = (0..script.streams.len()).map(|stream| ledger.sent(index(stream))).max();
         self.bench.next += most.unwrap_or(0);
         let TrialRecord { records, streams, loads, unrecorded, spool } = ledger.finish();
-        let Bench { control, bound, host, .. } = &mut *self.bench;
-        let bound = *bound;
+        let Bench { control, host, .. } = &mut *self.bench;
         let after = readings(control, self.counts)?;
         // A wait is counted when it is over, and who answers has a processor again.
         host.as_deref().map_or(Ok(()), GuestHost::answers)?;
@@ -210,16 +220,16 @@ impl WireLab {
         let happened = if_offered(control.events())?;
         let missed = control.missed();
         let health = if_offered(control.health())?;
-        // What had been sent by the end is still on its way, and leaves the device as late as that was.
-        let slowest =
-            speeds.iter().map(|speed| speed.slot(declared.mtu())).max().unwrap_or_default();
-        let behind = health.as_ref().map_or(bound, |health| health.send_late);
-        let transit = declared.transit().map_or(Dur::ZERO, Within::most);
-        let relay = |relay: &Relay| relay.transit.most() + relay.cable + slowest;
-        let between: Dur = self.relays.iter().flatten().map(relay).sum();
-        let on_its_way = transit + between * 2 + self.cable * 2 + slowest * 2 + behind;
+        // It leaves the device as late as that was.
+        let on_its_way = way + health.as_ref().map_or(bound, |health| health.send_late);
         unseen.after(origin + script.length + on_its_way, read);
         self.bench.pacer.run_until(read, &mut unseen)?;
+        // Over a link that the rig itself cuts nothing passes, and nobody counts what.
+        let cuts = |step: &Step| matches!(step.action, Action::LinkDown(_));
+        let counted = health.as_ref().filter(|_| !script.steps.iter().any(cuts));
+        let exchanged = Exchanged { came: exchanged.came + unseen.came(), ..exchanged };
+        let short = counted.and_then(|health| exchanged.short_of_device(health));
+        let hole = counted.and_then(|health| exchanged.short_of_rig(health));
         unseen.events(origin, happened.as_deref().unwrap_or_default());
         let told = happened.iter().flatten().map(|event| event.off);
         let told_within = told.max().unwrap_or_default();
@@ -279,9 +289,10 @@ impl WireLab {
                 lost: lost.frames(),
                 unrecorded,
                 late,
-                cut: lost.told(|lane| self.bench.cabling.interface(lane)),
-                dut: health.and_then(|health| health.doubt(bound)),
+                cut: both(lost.told(|lane| self.bench.cabling.interface(lane)), hole),
+                dut: both(health.and_then(|health| health.doubt(bound)), short),
                 waits,
+                silent: listener.ends(Time::ZERO + script.length),
                 unseen: unseen.count(),
                 undated: missed.or(undated),
             },
@@ -352,6 +363,12 @@ impl WireLab {
             lane.assign(Who::Storm(storm), Template::new(frame).with_macsec(spec.macsec));
         }
     }
+}
+
+/// What is told of one thing, and of another.
+fn both(one: Option<String>, other: Option<String>) -> Option<String> {
+    let all: Vec<String> = one.into_iter().chain(other).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// The device's counters now, where somebody asks for them and it has some.

@@ -14,6 +14,11 @@ impl Patience {
         *left += more;
     }
 
+    /// How much is left.
+    pub fn left(&self) -> Dur {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Spends `time`, if that much is left; whether it was.
     pub fn spend(&self, time: Dur) -> bool {
         let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -3,6 +3,8 @@
 
 use super::super::ledger::Ledger;
 use super::broken::Broken;
+use super::exchanged::Exchanged;
+use super::silence::Listener;
 use super::unseen::Unseen;
 use crate::stop::Stop;
 use rig_capture::decode::Decoder;
@@ -41,6 +43,10 @@ pub(super) struct Tape<'a> {
     pub(super) stale: u64,
     /// What the device did between the trial and a reading of its counters.
     pub(super) unseen: Unseen,
+    /// Whether a port went deaf.
+    pub(super) listener: Listener,
+    /// How many frames passed all ports.
+    pub(super) exchanged: Exchanged,
     /// The longest that the device took to clear something after that was due.
     pub(super) took: Dur,
     /// Every frame goes onto a disk, too, if somebody asked for that.
@@ -57,7 +63,7 @@ impl<'a> Tape<'a> {
         origin: Time,
         first: u64,
         instant: Vec<bool>,
-        bound: Dur,
+        (bound, listener): (Dur, Listener),
     ) -> Tape<'a> {
         let mut ports = vec![None; instant.len()];
         for (port, &lane) in (0..).zip(&script.dut_ports) {
@@ -82,6 +88,8 @@ impl<'a> Tape<'a> {
             off: Dur::ZERO,
             stale: 0,
             unseen: Unseen::default(),
+            listener,
+            exchanged: Exchanged::default(),
             took: Dur::ZERO,
             disk: None,
         }
@@ -175,16 +183,9 @@ impl<'a> Tape<'a> {
 
 /// A CNP for the sender of a connection.
 fn cnp(spec: &StreamSpec, connection: u16) -> Roce {
-    Roce {
-        connection,
-        kind: RoceKind::Cnp { fault: None },
-        psn: 0,
-        size: u16::try_from(spec.size.0).unwrap_or(u16::MAX),
-        ecn: spec.ecn,
-        dscp: spec.dscp,
-        corrupt: false,
-        address: spec.address,
-    }
+    let size = u16::try_from(spec.size.0).unwrap_or(u16::MAX);
+    let cnp = Roce::of(connection, RoceKind::Cnp { fault: None }, 0, size);
+    Roce { ecn: spec.ecn, dscp: spec.dscp, address: spec.address, ..cnp }
 }
 
 /// Everyone who sends in a script.
@@ -205,6 +206,7 @@ impl Watcher for Tape<'_> {
     }
 
     fn sent(&mut self, lane: u16, departure: &Departure, at: Time, gone: Time) {
+        self.exchanged.sent += 1;
         let serialise = departure.end.since(departure.start).unwrap_or_default();
         let instant = self.instant.get(usize::from(lane)).copied().unwrap_or(false);
         let due = if instant { departure.end } else { departure.start };
@@ -219,6 +221,9 @@ impl Watcher for Tape<'_> {
             self.late.push(Lateness { at, by, sender });
         }
         let last_bit = if instant { at } else { at + serialise };
+        if let (Who::Stream(stream), Some(since)) = (departure.who, last_bit.since(self.origin)) {
+            self.listener.sent(stream, Time(since.0));
+        }
         if let Some(disk) = &mut self.disk {
             disk.sent(Time(last_bit.since(self.origin).unwrap_or_default().0));
         }
@@ -231,6 +236,7 @@ impl Watcher for Tape<'_> {
     }
 
     fn received(&mut self, lane: u16, frame: &[u8], at: Time, by: StampedBy) {
+        self.exchanged.came += 1;
         if at < self.origin {
             self.unseen.early(at);
         }
@@ -243,6 +249,9 @@ impl Watcher for Tape<'_> {
             self.off = self.off.max(self.bound);
         }
         let Some(port) = self.ports.get(usize::from(lane)).copied().flatten() else { return };
+        if let Some(since) = at.since(self.origin) {
+            self.listener.heard(port, Time(since.0));
+        }
         let (what, secured, vlan) = self.decoder.read(port, Dir::Rx, frame, frame.len());
         let what = match what {
             What::Data { stream, seq, size, ce } => {
@@ -257,6 +266,18 @@ impl Watcher for Tape<'_> {
             what => what,
         };
         self.push((lane, Dir::Rx), at, (what, secured, vlan));
+    }
+
+    fn held(&mut self, lane: u16, since: Time, until: Time) {
+        let Some(port) = self.ports.get(usize::from(lane)).copied().flatten() else { return };
+        let by = until.since(since.max(self.origin)).unwrap_or_default();
+        self.off = self.off.max(by);
+        if by > self.bound {
+            let name = &self.script.ports[usize::from(port)];
+            let at = Time(until.since(self.origin).unwrap_or_default().0);
+            let sender = format!("what {name} was given, as the kernel had no room for it,");
+            self.late.push(Lateness { at, by, sender });
+        }
     }
 
     fn reads(&self) -> bool {

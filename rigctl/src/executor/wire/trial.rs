@@ -7,7 +7,7 @@ use super::lab::{WireLab, frame, index};
 use super::tape::{self, Tape};
 use rig_capture::ConfigOutcome;
 use rig_dut::control::{FlowOrder, Order};
-use rig_generator::{Job, Program, Rhythm, Template, Who};
+use rig_generator::{Job, Program, Rhythm, Template, Watcher as _, Who};
 use rig_testcases::{Action, FlowSpec, PfcFrames, Script};
 use rig_units::{Bytes, Time};
 
@@ -53,6 +53,10 @@ impl Trial<'_> {
         self.lab.bench.pacer.run_until(end, &mut self.tape)?;
         // The machine may have looked away right before the end: what arrived meanwhile waits in the rings.
         self.lab.bench.pacer.run_until(end, &mut self.tape)?;
+        let now = self.lab.now();
+        for (lane, port) in (0..).zip(&self.lab.bench.pacer.lanes) {
+            port.owes().into_iter().for_each(|since| self.tape.held(lane, since, now));
+        }
         self.tape.goes_on()
     }
 

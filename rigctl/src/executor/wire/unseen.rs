@@ -13,6 +13,8 @@ pub(super) struct Unseen {
     /// From when on, after the trial, nothing may arrive any more until the counters have been read.
     quiet: (Time, Time),
     count: u64,
+    /// How many frames arrived after the trial, be it that they were on their way.
+    came: u64,
 }
 
 impl Unseen {
@@ -48,6 +50,11 @@ impl Unseen {
         self.count
     }
 
+    /// How many frames arrived after the trial.
+    pub(super) const fn came(&self) -> u64 {
+        self.came
+    }
+
     fn add(&mut self, times: usize) {
         self.count += u64::try_from(times).unwrap_or(u64::MAX);
     }
@@ -58,6 +65,7 @@ impl Watcher for Unseen {
 
     fn received(&mut self, _: u16, _: &[u8], at: Time, _: StampedBy) {
         let (ended, read) = self.quiet;
+        self.came += 1;
         self.add(usize::from(at > ended && at <= read));
     }
 }

@@ -165,6 +165,13 @@ const TRIED: &[Tried] = &[
         ends: SHORT,
         case: refused,
     },
+    Tried {
+        path: "nic.pfc.response",
+        device: "gen2",
+        measure: "nic.stops",
+        ends: SHORT,
+        case: super::nic_pause::stopped_ten_times,
+    },
 ];
 
 fn xoff(at: u32) -> String {

@@ -6,7 +6,7 @@ use rig_oracle::spec::wred::{self, SHORTEST, Sent};
 use rig_oracle::trials::points::groups;
 use rig_oracle::trials::seed::Seed;
 use rig_testcases::case::{CaseAction, CaseStep};
-use rig_testcases::{Case, Injected, Injection, Script, StreamRate, Verb};
+use rig_testcases::{Case, Injected, Injection, Script, StreamRate, Target, Verb, Which};
 use rig_units::{Bytes, Dur, L2Rate, PortSpeed, Within};
 
 /// Why a case says nothing of a NIC that stands behind other devices: it asks for what ends at the first of them, or one of them may do
@@ -94,7 +94,7 @@ struct Load {
     uneven: Dur,
     /// Answers beside those: what a hole asks for, and requests to READ.
     single: u64,
-    /// How often each may come: twice where the rig doubles or delays some.
+    /// How often each may come: twice where the rig doubles or delays any number of them.
     times: u64,
     /// The time of the shortest frame in the rig's own queue, where that is slower: what waits there leaves together.
     slower: Option<Dur>,
@@ -109,6 +109,27 @@ impl Load {
         let answers = 2 * within(over + self.uneven, self.asked) + self.single;
         let released = self.slower.map_or(0, |slot| within(over, slot));
         spaced + (answers * self.times + released) * step(SHORTEST)
+    }
+}
+
+impl Load {
+    /// What the rig lets out later, or twice. Packets with payload reach a NIC no closer together for it than its line lets them, so that
+    /// what they ask for is counted; what they find there may ask for a NAK more, and one sent again another. An answer that waits leaves
+    /// together with others: one, where one is meant, and else as many as there are.
+    fn again(&mut self, one: &Injection<u16>) {
+        if !matches!(one.tamper, Injected::Delay(_) | Injected::Behind(_) | Injected::Duplicate) {
+            return;
+        }
+        let once = match one.which {
+            Which::Nth(_) => true,
+            Which::Psn(_) => one.iteration.is_some(),
+            Which::Every { .. } | Which::During { .. } => false,
+        };
+        match (one.frames, once) {
+            (Target::Data, _) => self.single += 2,
+            (_, true) => self.single += 1,
+            (_, false) => self.times += 1,
+        }
     }
 }
 
@@ -175,11 +196,9 @@ fn load(nics: &Nics, script: &Script, speed: PortSpeed) -> Option<Load> {
         load.uneven = load.uneven.max(uneven + misses);
     }
     if let Some((.., between)) = &script.between {
-        let again = |one: &&Injection<u16>| {
-            matches!(one.tamper, Injected::Delay(_) | Injected::Behind(_) | Injected::Duplicate)
-        };
-        let again = between.inject.iter().filter(again).count();
-        load.times += u64::try_from(again).unwrap_or(u64::MAX);
+        for one in &between.inject {
+            load.again(one);
+        }
         load.slower = between.bottleneck.as_ref().map(|queue| queue.speed.slot(SHORTEST));
     }
     Some(load)
@@ -223,6 +242,33 @@ mod tests {
         let why = shaped("99999999999bps-L2").expect_err("it holds frames back");
         let told = "the NIC stands behind a switch, tor, whose ports are shaped to";
         assert!(why.contains(told), "{why}");
+    }
+
+    #[test]
+    fn one_frame_that_is_late_or_comes_twice_is_no_flood_of_answers() {
+        let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let nic = lab.duts.iter_mut().find(|dut| dut.name == "between-two-switches-nics");
+        let nic: &mut Profile = nic.expect("a pair of NICs in a system");
+        for device in &mut nic.system.as_mut().expect("it stands in one").devices {
+            if device.declared.switch().is_some() {
+                let path = "forwarding_delay".to_owned();
+                let setting = Setting { path, value: json!("3us") };
+                device.declared = device.declared.with(&setting).expect("it fits");
+            }
+        }
+        let nic = nic.clone();
+        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
+        let cases = suites.iter().flat_map(|suite| &suite.cases);
+        let late = cases.filter(|case| {
+            let again = |one: &Injection<String>| {
+                matches!(one.tamper, Injected::Delay(_) | Injected::Behind(_) | Injected::Duplicate)
+            };
+            case.id.suite == "recovery" && case.between.inject.iter().any(again)
+        });
+        let unfit = |case: &Case| applicability::of(&lab, &nic, case).err().map(|unfit| unfit.why);
+        let unfit: Vec<_> = late.map(|case| (case.id.to_string(), unfit(case))).collect();
+        assert!(unfit.len() >= 5, "{unfit:?}");
+        assert!(unfit.iter().all(|(_, why)| why.is_none()), "{unfit:#?}");
     }
 
     #[test]

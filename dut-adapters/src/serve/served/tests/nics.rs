@@ -184,8 +184,17 @@ fn a_switch_sends_nothing_by_itself_and_says_so() {
 
 #[test]
 fn what_a_flow_does_travels_by_name() {
-    for verb in [Verb::Send, Verb::Write, Verb::Read] {
-        let does = [Does::Send, Does::Write, Does::Read];
+    for (_, verb) in Verb::NAMES {
+        let does = [
+            Does::Send,
+            Does::Write,
+            Does::Read,
+            Does::SendImmediate,
+            Does::WriteImmediate,
+            Does::SendInvalidate,
+            Does::FetchAdd,
+            Does::CompareSwap,
+        ];
         assert_eq!(does.into_iter().filter(|does| Verb::from(*does) == verb).count(), 1);
     }
     let text = serde_json::to_string(&order(4)).expect("plain values");

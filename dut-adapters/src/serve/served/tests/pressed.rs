@@ -32,7 +32,7 @@ impl Transmit for Slow {
     fn kick(&mut self) -> Result<Kick, PortError> {
         let Some(left) = self.1.checked_sub(1) else { return self.0.kick() };
         self.1 = left;
-        Ok(Kick { lost: 0, waiting: 1 })
+        Ok(Kick { waiting: 1, refused: true, ..Kick::default() })
     }
     fn reclaim(&mut self) -> usize {
         self.0.reclaim()
@@ -85,6 +85,21 @@ fn a_driver_without_room_is_asked_again_soon_and_its_frames_are_late() {
     // Five sleeps of 50 us.
     assert!((Dur::us(240)..Dur::us(260)).contains(&health.send_late), "{health:?}");
     assert_eq!(losses(health), (1, 0, 3));
+}
+
+/// Asked while it stands still, it has to say so: once its frames have gone they are late in another trial.
+#[test]
+fn what_a_driver_has_not_taken_by_the_time_somebody_asks_is_late_already() {
+    let stuck = |port, line: Line| match port {
+        1 => Line { tx: Box::new(Slow(line.tx, u32::MAX)), ..line },
+        _ => line,
+    };
+    let mut bench = Bench::with(profile("broadcom"), 1, |_| (8, 300), stuck);
+    bench.send(0, &probe(0, 1, 0));
+    bench.run(Dur::ms(3));
+    assert_eq!(bench.seen().len(), 0);
+    let late = bench.health().send_late;
+    assert!((Dur::us(2_900)..Dur::ms(3)).contains(&late), "{late}");
 }
 
 #[test]

@@ -22,6 +22,7 @@ fn profile(mutations: &[&str]) -> Profile {
         clock: None,
         nic: nic("gen1", Dur::us(50)),
         peer: Some(nic("gen2", Dur::ZERO)),
+        rdma_router: None,
     }));
     let name = || "nic".to_owned();
     let mut profile = Profile::new(name(), name(), Device::Nic, name(), None, declared);

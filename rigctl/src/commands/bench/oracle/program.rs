@@ -1,21 +1,31 @@
 //! A program that measures scenarios and says what came out: this one once more, an older one, or anybody's.
 
+use super::super::child::Running;
 use super::super::rounds::{FORMAT, Rounds, rate};
 use super::rows::{Figures, ROWS, Row, id};
+use rig_generator::Fine;
 use rig_units::Dur;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread::{self, JoinHandle};
 
 /// The exit code of a program that does not know a flag.
 const UNKNOWN_FLAG: i32 = 2;
 /// So many lines of what it said last are passed on.
 const LINES: usize = 4;
 
-/// A program, by its path.
+/// How long a program may take for a scenario of [`USUAL`]: a build without optimisation, on a machine that is busy with something else,
+/// takes a tenth of it.
+const PATIENCE: Dur = Dur::s(600);
+/// What the rounds of a scenario simulate as a rule, together.
+const USUAL: Dur = Dur::ms(250);
+
+/// A program, by its path, and how long it may take for a scenario of [`USUAL`].
 #[derive(Debug)]
-pub(super) struct Program(PathBuf);
+pub(super) struct Program(PathBuf, Dur);
 
 /// What a program says of one scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,12 +43,12 @@ impl Program {
     /// This very program, to run a scenario in a process of its own.
     pub(super) fn own() -> Result<Program, String> {
         let path = std::env::current_exe().map_err(|why| format!("cannot find itself: {why}"))?;
-        Ok(Program(path))
+        Ok(Program(path, PATIENCE))
     }
 
     /// Another one.
     pub(super) fn at(path: &Path) -> Program {
-        Program(path.to_owned())
+        Program(path.to_owned(), PATIENCE)
     }
 
     /// What another build of this program finds out, or this one, of one scenario in a fresh process.
@@ -47,7 +57,7 @@ impl Program {
         struct Said {
             scenarios: Vec<Figures>,
         }
-        let output = self.succeeds(self.ask(&arguments(id, rounds, simulate))?)?;
+        let output = self.succeeds(self.asked(id, rounds, simulate)?)?;
         let said: Said = serde_json::from_slice(&output.stdout)
             .map_err(|why| format!("{}: not what was asked for: {why}", self.0.display()))?;
         said.scenarios.into_iter().next().ok_or_else(|| self.silent(id))
@@ -55,7 +65,7 @@ impl Program {
 
     /// What it says of one scenario, and whatever it adds; `None` where it does not know the flags that ask for one.
     pub(super) fn one(&self, id: &str, rounds: u16, simulate: Dur) -> Result<Option<All>, String> {
-        let output = self.ask(&arguments(id, rounds, simulate))?;
+        let output = self.asked(id, rounds, simulate)?;
         if output.status.code() == Some(UNKNOWN_FLAG) {
             return Ok(None);
         }
@@ -64,7 +74,8 @@ impl Program {
 
     /// What it says of all scenarios that it knows.
     pub(super) fn whole(&self) -> Result<All, String> {
-        self.read(self.ask(&["bench", "oracle", "--format", "json"].map(str::to_owned))?)
+        let all = self.1 * u64::try_from(ROWS.len()).unwrap_or(u64::MAX);
+        self.read(self.ask(&["bench", "oracle", "--format", "json"].map(str::to_owned), all)?)
     }
 
     /// That it said nothing of a scenario.
@@ -72,10 +83,28 @@ impl Program {
         format!("{} says nothing of {id}: want a line `{id} HOPS CPU_SECONDS`", self.0.display())
     }
 
-    fn ask(&self, arguments: &[String]) -> Result<Output, String> {
+    /// What it says of one scenario.
+    fn asked(&self, id: &str, rounds: u16, simulate: Dur) -> Result<Output, String> {
+        let usual = (simulate * u64::from(rounds)).0.div_ceil(USUAL.0).max(1);
+        self.ask(&arguments(id, rounds, simulate), self.1 * usual)
+    }
+
+    /// What it says, once it has ended by itself: it is given `patience` and no more.
+    fn ask(&self, arguments: &[String], patience: Dur) -> Result<Output, String> {
+        let at = self.0.display();
         let mut command = Command::new(&self.0);
-        command.args(arguments).stdin(Stdio::null());
-        command.output().map_err(|why| format!("cannot start {}: {why}", self.0.display()))
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().map_err(|why| format!("cannot start {at}: {why}"))?;
+        let mut running = Running(child);
+        // Both at once: a pipe that nobody empties stops who fills it.
+        let stdout = heard(running.0.stdout.take());
+        let stderr = heard(running.0.stderr.take());
+        let Some(status) = running.ended(&Fine::start(), patience)? else {
+            let asked = arguments.join(" ");
+            return Err(format!("`{at} {asked}` had not ended after {patience}, and was ended"));
+        };
+        let said = |from: JoinHandle<Vec<u8>>| from.join().unwrap_or_default();
+        Ok(Output { status, stdout: said(stdout), stderr: said(stderr) })
     }
 
     fn read(&self, output: Output) -> Result<All, String> {
@@ -93,6 +122,16 @@ impl Program {
         let last = words[words.len().saturating_sub(LINES)..].join(" | ");
         Err(format!("{} ended with {}: {last}", self.0.display(), output.status))
     }
+}
+
+/// Reads what comes out of a pipe to its end.
+fn heard(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut said = Vec::new();
+        // Of a pipe that breaks what came before it is what was said.
+        let _broken = pipe.map(|mut pipe| pipe.read_to_end(&mut said));
+        said
+    })
 }
 
 fn arguments(id: &str, rounds: u16, simulate: Dur) -> Vec<String> {
@@ -154,6 +193,27 @@ fn lines(text: &str) -> Result<All, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A program that does what a script says.
+    fn script(text: &str, patience: Dur) -> (tempfile::TempDir, Program) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let desk = tempfile::tempdir().expect("a folder");
+        let path = desk.path().join("other");
+        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("writable");
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&path, mode).expect("it is ours");
+        (desk, Program(path, patience))
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_is_ended_and_told() {
+        let (_desk, other) = script("exec sleep 600", Dur::ms(50));
+        let why = other.one("incast2", 1, Dur::us(9)).expect_err("it hangs");
+        assert!(why.ends_with("--format json` had not ended after 50ms, and was ended"), "{why}");
+        // What fills a pipe is read meanwhile.
+        let (_desk, other) = script("yes | head -c 300000; echo incast2 5 1", Dur::s(60));
+        assert_eq!(other.whole().expect("it ends")["incast2"], Told { hops: 5, rate: 5 });
+    }
 
     #[test]
     fn lines_of_a_scenario_are_summed_up_and_chatter_is_passed_over() {

@@ -1,0 +1,41 @@
+//! How a NIC departs from what PFC asks of it.
+
+use super::table::table;
+
+table! {
+    /// What a NIC makes wrong of PFC.
+    NicPfcFaults of NicPfc
+
+    /// A NIC stops for an XOFF later than it says.
+    // Frames of a priority that its peer has no room for go on coming.
+    nic_stops_late ("nanoseconds more", 1..=1_000_000, default 2_000);
+    /// No XOFF ever stops a NIC.
+    nic_never_stops;
+    /// An XOFF for one priority stops a NIC in all of them.
+    // As PAUSE would.
+    nic_stops_all_priorities;
+    /// XOFF stops a NIC in priorities for which PFC is not enabled.
+    nic_stops_without_pfc;
+    /// A PFC frame that enables no priority stops a NIC in all of them.
+    nic_stops_for_no_priority;
+    /// A PFC frame that enables no priority and asks for no time stops a NIC in all of them for the longest time.
+    nic_stops_for_any_frame;
+    /// A NIC takes a pause of no quanta for the longest one.
+    nic_stops_for_no_time;
+    /// Of the priorities that a PFC frame names a NIC stops in the lowest alone.
+    nic_stops_in_one_of_two;
+    /// A NIC counts quanta by the speed of another port.
+    // Pauses are too long, or too short.
+    nic_quanta_of_speed ("Gb/s", 1..=1_600, default 40);
+    /// XON lets a NIC go on no sooner than the pause would have.
+    nic_ignores_xon;
+    /// An XON for more than one priority lets a NIC go on in none.
+    nic_ignores_xon_of_two;
+    /// XOFF while a NIC is stopped does not prolong the pause.
+    nic_pause_not_prolonged;
+    /// XOFF while a NIC is stopped adds to what is left of the pause.
+    // Who refreshes a pause stops the NIC for good.
+    nic_pauses_add_up;
+    /// An XOFF that asks for less than is left of a pause does not shorten it.
+    nic_pause_not_shortened;
+}

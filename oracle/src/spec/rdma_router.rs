@@ -1,0 +1,106 @@
+//! What a software RDMA router lets through, from what it takes for a request, what a container copies, and the bucket.
+//!
+//! One core looks into mailboxes that hold one request each. So of K requests of a queue pair none comes sooner than what each of the
+//! bounds says, and where nothing else is in the way the greatest of them is the time that they take:
+//!
+//! | bound | K requests of M bytes, of N by all queue pairs |
+//! | --- | --- |
+//! | the core | N `request`, and K `sleep` |
+//! | the container | K (`request` + M 8 / `copy`) of SENDs: it copies when the mailbox is empty again |
+//! | the bucket | ((K + 1) M - `burst`) 8 / `cap`, from the first request on: it is full then |
+//! | the wire | all that leaves the port meanwhile |
+//!
+//! Source: FreeFlow (Kim et al., NSDI'19), sections 5.2 and 6; `docs/freeflow.md`.
+
+use rig_lab::declared::RdmaRouter;
+use rig_units::{Bytes, Dur, L2Rate, Within};
+
+/// Where it comes from, for reports.
+pub const SOURCE: &str = "FreeFlow: Kim et al., NSDI'19, sections 5.2 and 6; docs/freeflow.md";
+
+/// What lies between the first packets of the first message of a queue pair and of a later one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    /// Requests of its own after the first.
+    pub own: u64,
+    /// Requests of all queue pairs after that.
+    pub all: u64,
+    /// Queue pairs of which there are some.
+    pub sharing: u64,
+    /// Whether all of them ask for the same all the time, so that they take turns.
+    pub in_turn: bool,
+    /// Payload of a message.
+    pub message: Bytes,
+    /// Whether the container copies it.
+    pub copied: bool,
+    /// What leaves the port meanwhile takes so long.
+    pub wire: Dur,
+    /// The longest frame takes so long.
+    pub frame: Dur,
+}
+
+/// The bound that says how long a stretch takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bound {
+    /// The one core, or the container that copies for it.
+    Core,
+    /// The token bucket.
+    Bucket,
+    /// The port.
+    Wire,
+}
+
+impl Bound {
+    /// What holds the messages back, in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Bound::Core => "the core",
+            Bound::Bucket => "the bucket",
+            Bound::Wire => "the port",
+        }
+    }
+}
+
+/// How long a container copies for a message.
+pub fn copies(router: &RdmaRouter, message: Bytes, copied: bool) -> Dur {
+    router.copy.filter(|_| copied).map_or(Dur::ZERO, |rate| rate.serialise(message))
+}
+
+/// From the application's call to the NIC, alone on the host: the copy, a sleep of which no end was seen yet, and the request.
+pub fn hand_over(router: &RdmaRouter, message: Bytes, copied: bool) -> Within {
+    let least = copies(router, message, copied) + router.request;
+    Within::between(least, least + router.sleep)
+}
+
+/// How long a stretch takes, and by what.
+pub fn takes(router: &RdmaRouter, of: &Stretch) -> (Within, Bound) {
+    let copies = copies(router, of.message, of.copied);
+    let alone = of.sharing <= 1;
+    // With a sleep, a copy that outlasts it misses a look: how many are missed depends on both.
+    let missed = if copies > Dur::ZERO { router.sleep * of.own } else { Dur::ZERO };
+    let own = (router.request + copies) * of.own;
+    let rounds = router.sleep * of.own;
+    let core = own.max(router.request * of.all + rounds);
+    let bucket = router.cap.map_or(Dur::ZERO, |cap| tokens(cap, router.burst, of));
+    let (most, by) = [(core, Bound::Core), (bucket, Bound::Bucket), (of.wire, Bound::Wire)]
+        .into_iter()
+        .fold((Dur::ZERO, Bound::Wire), |most, one| if one.0 > most.0 { one } else { most });
+    // Others do not hold back by more than all of them once, at either end; nor does a look that the bucket let pass come sooner.
+    let turn = if alone { Dur::ZERO } else { (router.request + of.frame) * of.sharing };
+    let look = if by == Bound::Bucket || !alone { router.sleep } else { Dur::ZERO };
+    let least = match alone || of.in_turn {
+        true => most.saturating_sub(turn),
+        // What others have waiting is not known: only what is its own is certain.
+        false => own.max(router.request * of.own + rounds).max(bucket).saturating_sub(turn),
+    };
+    (Within::between(least.saturating_sub(look), most + turn + look + missed), by)
+}
+
+/// How long the tokens for a stretch take to come, at the declared rate, from the first request on.
+fn tokens(cap: L2Rate, burst: Bytes, of: &Stretch) -> Dur {
+    let needed = of.message.0.saturating_mul(of.own + 1);
+    cap.serialise(Bytes(needed.saturating_sub(burst.0)))
+}
+
+#[cfg(test)]
+mod tests;
