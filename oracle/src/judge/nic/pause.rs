@@ -37,6 +37,8 @@ pub struct ClassPause {
     pub quanta: Quanta,
     /// When it is over, by the rig's clock.
     pub ends: Time,
+    /// Whether each word was surely taken in before the pause was over without it.
+    pub is_sure: bool,
 }
 
 /// The longest silence between two packets.
@@ -61,15 +63,18 @@ impl Word {
     }
 }
 
-/// The pauses of `class` that `words` ask of a port of `speed`.
-pub fn pauses(words: &[Word], class: u8, speed: PortSpeed) -> Vec<ClassPause> {
+/// The pauses of `class` that `words` ask of a port of `speed`, which takes each of them in within `response`.
+pub fn pauses(words: &[Word], class: u8, speed: PortSpeed, response: Dur) -> Vec<ClassPause> {
     let mut all: Vec<ClassPause> = Vec::new();
     for (word, quanta) in words.iter().filter_map(|word| Some((*word, word.asks(class)?))) {
         let ends = word.at + speed.pause(quanta);
         match all.last_mut().filter(|pause| word.at < pause.ends) {
-            Some(pause) => *pause = ClassPause { first: pause.first, last: word, quanta, ends },
+            Some(pause) => {
+                let is_sure = pause.is_sure && word.at + response < pause.ends;
+                *pause = ClassPause { last: word, quanta, ends, is_sure, ..*pause };
+            }
             None if quanta > Quanta(0) => {
-                all.push(ClassPause { first: word, last: word, quanta, ends });
+                all.push(ClassPause { first: word, last: word, quanta, ends, is_sure: true });
             }
             None => {}
         }
@@ -92,9 +97,21 @@ pub fn silence(packets: &[Packet], pause: &ClassPause, until: Time) -> Option<Si
     Some(Silence { before: *before, after: next(index) })
 }
 
-/// Whether no packet begins from `from` to `until`.
-pub fn silent(packets: &[Packet], from: Time, until: Time) -> bool {
-    !packets.iter().any(|packet| (from..until).contains(&packet.at))
+/// For how long from `from` on no packet begins, up to `until`.
+pub fn silent(packets: &[Packet], from: Time, until: Time) -> Dur {
+    let next = packets.iter().map(|packet| packet.at).find(|at| *at >= from);
+    next.map_or(until, |at| at.min(until)).since(from).unwrap_or_default()
+}
+
+/// The longest time from one packet to the next before `until`, where none of `pauses` may have held them, each of which shows up to
+/// `response` after its end.
+pub fn apart(packets: &[Packet], pauses: &[ClassPause], until: Time, response: Dur) -> Dur {
+    let free = |pair: &&[Packet]| {
+        let held = |one: &ClassPause| pair[0].at < one.ends + response && pair[1].at > one.first.at;
+        pair[1].at <= until && !pauses.iter().any(held)
+    };
+    let apart = |pair: &[Packet]| pair[1].at.since(pair[0].at).unwrap_or_default();
+    packets.windows(2).filter(free).map(apart).max().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -123,17 +140,22 @@ mod tests {
         let (second, xon) = (word(15, three, LONG), word(20, three, Quanta(0)));
         let words =
             [word(10, three, LONG), word(12, 1 << 4, LONG), second, xon, word(40, three, LONG)];
-        let [first, next] = pauses(&words, 3, PortSpeed::G100)[..] else { panic!("two") };
+        let [first, next] = pauses(&words, 3, PortSpeed::G100, Dur::us(1))[..] else {
+            panic!("two")
+        };
         assert_eq!((first.first.at, first.last.at, first.ends), (us(10), us(20), us(20)));
         assert_eq!((next.first.at, next.ends), (us(40), us(40) + Dur::ns(10_240)));
-        assert_eq!(pauses(&words[..3], 3, PortSpeed::G100)[0].ends, us(15) + Dur::ns(10_240));
+        assert_eq!(
+            pauses(&words[..3], 3, PortSpeed::G100, Dur::us(1))[0].ends,
+            us(15) + Dur::ns(10_240)
+        );
         // XON that nobody waits for, and words for others.
-        assert_eq!(pauses(&[xon, words[1]], 3, PortSpeed::G100), []);
+        assert_eq!(pauses(&[xon, words[1]], 3, PortSpeed::G100, Dur::us(1)), []);
     }
 
     #[test]
     fn the_longest_silence_is_found_and_one_that_never_ends() {
-        let pause = pauses(&[word(10, 8, LONG)], 3, PortSpeed::G100)[0];
+        let pause = pauses(&[word(10, 8, LONG)], 3, PortSpeed::G100, Dur::us(1))[0];
         let stops = packets((0..12).chain(21..30));
         let found = silence(&stops, &pause, us(30)).expect("some");
         assert_eq!((found.before.at, found.after.map(|one| one.at)), (us(11), Some(us(21))));
@@ -142,7 +164,22 @@ mod tests {
         // Who does not stop at all: the last packet that begins in the pause.
         let deaf = silence(&packets(0..40), &pause, us(40)).expect("some");
         assert_eq!((deaf.before.at, deaf.after.map(|one| one.at)), (us(20), Some(us(21))));
-        assert!(silent(&stops, us(12), us(21)) && !silent(&stops, us(12), us(22)));
+        assert_eq!(silent(&stops, us(12), us(30)), Dur::us(9));
+        assert_eq!(silent(&stops, us(12), us(15)), Dur::us(3));
+        // What it was held by is left out, and what comes later.
+        assert_eq!(apart(&stops, &[pause], us(30), Dur::us(1)), Dur::us(1));
+        assert_eq!(apart(&stops, &[], us(30), Dur::us(1)), Dur::us(10));
+        assert_eq!(apart(&stops, &[], us(12), Dur::us(1)), Dur::us(1));
+    }
+
+    #[test]
+    fn a_word_that_may_be_taken_in_after_the_end_leaves_a_pause_open() {
+        // The first ends at 20.24 us.
+        let sure = |at: u64| {
+            let words = [word(10, 8, LONG), word(at, 8, LONG)];
+            pauses(&words, 3, PortSpeed::G100, Dur::us(1))[0].is_sure
+        };
+        assert!(sure(15) && sure(19) && !sure(20));
     }
 
     #[test]

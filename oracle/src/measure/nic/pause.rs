@@ -6,7 +6,7 @@ use super::super::measurement::{Known, Red, Tells, by_formula, by_source};
 use super::{OF_FLOW, Seen};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
-use crate::judge::nic::pause::{ClassPause, Packet, Silence, Word, pauses, silence, silent};
+use crate::judge::nic::pause::{ClassPause, Packet, Silence, Word, apart, pauses, silence, silent};
 use crate::spec::nic::pause::{first_start, last_start};
 use crate::spec::pause::pause_time;
 use crate::trials::trial::Trial;
@@ -146,6 +146,9 @@ impl Told {
         let turn = seen.apart.most(others.into_values().sum::<Dur>() + under_way);
         let stops = trial.script.steps.iter().filter(|step| step.action == Action::StopFlow(index));
         let stopped = stops.map(|step| Time::ZERO + step.at).max();
+        // One that has sent all that it was to send is silent.
+        let last = packets.iter().map(|packet: &Packet| packet.at).max();
+        let counted = last.filter(|_| spec.count.is_some());
         Ok(Told {
             part: seen.part,
             pfc: seen.nic.pfc.clone(),
@@ -156,7 +159,7 @@ impl Told {
             turn,
             blur: seen.bound * 2,
             apart: seen.apart,
-            until: stopped.map_or(seen.until, |at| at.min(seen.until)),
+            until: [stopped, counted].into_iter().flatten().fold(seen.until, Time::min),
         })
     }
 
@@ -169,29 +172,38 @@ impl Told {
     /// The pauses that hold it.
     fn pauses(&self) -> Vec<ClassPause> {
         let obeyed = if self.pfc.obeys(self.class) { &self.words[..] } else { &[] };
-        pauses(obeyed, self.class, self.speed)
+        pauses(obeyed, self.class, self.speed, self.pfc.response.most() + self.blur)
     }
 
     /// The pauses that show on the wire: those that outlast the response and a packet, and end before the flow does.
     fn shown(&self) -> impl Iterator<Item = ClassPause> + '_ {
-        let hidden = self.least_shown();
-        self.pauses().into_iter().filter(move |pause| {
-            pause.ends.since(pause.first.at).is_some_and(|lasts| lasts > hidden)
+        let all = self.pauses();
+        all.clone().into_iter().filter(move |pause| {
+            let hidden = self.least_shown(&all, pause.first.at);
+            pause.is_sure
+                && pause.ends.since(pause.first.at).is_some_and(|lasts| lasts > hidden)
                 && pause.ends + hidden < self.until
                 && self.packets.iter().any(|packet| packet.at < pause.first.at)
         })
     }
 
-    /// A pause that is longer shows.
-    fn least_shown(&self) -> Dur {
-        self.pfc.response.most() + self.slot() + self.blur
+    /// The longest time from one of its packets to the next: by those before `at` that nothing held, and by what the port carries beside it.
+    /// A limiter, a host or a slot that is slower than the port leaves gaps of its own.
+    fn apart(&self, pauses: &[ClassPause], at: Time) -> Dur {
+        let own = apart(&self.packets, pauses, at, self.pfc.response.most() + self.blur);
+        own.max(self.slot() + self.turn)
     }
 
-    /// Whether a silence is longer than what others take.
-    fn stopped(&self, silence: &Silence) -> bool {
+    /// A pause at `at` that is longer shows.
+    fn least_shown(&self, pauses: &[ClassPause], at: Time) -> Dur {
+        self.pfc.response.most() + self.apart(pauses, at) + self.blur
+    }
+
+    /// Whether a silence is longer than what lies between its packets anyway.
+    fn stopped(&self, silence: &Silence, apart: Dur) -> bool {
         let after = silence.after.map_or(self.until, |packet| packet.at);
-        let idle = after.since(silence.before.at + silence.before.slot);
-        idle.is_some_and(|idle| idle > self.turn + self.blur)
+        let idle = after.since(silence.before.at);
+        idle.is_some_and(|idle| idle > apart + self.blur)
     }
 
     fn silence(&self, pause: &ClassPause) -> Option<Silence> {
@@ -222,16 +234,19 @@ fn stops(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     let told: Cell<Option<(&str, Within, Dur)>> = Cell::new(None);
     done.each("nic.stops", flow, judged, |trial| {
         let of = Told::of(done, trial, flow)?;
-        let apart = of.slot() + of.turn;
-        let (least, most) = last_start(of.pfc.response, apart);
+        let pauses = of.pauses();
+        let widest = Cell::new(Dur::ZERO);
         let read = |pause: ClassPause| {
+            let apart = of.apart(&pauses, pause.first.at);
+            widest.set(apart.max(widest.get()));
+            let (least, most) = last_start(of.pfc.response, apart);
             let silence = of.silence(&pause)?;
             let want = Prediction {
                 unit: Unit::Ps,
                 span: Span { lo: least.0, hi: most.0 },
                 formula: "",
                 text: format!(
-                    "the last packet starts within the declared response of {}, and less than {apart}, what a packet and those of others take, before {}",
+                    "the last packet starts within the declared response of {}, and less than {apart}, what lies between its packets, before {}",
                     of.pfc.response,
                     if of.pfc.response.width() > Dur::ZERO { "its least" } else { "that" },
                 ),
@@ -247,7 +262,7 @@ fn stops(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             let why = format!("no XOFF that outlasts the response met {flow}");
             return Err(trial.doubt(&why).into());
         };
-        let blur = apart + of.blur * 2;
+        let blur = widest.get() + of.blur * 2;
         let coarser = told.get().is_none_or(|(.., other)| other < blur);
         if coarser {
             told.set(Some((of.part, of.pfc.response, blur)));
@@ -263,10 +278,13 @@ fn stops(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
 fn goes_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     done.each("nic.goes_on", flow, judged, |trial| {
         let of = Told::of(done, trial, flow)?;
+        let pauses = of.pauses();
         let read = |pause: ClassPause| {
             let lasts = pause_time(pause.quanta, of.speed);
             let lasts = (of.apart.least(lasts), of.apart.most(lasts));
-            let (soonest, latest) = first_start(lasts, of.pfc.response, of.turn);
+            // A limiter of its own may keep it for as long as it lies between its packets.
+            let turn = of.apart(&pauses, pause.first.at) - of.slot();
+            let (soonest, latest) = first_start(lasts, of.pfc.response, turn);
             let word = pause.last.at.since(pause.first.at).unwrap_or(Dur::ZERO);
             let want = Prediction {
                 unit: Unit::Ps,
@@ -279,9 +297,10 @@ fn goes_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             let mut records = vec![pause.first.record, silence.before.record];
             records.extend(silence.after.map(|packet| packet.record));
             let none = looked(0, "");
-            if !of.stopped(&silence) {
+            let apart = of.apart(&pauses, pause.first.at);
+            if !of.stopped(&silence, apart) {
                 // A pause that is hardly longer than the response need not show.
-                let long = of.least_shown() + (of.turn + of.slot() + of.blur) * 2;
+                let long = of.least_shown(&pauses, pause.first.at) + (apart + of.blur) * 2;
                 pause.ends.since(pause.first.at).filter(|lasts| *lasts > long)?;
                 let (span, got) = (Span::exactly(0), Some("it did not stop".to_owned()));
                 return Some((pause, TrialReading { span, want, got, records, looked: none }));
@@ -341,13 +360,15 @@ fn sends_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             let next = pauses.iter().filter(|pause| pause.ends + of.turn > word.at);
             let until = next.map(|pause| pause.first.at).fold(over.min(of.until), Time::min);
             let sent_before = of.packets.iter().any(|packet| packet.at < word.at);
-            let long_enough = until.since(from).is_some_and(|left| left > of.turn + of.slot() * 4);
+            let limit = of.apart(&pauses, word.at) * 2 + of.blur;
+            let long_enough = until.since(from).is_some_and(|left| left > limit);
             if !long_enough || !sent_before {
                 continue;
             }
             all += 1;
-            if silent(&of.packets, from, until) {
-                held.push((word, until));
+            let silent = silent(&of.packets, from, until);
+            if silent > limit {
+                held.push((word, from + silent));
             }
         }
         if all == 0 {
