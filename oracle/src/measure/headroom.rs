@@ -244,9 +244,19 @@ fn told(
 fn loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     let before = judged.judgements().len();
     each_loss(done, stream, expect, judged);
-    // Of a headroom that may be a step larger nothing is surely lost at any phase.
-    if expect == Wanted::Some && done.context.switch().buffer.margin.is_none() {
-        somewhere(done, stream, before, judged);
+    match (expect, done.context.switch().buffer.margin) {
+        (Wanted::Some, None) => somewhere(done, stream, before, judged),
+        // Of a headroom that may be a step larger nothing is surely lost at any phase.
+        (Wanted::Some, Some(cells)) => {
+            let lost = judged.judgements()[before..].iter().any(|one| one.reading.span.hi > 0);
+            let why = format!(
+                "headroom.loss of {stream}: by the declared margin of {cells} cells the headroom may be as large as what comes, and none was lost"
+            );
+            if !lost {
+                judged.not_measured(At::Whole, &why);
+            }
+        }
+        _ => {}
     }
 }
 

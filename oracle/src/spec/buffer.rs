@@ -53,7 +53,7 @@ pub struct Off {
     pub limit: i64,
     /// Where it may go on, beyond that.
     pub xon: i64,
-    /// Its headroom.
+    /// How much may come in above the limit.
     pub headroom: i64,
 }
 

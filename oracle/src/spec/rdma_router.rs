@@ -1,7 +1,7 @@
 //! What a software RDMA router lets through, from what it takes for a request, what a container copies, and the bucket.
 //!
 //! One core looks into mailboxes that hold one request each. So of K requests of a queue pair none comes sooner than what each of the
-//! bounds says, and where nothing else is in the way the greatest of them is the time that they take:
+//! bounds says, and where nothing else is in the way, nor others begin or end meanwhile, the greatest of them is the time that they take:
 //!
 //! | bound | K requests of M bytes, of N by all queue pairs |
 //! | --- | --- |
@@ -93,6 +93,9 @@ pub fn takes(router: &RdmaRouter, of: &Stretch) -> (Within, Bound) {
         // What others have waiting is not known: only what is its own is certain.
         false => own.max(router.request * of.own + rounds).max(bucket).saturating_sub(turn),
     };
+    // Where others come and go, each bound may be the greatest for a part of the stretch: together they take no longer than one after
+    // the other.
+    let most = if alone || of.in_turn { most } else { core + bucket + of.wire };
     (Within::between(least.saturating_sub(look), most + turn + look + missed), by)
 }
 

@@ -13,7 +13,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread};
 use super::super::measurement::{FromStart, Known, Red, Tells, by_source, in_words};
 use super::rc::{End, says};
-use super::{BEHIND, Seen};
+use super::{BEHIND, Seen, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rc::{Event, Progress, Sent, Step, acknowledged, brought};
@@ -186,6 +186,7 @@ impl<'a> Carried<'a> {
         let packets = u64::from(spec.message.div_ceil(spec.mtu));
         let bound = trial.observation.bound();
         let seen = Seen::of(done, trial, spec.nic);
+        spoilt::by_whom(trial, &seen, connection)?;
         let left = seen.left.iter().filter(|one| one.roce.connection == connection);
         let reached = seen.reached.iter().filter(|one| one.connection == connection);
         let (shown_by, progress) = if spec.verb == Verb::Read {

@@ -37,6 +37,13 @@ pub(super) fn cnps(seen: &Seen<'_>) -> Option<Spoilt> {
     among(seen, "CNPs", |_, kind| matches!(kind, RoceKind::Cnp { .. }))
 }
 
+/// Nothing is read off what came of a connection whose frames another device may have spoilt.
+pub(super) fn by_whom(trial: &Trial, seen: &Seen<'_>, connection: u16) -> Result<(), Doubt> {
+    let spoilt = data(seen, connection).or_else(|| answers(seen, connection));
+    let told = spoilt.filter(|spoilt| spoilt.relayed).map(|spoilt| spoilt.untold(trial));
+    told.map_or(Ok(()), Err)
+}
+
 /// Nothing of when CNPs come is read off them where some are spoilt.
 pub(super) fn none_of_cnps(trial: &Trial, seen: &Seen<'_>) -> Result<(), Doubt> {
     let Some(spoilt) = cnps(seen) else { return Ok(()) };
@@ -64,14 +71,19 @@ impl Spoilt {
         format!("{} of {all} {of} {way}", records.len())
     }
 
+    /// That nobody can tell who it was.
+    fn untold(&self, trial: &Trial) -> Doubt {
+        let why = "the NIC may have sent them so, or a device between spoilt them: no frame says which, and what they say is said to nobody";
+        trial.doubt(&format!("{}: {why}", self.told()))
+    }
+
     /// That none may be, and that some are.
     ///
     /// # Errors
     /// Where other devices pass on what the NIC sends: nobody can tell by a frame which of them spoilt it.
     pub(super) fn read(self, trial: &Trial) -> Result<TrialReading, Unread> {
         if self.relayed {
-            let why = "the NIC may have sent them so, or a device between spoilt them: no frame says which, and what they say is said to nobody";
-            return Err(trial.doubt(&format!("{}: {why}", self.told())).into());
+            return Err(self.untold(trial).into());
         }
         let got = Some(self.told());
         let count = u64::try_from(self.records.len()).unwrap_or(u64::MAX);

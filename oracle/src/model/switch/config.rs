@@ -221,7 +221,7 @@ fn declared_buffer(declared: &rig_lab::Buffer, lossless: u8) -> buffer::Config {
         xon_offset: declared.xon_offset.0,
         headroom: narrow(declared.xoff),
         headroom_pool: declared.headroom_pool.map(|bytes| bytes.0),
-        margin: narrow(Bytes(declared.margin())),
+        margin: narrow(Bytes(u64::from(declared.margin.unwrap_or(0)) * declared.cell.0.max(1))),
         seed: 0,
         crossing: match declared.crossing {
             rig_lab::Crossing::Headroom => Crossing::Headroom,

@@ -50,7 +50,9 @@ fn who_takes_turns_gets_no_more_than_a_turn_beyond_a_share() {
     let want = Within::between(Dur::us(2_400) - turn, Dur::us(2_400) + turn);
     assert_eq!(takes(&FAST, &turns), (want, Bound::Core));
     let others = Stretch { in_turn: false, ..turns };
-    assert_eq!(takes(&FAST, &others).0, Within::between(Dur::us(600) - turn, want.most()));
+    // What the wire takes may come on top, where the others are not there all the time.
+    let most = want.most() + Dur::us(410);
+    assert_eq!(takes(&FAST, &others).0, Within::between(Dur::us(600) - turn, most));
 }
 
 #[test]

@@ -30,6 +30,11 @@ impl Exchanged {
             "{missing} of {sent} frames that the served device sent had not reached the rig by the time it was asked"
         ))
     }
+
+    /// That both ends counted the same: then nothing between them is missing, whatever did not arrive.
+    pub(super) fn agrees(self, health: &Health) -> bool {
+        self == Exchanged { sent: health.received, came: health.sent }
+    }
 }
 
 #[cfg(test)]
@@ -46,6 +51,12 @@ mod tests {
         let short = exchanged.short_of_device(&health(6, 0)).expect("one");
         insta::assert_snapshot!(short, @"1 of 7 frames that the rig sent had not reached the served device by the time it was asked");
         assert_eq!(exchanged.short_of_rig(&health(0, 9)), None);
+        // One too many at one port may hide one that is missing at another.
+        let alike = |received, sent| exchanged.agrees(&health(received, sent));
+        assert_eq!(
+            [alike(7, 9), alike(8, 9), alike(7, 8), alike(6, 9)],
+            [true, false, false, false]
+        );
         let short = exchanged.short_of_rig(&health(0, 11)).expect("two");
         insta::assert_snapshot!(short, @"2 of 11 frames that the served device sent had not reached the rig by the time it was asked");
     }

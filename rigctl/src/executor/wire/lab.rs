@@ -230,6 +230,7 @@ impl WireLab {
         let exchanged = Exchanged { came: exchanged.came + unseen.came(), ..exchanged };
         let short = counted.and_then(|health| exchanged.short_of_device(health));
         let hole = counted.and_then(|health| exchanged.short_of_rig(health));
+        let agreed = counted.is_some_and(|health| exchanged.agrees(health));
         unseen.events(origin, happened.as_deref().unwrap_or_default());
         let told = happened.iter().flatten().map(|event| event.off);
         let told_within = told.max().unwrap_or_default();
@@ -292,7 +293,8 @@ impl WireLab {
                 cut: both(lost.told(|lane| self.bench.cabling.interface(lane)), hole),
                 dut: both(health.and_then(|health| health.doubt(bound)), short),
                 waits,
-                silent: listener.ends(Time::ZERO + script.length),
+                // What both ends counted alike did not get lost on this machine: the device has dropped it.
+                silent: listener.ends(Time::ZERO + script.length).filter(|_| !agreed),
                 unseen: unseen.count(),
                 undated: missed.or(undated),
             },
