@@ -487,17 +487,11 @@ mod tests {
         let between = "links: [{from: one/nic, to: two/nic}]";
         assert_snapshot!(faults_of_lab(&lab(nics, between, "ports: {p1: tor/Ethernet0}")));
         let slow = "devices: {tor: duts/broadcom-mixed.yaml, nic: duts/gen2.yaml}";
-        assert_snapshot!(faults_of_lab(&lab(
-            slow,
-            "links: [{from: tor/Ethernet16, to: nic/nic}]",
-            "ports: {p1: tor/Ethernet0}"
-        )));
+        let links = "links: [{from: tor/Ethernet16, to: nic/nic}]";
+        assert_snapshot!(faults_of_lab(&lab(slow, links, "ports: {p1: tor/Ethernet0}")));
         assert_snapshot!(faults_of_lab(&lab("devices: {near: duts/broadcom.yaml}", LINKS, PORTS)));
-        assert_snapshot!(faults_of_lab(&lab(
-            TWO,
-            "control: served",
-            "profile: duts/broadcom.yaml"
-        )));
+        let profile = "profile: duts/broadcom.yaml";
+        assert_snapshot!(faults_of_lab(&lab(TWO, "control: served", profile)));
         let routers = TWO.replace("broadcom", "router").replace("mellanox", "router");
         assert_snapshot!(faults_of_lab(&lab(&routers, LINKS, PORTS)));
     }

@@ -223,7 +223,7 @@ fn off(read: Span, want: Span) -> u64 {
 }
 
 /// Of several pauses the one that is furthest off, with what was read of it; else the first.
-fn furthest(all: Vec<(ClassPause, TrialReading)>) -> Option<TrialReading> {
+fn furthest(all: &[(ClassPause, TrialReading)]) -> Option<TrialReading> {
     let count = all.len();
     let worst = all.iter().rev().max_by_key(|(_, read)| off(read.span, read.want.span))?;
     Some(TrialReading { looked: looked(count, "XOFFs"), ..worst.1.clone() })
@@ -258,7 +258,7 @@ fn stops(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             Some((pause, TrialReading { span, want, got: None, records, looked }))
         };
         let all: Vec<_> = of.shown().filter_map(read).collect();
-        let Some(read) = furthest(all) else {
+        let Some(read) = furthest(&all) else {
             let why = format!("no XOFF that outlasts the response met {flow}");
             return Err(trial.doubt(&why).into());
         };
@@ -315,7 +315,7 @@ fn goes_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             tells.then_some((pause, TrialReading { span, want, got, records, looked: none }))
         };
         let all: Vec<_> = of.shown().filter_map(read).collect();
-        furthest(all).ok_or_else(|| {
+        furthest(&all).ok_or_else(|| {
             let why =
                 format!("no pause that outlasts the response, and ends before {flow} does, met it");
             trial.doubt(&why).into()

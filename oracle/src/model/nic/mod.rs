@@ -16,6 +16,7 @@ mod limiting;
 mod np;
 #[cfg(feature = "ns3")]
 pub mod ns3_dcqcn;
+mod operate;
 mod pair;
 mod pfc;
 mod polling;

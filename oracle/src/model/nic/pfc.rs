@@ -101,7 +101,8 @@ mod tests {
     #[test]
     fn each_deviation_closes_or_opens_other_classes_than_it_should() {
         let (three, both) = (0b1000, 0b1_1000);
-        let cases: &[(&str, &[(u64, u8, u16)], u64, [u8; 2])] = &[
+        type Row<'r> = (&'r str, &'r [(u64, u8, u16)], u64, [u8; 2]);
+        let cases: &[Row<'_>] = &[
             ("nic_stops_late", &[(10, three, 2_000)], 12, [three, 0]),
             ("nic_never_stops", &[(10, three, 2_000)], 15, [three, 0]),
             ("nic_stops_all_priorities", &[(10, three, 2_000)], 15, [three, both]),

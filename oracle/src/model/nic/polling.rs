@@ -184,8 +184,8 @@ fn copies(router: &RdmaRouter, message: u32, is_send: bool) -> Dur {
 /// What a message costs of a bucket, and what the bucket holds, both as the time in which it comes, in picoseconds; `None`: there is none.
 fn tokens(message: u32, router: &RdmaRouter, faults: &RdmaRouterFaults) -> Option<[i128; 2]> {
     let cap = router.cap.filter(|_| !faults.bucket_bypassed)?;
-    let of = |bytes: u64| i128::from(time_of(bytes, cap, faults.bucket_quantised).0);
-    Some([of(message.into()), of(router.burst.0)])
+    let takes = |bytes: u64| i128::from(time_of(bytes, cap, faults.bucket_quantised).0);
+    Some([takes(message.into()), takes(router.burst.0)])
 }
 
 /// How long tokens for so many bytes take to come.

@@ -23,9 +23,9 @@ fn mig_req_clear_and_source_port_shared_are_of_data_and_answers() {
         let of = |is: fn(&Packet) -> bool| {
             move |config: Config| sent(&config, kind, &flow).iter().filter(|one| is(one)).count()
         };
-        assert_eq!(both("mig_req_clear", of(|packet| packet.mig_req())), [3, 0]);
-        assert_eq!(both("source_port_shared", of(|packet| packet.shares_port())), [0, 3]);
-        assert_eq!(both("source_port_shared", of(|packet| packet.mig_req())), [3, 3]);
+        assert_eq!(both("mig_req_clear", of(Packet::mig_req)), [3, 0]);
+        assert_eq!(both("source_port_shared", of(Packet::shares_port)), [0, 3]);
+        assert_eq!(both("source_port_shared", of(Packet::mig_req)), [3, 3]);
     }
 }
 
