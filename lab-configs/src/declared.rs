@@ -160,7 +160,8 @@ impl Declared {
         speed_of(self.ports(), index)
     }
 
-    /// The same device with ports of another speed. What belongs to pause times stays as many quanta: refresh and response.
+    /// The same device with ports of another speed. What belongs to pause times of a switch stays as many quanta: refresh and
+    /// response. A NIC's response stays as long as it is: the limit of IEEE 802.3 31B.3.7 is no one number of quanta.
     #[must_use]
     pub fn at(&self, speed: PortSpeed) -> Declared {
         let mut other = self.clone();
@@ -169,11 +170,6 @@ impl Declared {
             let pfc = &mut switch.pfc;
             pfc.refresh = pfc.refresh.scaled(before.bps(), speed.bps());
             pfc.response = pfc.response.scaled(before.bps(), speed.bps());
-        }
-        if let Declared::Nic(nics) = &mut other {
-            for nic in [Some(&mut nics.nic), nics.peer.as_mut()].into_iter().flatten() {
-                nic.pfc.response = nic.pfc.response.scaled(before.bps(), speed.bps());
-            }
         }
         other.ports_mut().iter_mut().for_each(|ports| ports.speed = speed);
         other

@@ -211,6 +211,14 @@ pub struct Rc {
     /// How much later than an RNR NAK asks for a sender tries again, each time anew. Unset: nothing is known of it, and nothing too late.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rnr_late: Option<Within>,
+    /// Whether MigReq is set in what it sends, as IBTA volume 1, 17.2.8 has it of a connection that does not migrate. Unset: nothing is
+    /// known of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mig_req: Option<bool>,
+    /// Whether each connection has a UDP source port of its own, 49152 or more, as annex A17 leaves a NIC free to spread its load, or all
+    /// share one. Unset: nothing is known of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_source_port: Option<bool>,
 }
 
 /// What a frame goes through on its way in.
@@ -276,6 +284,8 @@ impl Rc {
         needed("retries", Count, "7").by_case().live().tried(&["1"]),
         optional("rnr_retries", Count).by_case().live().tried(&["1", "6"]),
         optional("rnr_late", Range).by_case().live().varies().tried(&["+1us"]),
+        optional("mig_req", Switch).tried(&["false"]),
+        optional("own_source_port", Switch).tried(&["false"]),
     ];
 }
 

@@ -33,10 +33,22 @@ impl Nic {
         let faults = &self.config.faults.rc;
         let of_answers = faults.icrc_rarely_wrong.filter(|_| choice == Choice::Answer);
         let spoils = faults.icrc_wrong.or(of_answers);
-        if spoils.is_some() || faults.mig_req_clear || faults.source_port_shared {
+        let (clear, shared) = self.odd_headers();
+        if spoils.is_some() || clear || shared {
             self.disguise(choice, spoils);
         }
         self.next(choice)
+    }
+
+    /// Whether MigReq is clear in what it sends, and whether all connections have one UDP port.
+    #[inline]
+    fn odd_headers(&self) -> (bool, bool) {
+        let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
+        let is_not = |declared: Option<bool>| declared == Some(false);
+        (
+            is_not(rc.mig_req) || faults.mig_req_clear,
+            is_not(rc.own_source_port) || faults.source_port_shared,
+        )
     }
 
     /// Makes of the frame that begins to leave what it should not be.
@@ -46,8 +58,7 @@ impl Nic {
         if let Some(every) = spoils {
             self.spoil(choice, every);
         }
-        let (clear, shared) =
-            (self.config.faults.rc.mig_req_clear, self.config.faults.rc.source_port_shared);
+        let (clear, shared) = self.odd_headers();
         if let Some(frame) = self.next_mut(choice).filter(|frame| frame.kind != Kind::Cnp) {
             *frame = frame.with_mig_req(!clear).with_shared_port(shared);
         }

@@ -35,6 +35,8 @@ fn rc(ack_every: u16) -> Rc {
         retries: 200,
         rnr_retries: None,
         rnr_late: Some(Within::ZERO),
+        mig_req: None,
+        own_source_port: None,
     }
 }
 
