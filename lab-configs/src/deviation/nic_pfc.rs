@@ -36,6 +36,6 @@ table! {
     /// XOFF while a NIC is stopped adds to what is left of the pause.
     // Who refreshes a pause stops the NIC for good.
     nic_pauses_add_up;
-    /// An XOFF that asks for less than is left of a pause does not shorten it.
+    /// The NIC is held by the longest pause that was asked for, not by the last: one that asks for less does not shorten it.
     nic_pause_not_shortened;
 }

@@ -23,7 +23,9 @@ pub(in super::super) static MIG_REQ: Known = Known {
     },
     tells: Tells::Each("frame"),
     red: Red::Mutated("migreq-of-what-is-sent", "deviation=mig_req_clear"),
-    expected: |_, _, _| by_source("MigReq set in every frame, where `nic.rc.mig_req` says so", MIGRATED),
+    expected: |_, _, _| {
+        by_source("MigReq set in every frame, where `nic.rc.mig_req` says so", MIGRATED)
+    },
     judge: |measure, done, judged| mig_req(done, measure.named("port"), judged),
     of_nic: |measure, _| Some(measure.named("port").to_owned()),
     crosses: |_, _| BEHIND,
@@ -44,7 +46,10 @@ pub(in super::super) static SOURCE_PORT: Known = Known {
     tells: Tells::Each("frame; that all connections have one port where they are two or more"),
     red: Red::Mutated("source-port-of-each-connection", "deviation=source_port_shared"),
     expected: |_, _, _| {
-        by_source("one UDP source port a connection, of its own where `nic.rc.own_source_port` says so", ENTROPY)
+        by_source(
+            "one UDP source port a connection, of its own where `nic.rc.own_source_port` says so",
+            ENTROPY,
+        )
     },
     judge: |measure, done, judged| source_port(done, measure.named("port"), judged),
     of_nic: |measure, _| Some(measure.named("port").to_owned()),
@@ -75,7 +80,9 @@ fn mig_req(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
 fn source_port(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     let rule = |rc: &Rc| {
         Ok(match rc.own_source_port {
-            Some(true) => "from one UDP port of its connection, 49152 or more, not the same for all",
+            Some(true) => {
+                "from one UDP port of its connection, 49152 or more, not the same for all"
+            }
             Some(false) => "from one UDP port, the same for all connections, as declared",
             None => "from one UDP port of its connection",
         })

@@ -263,7 +263,9 @@ mod tests {
             let again = |one: &Injection<String>| {
                 matches!(one.tamper, Injected::Delay(_) | Injected::Behind(_) | Injected::Duplicate)
             };
-            case.id.suite == "recovery" && case.between.inject.iter().any(again)
+            // Each atomic operation is answered by a frame as long as itself: that is a flood however often it comes.
+            let one_by_one = case.flows.iter().any(|flow| flow.1.verb == Verb::FetchAdd);
+            case.id.suite == "recovery" && !one_by_one && case.between.inject.iter().any(again)
         });
         let unfit = |case: &Case| applicability::of(&lab, &nic, case).err().map(|unfit| unfit.why);
         let unfit: Vec<_> = late.map(|case| (case.id.to_string(), unfit(case))).collect();
