@@ -1,7 +1,9 @@
 //! Whether a port went deaf: nothing at all arrived there for longer than the lab bears, while frames were sent there that nothing holds.
 //!
 //! A stall of the machine that takes one direction of one port away shows nowhere else: what is sent leaves in time, and what is missing
-//! looks like a device that drops. A device that drops lets something through: other classes, other streams, a PFC frame of its own.
+//! looks like a device that drops. A device that drops lets something through: other classes, other streams, a PFC frame of its own; and one
+//! that lets nothing at all through did not begin with it in mid-trial. So a port at which nothing arrived in the whole trial is none that
+//! went deaf: what is missing there is judged.
 
 use rig_capture::SilentPort;
 use rig_lab::Declared;
@@ -28,6 +30,8 @@ struct Unanswered {
     /// When its first frame left, and of which stream it was.
     first: Option<(Time, u16)>,
     frames: u64,
+    /// Whether anything has arrived there in this trial before.
+    heard: bool,
 }
 
 impl Listener {
@@ -60,10 +64,10 @@ impl Listener {
     /// Something arrived at `port` at `at`: if that is after what was sent there, it is no longer silent.
     pub(super) fn heard(&mut self, port: u16, at: Time) {
         let Some(sent) = self.ports.get_mut(usize::from(port)) else { return };
-        if sent.first.is_some_and(|(first, _)| at >= first) {
-            let sent = core::mem::take(sent);
-            self.note(port, sent, at);
-        }
+        let answered = sent.first.is_some_and(|(first, _)| at >= first);
+        let before = if answered { core::mem::take(sent) } else { Unanswered::default() };
+        sent.heard = true;
+        self.note(port, before, at);
     }
 
     /// It was listened until `end`: the longest silence, if any was too long.
@@ -74,8 +78,8 @@ impl Listener {
         self.longest
     }
 
-    fn note(&mut self, port: u16, Unanswered { first, frames }: Unanswered, until: Time) {
-        let Some((from, stream)) = first.filter(|_| frames >= LEAST) else { return };
+    fn note(&mut self, port: u16, Unanswered { first, frames, heard }: Unanswered, until: Time) {
+        let Some((from, stream)) = first.filter(|_| heard && frames >= LEAST) else { return };
         let lasts = until.since(from).unwrap_or_default();
         let longest = self.longest.map_or(self.limit, |longest| longest.until - longest.from);
         if lasts > longest {
@@ -161,8 +165,15 @@ mod tests {
     }
 
     #[test]
+    fn a_port_that_nothing_was_ever_let_through_to_is_judged() {
+        assert_eq!(of(&script(), |_| false), None);
+        // One frame is enough to tell that there is a way.
+        assert!(of(&script(), |ms| ms == 0).is_some());
+    }
+
+    #[test]
     fn what_may_be_held_asks_for_nothing() {
-        let deaf = |script: &Script| of(script, |_| false);
+        let deaf = |script: &Script| of(script, |ms| ms < 320);
         assert!(deaf(&script()).is_some());
         let mut both = script();
         both.storms[0].classes = 0b1_1000;
