@@ -2,30 +2,30 @@
 
 use rig_frames::ip::Ecn;
 use rig_oracle::model::host::{self, number};
-use rig_oracle::model::{Kind, Packet};
+use rig_oracle::model::{Packet, PacketKind};
 use rig_testcases::wire::udp_port;
 use rig_testcases::{CnpFault, Roce, RoceKind};
 
 /// What a frame of the engine is, of the connection that the engine calls by its stream's name; `None` for PFC.
 pub fn roce(packet: &Packet, connection: u16) -> Option<Roce> {
     let kind = match packet.kind {
-        Kind::Data => RoceKind::Data {
+        PacketKind::Data => RoceKind::Data {
             first: packet.is_first(),
             last: packet.is_last(),
             response: packet.is_response(),
         },
-        Kind::Ack => RoceKind::Ack,
-        Kind::Nak => RoceKind::Nak,
-        Kind::NotReady => RoceKind::NotReady(packet.rnr_timer()),
-        Kind::ReadRequest => RoceKind::ReadRequest,
-        Kind::Cnp => RoceKind::Cnp {
+        PacketKind::Ack => RoceKind::Ack,
+        PacketKind::Nak => RoceKind::Nak,
+        PacketKind::NotReady => RoceKind::NotReady(packet.rnr_timer()),
+        PacketKind::ReadRequest => RoceKind::ReadRequest,
+        PacketKind::Cnp => RoceKind::Cnp {
             fault: match (packet.becn(), packet.reserved_set()) {
                 (false, _) => Some(CnpFault::Becn),
                 (true, true) => Some(CnpFault::Reserved),
                 (true, false) => None,
             },
         },
-        Kind::Pfc => return None,
+        PacketKind::Pfc => return None,
     };
     let (size, dscp, ecn) = (packet.size, packet.dscp, ecn(packet));
     let (psn, corrupt) = (packet.seq & 0xff_ffff, packet.bad_icrc());
@@ -43,12 +43,12 @@ pub fn packet(roce: &Roce, stream: u16, (src, dst): (u16, u16), class: u8) -> Pa
     let mut packet = Packet::data(stream, src, dst, class, roce.dscp, roce.size);
     packet.seq = roce.psn;
     packet.kind = match roce.kind {
-        RoceKind::Data { .. } => Kind::Data,
-        RoceKind::Ack => Kind::Ack,
-        RoceKind::Nak => Kind::Nak,
-        RoceKind::NotReady(_) => Kind::NotReady,
-        RoceKind::Cnp { .. } => Kind::Cnp,
-        RoceKind::ReadRequest => Kind::ReadRequest,
+        RoceKind::Data { .. } => PacketKind::Data,
+        RoceKind::Ack => PacketKind::Ack,
+        RoceKind::Nak => PacketKind::Nak,
+        RoceKind::NotReady(_) => PacketKind::NotReady,
+        RoceKind::Cnp { .. } => PacketKind::Cnp,
+        RoceKind::ReadRequest => PacketKind::ReadRequest,
     };
     packet = match roce.ecn {
         Ecn::NotEct => packet,

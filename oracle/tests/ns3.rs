@@ -8,7 +8,7 @@
 //! The dumbbell's queue mean within 2 %; its pauses are printed, since its start-up decides them.
 
 use rig_oracle::model::bench::{Scenario, start};
-use rig_oracle::model::{Dir, Kind, Network, Packet};
+use rig_oracle::model::{Dir, Network, Packet, PacketKind};
 use rig_units::{Dur, Time};
 
 /// A row of the table. The window is the second half of the run.
@@ -40,7 +40,7 @@ fn measure(row: &Row) -> Measured {
     let end = Time::ZERO + row.run;
     let mut xoff = 0_u32;
     let mut tap = |at: Time, _: u16, dir: Dir, packet: &Packet| {
-        let pause = dir == Dir::Rx && packet.kind == Kind::Pfc && packet.zero == 0;
+        let pause = dir == Dir::Rx && packet.kind == PacketKind::Pfc && packet.zero == 0;
         xoff += u32::from(pause && at >= middle);
     };
     let senders = row.scenario.senders();

@@ -10,7 +10,7 @@
 
 use rig_oracle::model::bench::Scenario;
 use rig_oracle::model::bench::dcqcn::{Reaction, Red, start, topology};
-use rig_oracle::model::{Dir, Kind, Network, Packet};
+use rig_oracle::model::{Dir, Network, Packet, PacketKind};
 use rig_units::{Dur, Time};
 
 const MEMORY: u64 = 32 << 20;
@@ -50,7 +50,7 @@ fn startup(scenario: Scenario, reaction: Reaction) -> (Startup, After) {
     let mut network = network(scenario, reaction, Red::step());
     let (mut mark, mut marks) = (Time::MAX, 0);
     let mut tap = |at: Time, _: u16, dir: Dir, packet: &Packet| {
-        if dir == Dir::Rx && packet.kind == Kind::Ack && packet.ce() {
+        if dir == Dir::Rx && packet.kind == PacketKind::Ack && packet.ce() {
             mark = mark.min(at);
             marks += 1;
         }
@@ -88,7 +88,8 @@ fn steady(scenario: Scenario, reaction: Reaction, red: Red) -> Steady {
     let mut received = 0_u64;
     let receivers = scenario.senders();
     let mut tap = |at: Time, host: u16, dir: Dir, packet: &Packet| {
-        let is = host >= receivers && dir == Dir::Rx && packet.kind == Kind::Data && at >= middle;
+        let is =
+            host >= receivers && dir == Dir::Rx && packet.kind == PacketKind::Data && at >= middle;
         received += u64::from(is);
     };
     network.run_until(middle, &mut tap);

@@ -4,7 +4,7 @@
 use rig_capture::Span;
 use rig_lab::{Profile, Setting, Watermark, WatermarkCopy};
 use rig_oracle::model::dut::{Dut, Rig};
-use rig_oracle::model::{Kind, NoTap, Storm, Stream, host};
+use rig_oracle::model::{NoTap, PacketKind, Storm, Stream, host};
 use rig_oracle::spec::watermark::{Step, periodic, until_cleared};
 use rig_testcases::{DeviceVerb, MacsecMode};
 use rig_units::{Dur, Pace, Quanta, Time};
@@ -46,7 +46,7 @@ fn shown(profile: &Profile, seed: u64, cleared: u64, at: u64) -> [u64; 3] {
             address: 0,
             first: 0,
             id: 1,
-            kind: Kind::Data,
+            kind: PacketKind::Data,
             names: 1,
             class: 3,
             dscp: 3,

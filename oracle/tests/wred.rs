@@ -6,7 +6,7 @@ use rig_oracle::judge::likelihood::{self, Verdict};
 use rig_oracle::judge::pairs::pairs;
 use rig_oracle::judge::tally::Tally;
 use rig_oracle::model::dut::{Dut, Rig};
-use rig_oracle::model::{Dir, Kind, Packet, Storm, host};
+use rig_oracle::model::{Dir, Packet, PacketKind, Storm, host};
 use rig_oracle::spec::buffer::{Others, watermarks};
 use rig_oracle::spec::wred::{Average, Burst, Class, goes_in};
 use rig_testcases::MacsecMode;
@@ -68,7 +68,7 @@ fn burst(profile: &Profile, declared: &Declared, frame: Packet, seed: u64) -> Ve
     dut.rig().stop_storm(1, 1);
     let mut received = Vec::new();
     let mut tap = |_: Time, host: u16, dir: Dir, packet: &Packet| {
-        if (host, dir, packet.kind) == (1, Dir::Rx, Kind::Data) {
+        if (host, dir, packet.kind) == (1, Dir::Rx, PacketKind::Data) {
             received.push((packet.seq, packet.ce()));
         }
     };

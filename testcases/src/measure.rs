@@ -1,6 +1,6 @@
 //! What a case measures: an entry of the vocabulary, with what the file tells it.
 
-use crate::vocabulary::{Argument, Arguments, Entry, Kind, Wanted};
+use crate::vocabulary::{Argument, Arguments, Entry, ValueKind, Wanted};
 use crate::{Amount, Case, Window};
 use rig_lab::Part;
 use rig_units::Dur;
@@ -77,19 +77,20 @@ impl Measure {
     /// The streams that it names.
     pub fn streams(&self) -> Vec<&str> {
         self.of_kind(|kind| {
-            let searched = matches!(kind, Kind::Searched | Kind::OneSearched);
-            searched || matches!(kind, Kind::Stream | Kind::Streams | Kind::SomeStreams)
+            let searched = matches!(kind, ValueKind::Searched | ValueKind::OneSearched);
+            searched
+                || matches!(kind, ValueKind::Stream | ValueKind::Streams | ValueKind::SomeStreams)
         })
     }
 
     /// The counted streams whose numbers of frames it searches.
     pub fn searches(&self) -> Vec<&str> {
-        self.of_kind(|kind| matches!(kind, Kind::Searched | Kind::OneSearched))
+        self.of_kind(|kind| matches!(kind, ValueKind::Searched | ValueKind::OneSearched))
     }
 
     /// The rig ports that it names.
     pub fn ports(&self) -> Vec<&str> {
-        self.of_kind(|kind| matches!(kind, Kind::Ports | Kind::OnePort))
+        self.of_kind(|kind| matches!(kind, ValueKind::Ports | ValueKind::OnePort))
     }
 
     /// The stretches of the trial that it looks at flows in.
@@ -110,7 +111,7 @@ impl Measure {
 
     /// The ports that it names, those of the flows that it names, and those by which the streams that it names enter.
     pub(crate) fn behind<'a>(&'a self, case: &'a Case) -> Vec<&'a str> {
-        let flows = self.of_kind(|kind| matches!(kind, Kind::Flow | Kind::Flows));
+        let flows = self.of_kind(|kind| matches!(kind, ValueKind::Flow | ValueKind::Flows));
         let windows = self.windows();
         let windowed = windows.iter().flat_map(|window| &window.flows).map(String::as_str);
         let flows = flows.into_iter().chain(windowed).filter_map(|name| case.flows.get(name));
@@ -123,7 +124,7 @@ impl Measure {
         all
     }
 
-    fn of_kind(&self, is: impl Fn(Kind) -> bool) -> Vec<&str> {
+    fn of_kind(&self, is: impl Fn(ValueKind) -> bool) -> Vec<&str> {
         let fields = self.entry.fields.iter().filter(|field| is(field.kind));
         fields.flat_map(|field| self.names(field.key)).map(String::as_str).collect()
     }

@@ -6,7 +6,7 @@ mod field;
 
 pub use arguments::{Argument, Arguments, Wanted};
 pub use field::{
-    FLOW, FROM, Field, Kind, LOAD, NIC, Need, PORT, STORM, STREAM, UNTIL, WINDOW, optional,
+    FLOW, FROM, Field, LOAD, NIC, Need, PORT, STORM, STREAM, UNTIL, ValueKind, WINDOW, optional,
     required,
 };
 

@@ -17,7 +17,7 @@ use crate::control::{Control as _, ControlError, FlowOrder, Order, Refused};
 use rig_lab::{Declared, Keys, Macsec, Profile, Setting};
 use rig_oracle::model::network::Delivered;
 use rig_oracle::model::packet::Tag;
-use rig_oracle::model::{Dir, Kind, Packet, host, nic};
+use rig_oracle::model::{Dir, Packet, PacketKind, host, nic};
 use rig_testcases::Verb;
 use rig_testcases::wire::macsec::is_protected;
 use rig_units::Time;
@@ -346,14 +346,19 @@ impl rig_oracle::model::Tap for Tap<'_> {
         let (packet, tag) = packet.opened();
         let packet = &packet;
         let bytes = match (packet.kind, self.nics) {
-            (Kind::Pfc, _) => self.reader.pfc(port, packet),
+            (PacketKind::Pfc, _) => self.reader.pfc(port, packet),
             (_, Some(nics)) => {
                 // Of a connection that was torn down nothing leaves.
                 let Some(bytes) = nics.bytes(self.reader.rig(port), packet) else { return };
                 bytes
             }
             (
-                Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest | Kind::NotReady,
+                PacketKind::Data
+                | PacketKind::Ack
+                | PacketKind::Nak
+                | PacketKind::Cnp
+                | PacketKind::ReadRequest
+                | PacketKind::NotReady,
                 None,
             ) => {
                 let Some(mut bytes) = self.store.take(number(packet)) else {

@@ -132,7 +132,7 @@ mod tests {
     use rig_capture::decode::Decoder;
     use rig_capture::{Dir, PfcFault, What};
     use rig_frames::{ipv4, pause};
-    use rig_oracle::model::Kind;
+    use rig_oracle::model::PacketKind;
     use rig_testcases::{StreamKind, StreamRate, StreamSpec};
     use rig_units::Dur;
 
@@ -235,7 +235,7 @@ mod tests {
             Packet::pfc(1 << 6, 0, Quanta(9), 64),
         ];
         assert_eq!(all, want);
-        assert!(all.iter().all(|packet| packet.kind == Kind::Pfc));
+        assert!(all.iter().all(|packet| packet.kind == PacketKind::Pfc));
         assert_eq!(pauses(&pfc::Repr::default()).count(), 0);
     }
 

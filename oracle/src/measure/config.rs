@@ -10,7 +10,7 @@ use crate::verdict::Doubt;
 use rig_capture::{Span, Unit};
 use rig_lab::Setting;
 use rig_testcases::Measure;
-use rig_testcases::vocabulary::{Entry, Kind, required};
+use rig_testcases::vocabulary::{Entry, ValueKind, required};
 
 const SOURCE: &str = "sonic-swss pfcwdorch.cpp, sonic-pfcwd.yang";
 
@@ -23,7 +23,7 @@ pub(super) static TRIED: Known = Known {
         source: "what the case wants",
         fields: &[required(
             "expect",
-            Kind::Word(&["rejected", "accepted"]),
+            ValueKind::Word(&["rejected", "accepted"]),
             "rejected or accepted",
             "what is to become of each of them",
         )],

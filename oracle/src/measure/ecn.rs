@@ -11,7 +11,7 @@ use rig_capture::analyse::{self, ActionView, Passed, Visit};
 use rig_capture::{Span, Unit};
 use rig_frames::ip::Ecn;
 use rig_lab::Part;
-use rig_testcases::vocabulary::{Entry, Kind, Looks, STREAM, StreamEnds, required};
+use rig_testcases::vocabulary::{Entry, Looks, STREAM, StreamEnds, ValueKind, required};
 use rig_testcases::{Action, Case, Measure, Script, StreamRate, StreamSpec, Switch, Tap, Wanted};
 
 mod averages;
@@ -53,7 +53,7 @@ pub(super) static MARKS: Known = Known {
             STREAM,
             required(
                 "expect",
-                Kind::Wanted(&[
+                ValueKind::Wanted(&[
                     ("none", Wanted::None),
                     ("some", Wanted::Some),
                     ("all", Wanted::All),

@@ -17,7 +17,7 @@ use rig_capture::analyse::{self, ActionView, Delay, PfcSignal};
 use rig_capture::{Dir, Reading, Span, Unit};
 use rig_lab::Part;
 use rig_testcases::Wanted;
-use rig_testcases::vocabulary::{ByMemory, ByPfc, Entry, Kind, LOAD, Looks, STREAM, optional};
+use rig_testcases::vocabulary::{ByMemory, ByPfc, Entry, LOAD, Looks, STREAM, ValueKind, optional};
 use rig_units::{Bytes, Dur, Length, Within};
 use std::cell::Cell;
 
@@ -71,7 +71,7 @@ pub(super) static HEADROOM_LOSS: Known = Known {
             LOAD,
             optional(
                 "expect",
-                Kind::Wanted(&[("none", Wanted::None), ("some", Wanted::Some)]),
+                ValueKind::Wanted(&[("none", Wanted::None), ("some", Wanted::Some)]),
                 "what the case wants of all trials together; absent: in each what is predicted",
             ),
         ],

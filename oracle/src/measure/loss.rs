@@ -17,7 +17,9 @@ use rig_capture::analyse;
 use rig_capture::fate::Delays;
 use rig_capture::{Dir, Span, Unit, What};
 use rig_lab::{Action, Backlog, DropBy, Form, RuleFamily};
-use rig_testcases::vocabulary::{Entry, Given, Kind, Looks, STREAM, Senders, StreamEnds, optional};
+use rig_testcases::vocabulary::{
+    Entry, Given, Looks, STREAM, Senders, StreamEnds, ValueKind, optional,
+};
 use rig_testcases::{Case, Measure, StormSpec, StreamRate, StreamSpec, Tap, Wanted};
 use rig_units::{Dur, Quanta, Within};
 
@@ -75,7 +77,11 @@ pub(super) static LOSS: Known = Known {
         source: "F4, F5, F10 to F12",
         fields: &[
             STREAM,
-            optional("expect", Kind::Count, "how many the case wants; absent: what is predicted"),
+            optional(
+                "expect",
+                ValueKind::Count,
+                "how many the case wants; absent: what is predicted",
+            ),
         ],
         check: leaves_the_device,
         looks: &[

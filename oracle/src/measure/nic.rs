@@ -53,7 +53,7 @@ const OF_NIC: Entry = Entry { fields: &[NIC], looks: &[Looks::EVERY_FRAME], ..En
 const OF_FLOW: Entry = Entry { fields: &[FLOW], ..OF_NIC };
 
 /// What passed the NIC behind one port in one trial.
-struct Seen<'a> {
+struct Passage<'a> {
     /// The part by which it is configured: `nic`.
     part: &'static str,
     /// What it is configured to.
@@ -78,8 +78,8 @@ struct Seen<'a> {
     relayed: bool,
 }
 
-impl<'a> Seen<'a> {
-    fn of(done: &JudgeContext<'a>, trial: &Trial, port: u16) -> Seen<'a> {
+impl<'a> Passage<'a> {
+    fn of(done: &JudgeContext<'a>, trial: &Trial, port: u16) -> Passage<'a> {
         let Trial { script, observation, .. } = trial;
         let declared = done.context.nics();
         let behind = script.dut_ports.get(usize::from(port)).copied().unwrap_or(0);
@@ -108,7 +108,7 @@ impl<'a> Seen<'a> {
         });
         let back = back + trace.cable;
         let until = (Time::ZERO + script.length).saturating_sub(back);
-        Seen { part, nic, reached, passes, left, behind, apart, bound, until, busy, relayed }
+        Passage { part, nic, reached, passes, left, behind, apart, bound, until, busy, relayed }
     }
 
     /// What reached it, each with the instant from which the rule has it there. For what is predicted alone: what is measured begins with

@@ -18,7 +18,7 @@ use core::cell::Cell;
 use rig_capture::analyse;
 use rig_capture::{Dir, DutCounter, Span, Unit, What};
 use rig_lab::Part;
-use rig_testcases::vocabulary::{ByPfc, Entry, Kind, Looks, PORT, optional, required};
+use rig_testcases::vocabulary::{ByPfc, Entry, Looks, PORT, ValueKind, optional, required};
 use rig_testcases::{Action, Measure, Script, StreamSpec, Wanted};
 use rig_units::{Dur, Quanta, Time, Within};
 
@@ -33,13 +33,17 @@ pub(super) static SENT: Known = Known {
         fields: &[
             required(
                 "port",
-                Kind::OnePort,
+                ValueKind::OnePort,
                 "the rig port that receives them",
                 "the rig port that receives them",
             ),
-            optional("class", Kind::Class, "absent: every PFC frame, with `expect: none`"),
-            optional("after", Kind::OneStorm, "only after the detection of this storm"),
-            optional("expect", Kind::Count, "how many the case wants; absent: what is predicted"),
+            optional("class", ValueKind::Class, "absent: every PFC frame, with `expect: none`"),
+            optional("after", ValueKind::OneStorm, "only after the detection of this storm"),
+            optional(
+                "expect",
+                ValueKind::Count,
+                "how many the case wants; absent: what is predicted",
+            ),
         ],
         check: |given| {
             let expects_none = given.of.wanted("expect") == Some(Wanted::None);
@@ -139,7 +143,7 @@ pub(super) static COUNTERS: Known = Known {
         pfc: ByPfc::Rests,
         about: "the device's counters of PFC frames of a port and class, none of them counted as data",
         source: "what the wire shows",
-        fields: &[PORT, required("class", Kind::Class, "0 to 7", "the class")],
+        fields: &[PORT, required("class", ValueKind::Class, "0 to 7", "the class")],
         looks: &[Looks::PFC],
         ..Entry::USUAL
     },

@@ -10,7 +10,7 @@ use crate::trials::points::Point;
 use rig_capture::analyse;
 use rig_capture::{Dir, Span, Unit};
 use rig_testcases::StreamSpec;
-use rig_testcases::vocabulary::{ByPfc, Entry, Kind, STORM, required};
+use rig_testcases::vocabulary::{ByPfc, Entry, STORM, ValueKind, required};
 use rig_units::{Dur, Quanta};
 
 const SOURCE: &str = "IEEE 802.3 Annex 31B: a quantum is 512 bit times";
@@ -23,7 +23,7 @@ pub(super) static COVERAGE: Known = Known {
         pfc: ByPfc::Rests,
         about: "how much of the storm the class was paused, and the longest lapse",
         source: "the rig's own sending",
-        fields: &[required("storm", Kind::Storm, "a storm", STORM.about)],
+        fields: &[required("storm", ValueKind::Storm, "a storm", STORM.about)],
         about_gaps: true,
         ..Entry::USUAL
     },

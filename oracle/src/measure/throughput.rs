@@ -16,7 +16,7 @@ use rig_capture::{Dir, Record, Span, Unit, What};
 use rig_lab::{Part, Scheduler, Scheduling};
 use rig_testcases::Lookup;
 use rig_testcases::vocabulary::{
-    Entry, FROM, Field, Given, Kind, Looks, Senders, StreamEnds, UNTIL, named, required,
+    Entry, FROM, Field, Given, Looks, Senders, StreamEnds, UNTIL, ValueKind, named, required,
 };
 use rig_testcases::{Amount, Measure, Script, StreamRate, StreamSpec, Tap};
 use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed, Rate, Time};
@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 pub(super) const SHARING: [Field; 3] = [
     required(
         "streams",
-        Kind::Streams,
+        ValueKind::Streams,
         "the streams that share a port, such as [a, b]",
         "the streams that share the port, all predicted together",
     ),

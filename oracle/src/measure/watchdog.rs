@@ -17,7 +17,7 @@ use crate::verdict::Doubt;
 use rig_capture::analyse::ActionView;
 use rig_lab::Part;
 use rig_testcases::vocabulary::{
-    ByPfc, Entry, Kind, Looks, STORM, STREAM, Senders, named, optional,
+    ByPfc, Entry, Looks, STORM, STREAM, Senders, ValueKind, named, optional,
 };
 use rig_testcases::{Action, Measure, Sweep};
 use rig_units::Dur;
@@ -67,7 +67,7 @@ pub(super) static DETECTION: Known = Known {
         fields: &[
             STORM,
             STREAM,
-            optional("at_most", Kind::Interval, "the latest that the case accepts"),
+            optional("at_most", ValueKind::Interval, "the latest that the case accepts"),
         ],
         looks: &[Looks::FOLLOWS],
         senders: Senders::Obey(named),
@@ -129,7 +129,7 @@ pub(super) static FIRED: Known = Known {
             STREAM,
             optional(
                 "expect",
-                Kind::Word(&["always", "never"]),
+                ValueKind::Word(&["always", "never"]),
                 "what the case wants; absent: what is predicted",
             ),
         ],

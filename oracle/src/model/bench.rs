@@ -3,7 +3,7 @@
 //! simulator does, to the byte, is behind the feature `ns3`.
 
 use super::queue::{EventQueue, Heap4};
-use super::{Dir, Kind, Network, Packet, PortId, Shortcuts, Stream, Tap, Topology};
+use super::{Dir, Network, Packet, PacketKind, PortId, Shortcuts, Stream, Tap, Topology};
 use rig_testcases::MacsecMode;
 use rig_units::{Dur, Pace, Time};
 
@@ -139,7 +139,7 @@ pub fn start<Q: EventQueue>(network: &mut Network<Q>, scenario: Scenario, two_cl
             address: 0,
             first: 0,
             id: sender,
-            kind: Kind::Data,
+            kind: PacketKind::Data,
             names: sender,
             class,
             dscp: class,
@@ -195,13 +195,13 @@ impl Tap for Recorder {
         }
         if host == self.tapped {
             let kind = match packet.kind {
-                Kind::Data => 0,
-                Kind::Ack => 1,
-                Kind::Pfc => 2,
-                Kind::Nak => 3,
-                Kind::Cnp => 4,
-                Kind::ReadRequest => 5,
-                Kind::NotReady => 6,
+                PacketKind::Data => 0,
+                PacketKind::Ack => 1,
+                PacketKind::Pfc => 2,
+                PacketKind::Nak => 3,
+                PacketKind::Cnp => 4,
+                PacketKind::ReadRequest => 5,
+                PacketKind::NotReady => 6,
             };
             let rest = u64::from(packet.class) << 8 | kind;
             let way = u64::from(dir == Dir::Tx);

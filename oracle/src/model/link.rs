@@ -1,7 +1,7 @@
 //! One direction of a cable: how long frames take to leave, to travel, and which are under way.
 
 use super::oscillator::Oscillator;
-use super::packet::{Kind, Packet};
+use super::packet::{Packet, PacketKind};
 use super::ring::Ring;
 use rig_units::{Dur, Length, PortSpeed, Ppm, Time};
 
@@ -80,9 +80,9 @@ pub struct Link {
     up: bool,
     lost: u64,
     /// Frames put on it so far, by kind.
-    put: [u64; Kind::COUNT],
+    put: [u64; PacketKind::COUNT],
     /// Those of them that are under way no more.
-    gone: [u64; Kind::COUNT],
+    gone: [u64; PacketKind::COUNT],
 }
 
 impl Link {
@@ -103,8 +103,8 @@ impl Link {
             owed: 0,
             up: true,
             lost: 0,
-            put: [0; Kind::COUNT],
-            gone: [0; Kind::COUNT],
+            put: [0; PacketKind::COUNT],
+            gone: [0; PacketKind::COUNT],
         };
         link.timing = link.time(0);
         link
@@ -213,28 +213,34 @@ impl Link {
     }
 
     /// Frames put on it so far, by kind.
-    pub(super) const fn put(&self) -> &[u64; Kind::COUNT] {
+    pub(super) const fn put(&self) -> &[u64; PacketKind::COUNT] {
         &self.put
     }
 
     /// Whether a frame of `kind` is under way.
     #[inline]
-    const fn carries(&self, kind: Kind) -> bool {
+    const fn carries(&self, kind: PacketKind) -> bool {
         self.put[kind as usize] != self.gone[kind as usize]
     }
 
     /// Whether a PFC frame is under way.
     #[inline]
     pub const fn carries_pfc(&self) -> bool {
-        self.carries(Kind::Pfc)
+        self.carries(PacketKind::Pfc)
     }
 
     /// Whether anything is under way but acknowledgements and congestion notifications.
     #[inline]
     pub fn carries_more_than_answers(&self) -> bool {
-        [Kind::Data, Kind::Pfc, Kind::Nak, Kind::ReadRequest, Kind::NotReady]
-            .iter()
-            .any(|&kind| self.carries(kind))
+        [
+            PacketKind::Data,
+            PacketKind::Pfc,
+            PacketKind::Nak,
+            PacketKind::ReadRequest,
+            PacketKind::NotReady,
+        ]
+        .iter()
+        .any(|&kind| self.carries(kind))
     }
 
     /// Cuts or mends the link. Frames under way when it is cut, and those sent while it is, are lost.
@@ -282,14 +288,14 @@ mod tests {
 
     #[test]
     fn whatever_may_make_a_host_send_at_once_is_more_than_an_answer() {
-        let more = |kind: Kind| {
+        let more = |kind: PacketKind| {
             let mut link = Link::new(&Config::ethernet(PortSpeed::G100, 198));
             link.send(Time(0), &Packet { kind, ..frame(78) });
             link.carries_more_than_answers()
         };
-        use Kind::{Ack, Cnp, Data, Nak, NotReady, Pfc, ReadRequest};
+        use PacketKind::{Ack, Cnp, Data, Nak, NotReady, Pfc, ReadRequest};
         let all = [Data, Ack, Pfc, Nak, Cnp, ReadRequest, NotReady];
-        assert_eq!(all.len(), Kind::COUNT);
+        assert_eq!(all.len(), PacketKind::COUNT);
         assert_eq!(all.map(more), [true, false, true, true, false, true, true]);
     }
 

@@ -5,7 +5,7 @@ mod bottleneck;
 
 use self::bottleneck::{Bottleneck, Fate};
 use super::host::{Device, Plug, RigPort};
-use super::packet::{ACK_SIZE, Kind, Packet};
+use super::packet::{ACK_SIZE, Packet, PacketKind};
 use rig_testcases::{Injected, Injection, Target, Which};
 use rig_units::{Dur, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -167,7 +167,7 @@ impl Middlebox {
             Some(Injected::NotReady(timer)) => {
                 self.unready.extend(injection.map(|one| (packet.stream, (number(packet), one))));
                 let mut answer = packet.ack(ACK_SIZE).with_ect(false).with_ce(false);
-                answer.kind = Kind::NotReady;
+                answer.kind = PacketKind::NotReady;
                 return self.leave(side, now + self.delay, answer.with_rnr_timer(timer));
             }
             _ => {}
@@ -195,7 +195,7 @@ impl Middlebox {
     /// behind it.
     fn is_refused(&mut self, packet: &Packet) -> Option<u16> {
         let (unready, injection) = *self.unready.get(&packet.stream)?;
-        if packet.kind != Kind::Data {
+        if packet.kind != PacketKind::Data {
             return None;
         }
         if number(packet) != unready {
@@ -283,7 +283,7 @@ impl Device for Middlebox {
         packet: &Packet,
         _: bool,
     ) -> Option<Packet> {
-        if packet.kind == Kind::Pfc {
+        if packet.kind == PacketKind::Pfc {
             return self.ports[side].arrive(0, plug, now, packet, false);
         }
         self.pass(now, side, packet);
@@ -325,19 +325,19 @@ const fn number(packet: &Packet) -> u32 {
 
 /// The number that a receiver expects after this, if it expected that before.
 fn after(expected: u32, packet: &Packet) -> u32 {
-    let taken = packet.kind == Kind::Data && !packet.bad_icrc() && number(packet) == expected;
+    let taken = packet.kind == PacketKind::Data && !packet.bad_icrc() && number(packet) == expected;
     if taken { (expected + 1) & 0xff_ffff } else { expected }
 }
 
 /// What of a connection a frame is.
-const fn target(kind: Kind) -> Option<Target> {
+const fn target(kind: PacketKind) -> Option<Target> {
     Some(match kind {
-        Kind::Data => Target::Data,
-        Kind::Ack => Target::Ack,
-        Kind::Nak | Kind::NotReady => Target::Nak,
-        Kind::Cnp => Target::Cnp,
-        Kind::ReadRequest => Target::ReadRequest,
-        Kind::Pfc => return None,
+        PacketKind::Data => Target::Data,
+        PacketKind::Ack => Target::Ack,
+        PacketKind::Nak | PacketKind::NotReady => Target::Nak,
+        PacketKind::Cnp => Target::Cnp,
+        PacketKind::ReadRequest => Target::ReadRequest,
+        PacketKind::Pfc => return None,
     })
 }
 

@@ -3,7 +3,7 @@
 //! A [`Network`] is built from a [`Topology`]; it is run, acted on and read in turns:
 //!
 //! ```
-//! use rig_oracle::model::{self, Dir, Kind, Network, Packet, Storm, Stream, Topology, host, link};
+//! use rig_oracle::model::{self, Dir, PacketKind, Network, Packet, Storm, Stream, Topology, host, link};
 //! use rig_testcases::MacsecMode;
 //! use rig_units::{Dur, Pace, PortSpeed, Quanta, Time};
 //!
@@ -12,7 +12,7 @@
 //! let mut network: Network = Network::new(&Topology::star(switch, host::Config::quiet(), cable), Time::ZERO);
 //! // Host 0 sends class 3 to host 1, which pauses it every 100 us.
 //! let pace = Pace::every(Dur::us(1));
-//! let stream = Stream { id: 7, kind: Kind::Data, names: 7, first: 0, address: 0, class: 3, dscp: 3, size: 1024, pace, dst: 1, count: None, ect: false, ce: false, record: true, pcp: None, macsec_mode: MacsecMode::Usual };
+//! let stream = Stream { id: 7, kind: PacketKind::Data, names: 7, first: 0, address: 0, class: 3, dscp: 3, size: 1024, pace, dst: 1, count: None, ect: false, ce: false, record: true, pcp: None, macsec_mode: MacsecMode::Usual };
 //! let storm = Storm { id: 8, enable: 1 << 3, zero: 0, quanta: Quanta::MAX, every: Dur::us(100), count: None, macsec_mode: MacsecMode::Usual };
 //! network.start_stream(0, &stream);
 //! network.start_storm(1, &storm);
@@ -66,6 +66,6 @@ pub mod wred;
 pub use counters::QueueView;
 pub use host::{Storm, Stream};
 pub use network::{Network, Shortcuts, Work};
-pub use packet::{Kind, Packet, Tag};
+pub use packet::{Packet, PacketKind, Tag};
 pub use tap::{Dir, NoTap, Tap};
 pub use topology::{Cable, End, PortId, Topology};

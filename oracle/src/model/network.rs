@@ -5,7 +5,7 @@
 
 use super::host::{Host, NO_HOST};
 use super::link::Sent;
-use super::packet::{Kind, Packet};
+use super::packet::{Packet, PacketKind};
 use super::queue::{EventQueue, Heap4, Source};
 use super::switch::{self, Received, Switch};
 use super::tap::Tap;
@@ -148,7 +148,7 @@ impl<Q: EventQueue> Network<Q> {
         if device.secured {
             return self.arrival_secured(source, at, tap);
         }
-        if packet.kind == Kind::Pfc {
+        if packet.kind == PacketKind::Pfc {
             let pfc = *packet;
             self.wires.finish(source);
             return self.take_pfc(at, &pfc, Within::ZERO, tap);
@@ -179,7 +179,7 @@ impl<Q: EventQueue> Network<Q> {
 
     /// Sees to it that a frame that a switch put on a cable is met at the other end.
     #[inline]
-    fn sent(&mut self, wiring: Wiring, kind: Kind, sent: Sent, tap: &mut impl Tap) {
+    fn sent(&mut self, wiring: Wiring, kind: PacketKind, sent: Sent, tap: &mut impl Tap) {
         if wiring.host != NO_HOST {
             self.toward_host(wiring.host, kind, sent.arrives, tap);
         } else if sent.first {
@@ -240,7 +240,7 @@ impl<Q: EventQueue> Network<Q> {
         if (port.ready() || !self.shortcuts.fold) && port.send.set(port.free_at()) {
             self.wires.queue.push(port.send.earliest(), wiring.send);
         }
-        let resumed = if kind == Kind::Pfc { None } else { device.left(now, place) };
+        let resumed = if kind == PacketKind::Pfc { None } else { device.left(now, place) };
         self.sent(wiring, kind, sent, tap);
         if let Some(resumed) = resumed {
             self.control_waits(port_id(at.switch, resumed), tap);

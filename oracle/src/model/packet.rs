@@ -29,7 +29,7 @@ pub(crate) const fn bit(class: u8) -> u8 {
 
 /// What a frame is to the model; its format on the wire is the business of whoever turns it into bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum PacketKind {
     /// A stream's frame.
     Data,
     /// A receiver's answer to one frame of data.
@@ -46,9 +46,9 @@ pub enum Kind {
     NotReady,
 }
 
-impl Kind {
+impl PacketKind {
     /// How many kinds there are; each as a number is below.
-    pub(crate) const COUNT: usize = Kind::NotReady as usize + 1;
+    pub(crate) const COUNT: usize = PacketKind::NotReady as usize + 1;
 }
 
 /// A frame.
@@ -76,7 +76,7 @@ pub struct Packet {
     /// PFC: pause time of every class that is enabled and not zero.
     pub quanta: Quanta,
     /// What it is.
-    pub kind: Kind,
+    pub kind: PacketKind,
     /// The sender's priority: its PFC class.
     pub class: u8,
     /// DSCP, 0 to 63: what a switch classifies by.
@@ -113,7 +113,7 @@ impl Packet {
             dst,
             ingress: 0,
             quanta: Quanta(0),
-            kind: Kind::Data,
+            kind: PacketKind::Data,
             class,
             dscp,
             enable: 0,
@@ -127,7 +127,7 @@ impl Packet {
     /// A PFC frame for the classes in `enable`: time zero for those in `zero`, `quanta` for the others.
     pub const fn pfc(enable: u8, zero: u8, quanta: Quanta, size: u16) -> Packet {
         let mut packet = Packet::data(0, 0, 0, 7, 0, size);
-        packet.kind = Kind::Pfc;
+        packet.kind = PacketKind::Pfc;
         packet.enable = enable;
         packet.zero = zero & enable;
         packet.quanta = quanta;
@@ -145,7 +145,7 @@ impl Packet {
     /// The answer to this frame: back to its sender, with its class, number and congestion mark.
     pub(crate) const fn ack(&self, size: u16) -> Packet {
         let mut packet = Packet::data(self.stream, self.dst, self.src, self.class, self.dscp, size);
-        packet.kind = Kind::Ack;
+        packet.kind = PacketKind::Ack;
         packet.seq = self.seq;
         packet.marks = self.marks & (ECT | CE | RECORD);
         packet
@@ -176,7 +176,7 @@ impl Packet {
     }
     /// What is wrong with the format of this PFC frame.
     pub fn fault(&self) -> Option<PfcFault> {
-        if self.kind != Kind::Pfc {
+        if self.kind != PacketKind::Pfc {
             return None;
         }
         let number = usize::from(self.marks >> FAULT & 7);

@@ -7,7 +7,7 @@
 //! Left out on purpose: cryptography, of which only the outcome matters; confidentiality offsets; more than one peer; and the
 //! second replay check after validation, since no time passes between the two.
 
-use super::packet::{Kind, Packet};
+use super::packet::{Packet, PacketKind};
 use receive::Receiver;
 use rig_lab::{Form, Macsec, MacsecFaults, PfcMode, Policy, Reception};
 use rig_testcases::Tamper;
@@ -165,7 +165,7 @@ impl SecY {
 
     /// The frame as it goes onto the cable; `None` when the packet numbers of the association are used up.
     pub fn transmit(&mut self, packet: &Packet) -> Option<Packet> {
-        if packet.kind == Kind::Pfc && self.config.sent == Form::Clear {
+        if packet.kind == PacketKind::Pfc && self.config.sent == Form::Clear {
             if self.config.faults.macsec_clear_pfc_takes_number {
                 self.sender.tag(&self.config);
             }
@@ -182,7 +182,7 @@ impl SecY {
     /// What a frame comes to that arrived.
     pub fn receive(&mut self, packet: &Packet) -> Received {
         let (packet, tag) = packet.opened();
-        let is_pfc = packet.kind == Kind::Pfc;
+        let is_pfc = packet.kind == PacketKind::Pfc;
         let (reception, latency) = match tag {
             None if is_pfc => (self.clear_pfc(), Within::ZERO),
             None => {

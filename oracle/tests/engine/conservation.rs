@@ -2,7 +2,9 @@
 
 use crate::rig::*;
 use proptest::prelude::*;
-use rig_oracle::model::{Dir, Kind, Network, Storm, Stream, buffer::Limit, host, secy, switch};
+use rig_oracle::model::{
+    Dir, Network, PacketKind, Storm, Stream, buffer::Limit, host, secy, switch,
+};
 use rig_testcases::MacsecMode;
 use rig_units::{Bytes, Dur, Pace, Quanta, Time};
 
@@ -81,7 +83,8 @@ fn play(
 
 /// Frames of data at all hosts, sent and received.
 fn data(trace: &Trace) -> (u64, u64) {
-    let count = |dir| (0..PORTS).map(|host| trace.count(host, dir, Kind::Data)).sum::<usize>();
+    let count =
+        |dir| (0..PORTS).map(|host| trace.count(host, dir, PacketKind::Data)).sum::<usize>();
     (u64::try_from(count(Dir::Tx)).unwrap(), u64::try_from(count(Dir::Rx)).unwrap())
 }
 
@@ -165,7 +168,7 @@ proptest! {
                 prop_assert_eq!((counters.group_drops, counters.queue_drops), (0, 0));
             }
         }
-        let lossless = |dir| trace.0.iter().filter(|seen| seen.dir == dir && seen.kind == Kind::Data && seen.class >= 3).count();
+        let lossless = |dir| trace.0.iter().filter(|seen| seen.dir == dir && seen.kind == PacketKind::Data && seen.class >= 3).count();
         prop_assert_eq!(lossless(Dir::Tx), lossless(Dir::Rx));
     }
 
@@ -173,7 +176,7 @@ proptest! {
     fn frames_of_a_stream_arrive_in_order(streams in prop::collection::vec(a_stream(), 1..8)) {
         let (_, trace) = play(config(true), &streams, &[], None);
         for id in 0..u16::try_from(streams.len()).unwrap() {
-            let of = |seen: &&Seen| seen.stream == id && seen.dir == Dir::Rx && seen.kind == Kind::Data;
+            let of = |seen: &&Seen| seen.stream == id && seen.dir == Dir::Rx && seen.kind == PacketKind::Data;
             let numbers: Vec<u32> = trace.0.iter().filter(of).map(|seen| seen.seq).collect();
             prop_assert!(numbers.is_sorted());
         }

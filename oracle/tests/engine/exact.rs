@@ -3,7 +3,7 @@
 use crate::rig::*;
 use proptest::prelude::*;
 use rig_oracle::model::bench::{Scenario, start};
-use rig_oracle::model::{Dir, Kind, Network, NoTap, Storm, Stream, host, mac, switch};
+use rig_oracle::model::{Dir, Network, NoTap, PacketKind, Storm, Stream, host, mac, switch};
 use rig_units::{Bytes, Dur, Pace, Quanta, Time};
 
 #[test]
@@ -12,8 +12,8 @@ fn a_frame_crosses_an_idle_switch_in_two_cables_and_two_serialisations() {
     let mut trace = Trace::default();
     network.start_stream(0, &Stream { count: Some(1), ..stream(1, 3, 100, 1) });
     run(&mut network, Dur::us(10), &mut trace);
-    let sent = trace.select(0, Dir::Tx, Kind::Data).next().unwrap().at;
-    let received = trace.select(1, Dir::Rx, Kind::Data).next().unwrap().at;
+    let sent = trace.select(0, Dir::Tx, PacketKind::Data).next().unwrap().at;
+    let received = trace.select(1, Dir::Rx, PacketKind::Data).next().unwrap().at;
     assert_eq!(sent, Time::ZERO + to_last_bit(SIZE));
     assert_eq!(received, sent + TRAVEL + to_last_bit(SIZE) + TRAVEL);
 }
@@ -26,7 +26,8 @@ fn a_forwarding_delay_adds_exactly_itself() {
     let mut trace = Trace::default();
     network.start_stream(0, &Stream { count: Some(2), ..stream(1, 3, 100, 1) });
     run(&mut network, Dur::us(10), &mut trace);
-    let received: Vec<Time> = trace.select(1, Dir::Rx, Kind::Data).map(|seen| seen.at).collect();
+    let received: Vec<Time> =
+        trace.select(1, Dir::Rx, PacketKind::Data).map(|seen| seen.at).collect();
     let first = Time::ZERO + (to_last_bit(SIZE) + TRAVEL) * 2 + Dur::ns(777);
     assert_eq!(received, [first, first + SPEED.slot(Bytes(SIZE.into()))]);
 }
@@ -42,7 +43,7 @@ fn around_a_pause(quanta: u16, response: Dur, xoff_at: Dur) -> (Time, Vec<Time>)
     network.send(1, xoff(3, quanta));
     run(&mut network, Dur::ms(1), &mut trace);
     let heard = Time::ZERO + xoff_at + to_last_bit(64) + TRAVEL;
-    (heard, trace.select(1, Dir::Rx, Kind::Data).map(|seen| seen.at).collect())
+    (heard, trace.select(1, Dir::Rx, PacketKind::Data).map(|seen| seen.at).collect())
 }
 
 #[test]
@@ -89,7 +90,7 @@ fn a_paused_stream_goes_on_at_its_pace_and_does_not_catch_up() {
     run(&mut network, Dur::us(7), &mut trace);
     network.hold_xoff(0, 3, false);
     run(&mut network, Dur::us(20), &mut trace);
-    let sent: Vec<Time> = trace.select(0, Dir::Tx, Kind::Data).map(|seen| seen.at).collect();
+    let sent: Vec<Time> = trace.select(0, Dir::Tx, PacketKind::Data).map(|seen| seen.at).collect();
     let gaps: Vec<Dur> = sent.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let longer: Vec<&Dur> = gaps.iter().filter(|&&gap| gap != Dur::us(1)).collect();
     // XON reaches host 0 at 17 us plus its own bits and the cable; the frame due at 12 us goes then. XOFF came too late
@@ -107,7 +108,7 @@ fn a_storm_leaves_at_its_exact_times_and_waits_only_for_the_frame_in_flight() {
     network.start_stream(1, &stream(1, 3, 100, 0));
     network.start_storm(1, &pfc);
     run(&mut network, Dur::us(200), &mut trace);
-    let sent: Vec<Time> = trace.select(1, Dir::Tx, Kind::Pfc).map(|seen| seen.at).collect();
+    let sent: Vec<Time> = trace.select(1, Dir::Tx, PacketKind::Pfc).map(|seen| seen.at).collect();
     assert_eq!(sent.len(), 300);
     for (n, at) in (0..).zip(sent) {
         let late = (at - to_last_bit(64)).since(Time::ZERO + every * n).unwrap();
@@ -118,7 +119,7 @@ fn a_storm_leaves_at_its_exact_times_and_waits_only_for_the_frame_in_flight() {
         let mut trace = Trace::default();
         network.start_storm(1, &pfc);
         run(&mut network, Dur::us(200), &mut trace);
-        trace.select(1, Dir::Tx, Kind::Pfc).map(|seen| seen.at).collect::<Vec<_>>()
+        trace.select(1, Dir::Tx, PacketKind::Pfc).map(|seen| seen.at).collect::<Vec<_>>()
     };
     let exact: Vec<Time> = (0..300).map(|n| Time::ZERO + every * n + to_last_bit(64)).collect();
     assert_eq!(alone, exact);
@@ -135,7 +136,7 @@ fn a_host_that_ignores_pfc_sends_on() {
         network.start_stream(0, &stream(1, 3, 100, 1));
         network.hold_xoff(0, 3, true);
         run(&mut network, Dur::us(100), &mut trace);
-        assert_eq!(trace.count(0, Dir::Tx, Kind::Data) < 20, stops);
+        assert_eq!(trace.count(0, Dir::Tx, PacketKind::Data) < 20, stops);
         assert_eq!(network.host(0).pauses(3, network.now()).frames, 1);
     }
 }
@@ -147,9 +148,9 @@ fn a_host_may_stop_obeying_obey_late_and_obey_at_once_again() {
     network.start_stream(0, &stream(1, 3, 100, 1));
     network.hold_xoff(0, 3, true);
     let mut sent = |network: &mut Network| {
-        let before = trace.count(0, Dir::Tx, Kind::Data);
+        let before = trace.count(0, Dir::Tx, PacketKind::Data);
         run(network, Dur::us(30), &mut trace);
-        trace.count(0, Dir::Tx, Kind::Data) - before
+        trace.count(0, Dir::Tx, PacketKind::Data) - before
     };
     sent(&mut network);
     assert_eq!(sent(&mut network), 0, "it obeys");
@@ -182,7 +183,7 @@ fn two_streams_of_one_host_share_its_port_by_when_they_are_due() {
     run(&mut network, Dur::ms(1), &mut trace);
     let slot = SPEED.slot(Bytes(SIZE.into()));
     for (host, percent) in [(1, 25), (2, 50)] {
-        let frames = u64::try_from(trace.count(host, Dir::Rx, Kind::Data)).unwrap();
+        let frames = u64::try_from(trace.count(host, Dir::Rx, PacketKind::Data)).unwrap();
         let want = Dur::ms(1) / slot * percent / 100;
         assert!(frames.abs_diff(want) <= 30, "{frames} of {want}");
     }
@@ -202,9 +203,10 @@ fn weighted_queues_share_a_congested_port_and_a_strict_one_comes_first() {
     let mut trace = Trace::default();
     run(&mut network, Dur::ms(2), &mut trace);
     // F10: the strict queue takes 60 %, the others share 40 % by 1 : 3.
-    let all = trace.count(3, Dir::Rx, Kind::Data);
+    let all = trace.count(3, Dir::Rx, PacketKind::Data);
     for (class, percent) in [(0, 10), (1, 30), (6, 60)] {
-        let got = trace.select(3, Dir::Rx, Kind::Data).filter(|seen| seen.class == class).count();
+        let got =
+            trace.select(3, Dir::Rx, PacketKind::Data).filter(|seen| seen.class == class).count();
         assert!((got * 100).abs_diff(all * percent) <= all, "class {class}: {got} of {all}");
     }
 }
@@ -238,13 +240,13 @@ proptest! {
         }
         run(&mut network, Dur::us(300), &mut trace);
         let heard: Vec<(Time, u16)> = trace
-            .select(1, Dir::Tx, Kind::Pfc)
+            .select(1, Dir::Tx, PacketKind::Pfc)
             .zip(&frames)
             .map(|(seen, &(_, quanta))| (seen.at + TRAVEL, quanta))
             .collect();
         let starts = |class: u8| {
             let of = move |seen: &&_| { let seen: &Seen = seen; seen.class == class };
-            trace.select(1, Dir::Rx, Kind::Data).filter(of).map(|seen| seen.at - TRAVEL - to_last_bit(SIZE))
+            trace.select(1, Dir::Rx, PacketKind::Data).filter(of).map(|seen| seen.at - TRAVEL - to_last_bit(SIZE))
         };
         for start in starts(3) {
             prop_assert!(!closed(&heard, start), "class 3 started at {start}");
@@ -265,7 +267,8 @@ fn an_answering_host_returns_one_frame_for_each() {
     let mut trace = Trace::default();
     network.start_stream(0, &Stream { count: Some(50), ..stream(1, 3, 100, 1) });
     run(&mut network, Dur::us(100), &mut trace);
-    let numbers: Vec<u32> = trace.select(0, Dir::Rx, Kind::Ack).map(|seen| seen.seq).collect();
+    let numbers: Vec<u32> =
+        trace.select(0, Dir::Rx, PacketKind::Ack).map(|seen| seen.seq).collect();
     assert_eq!(numbers, (0..50).collect::<Vec<u32>>());
 }
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rig_oracle::model::nic::{self, Flow, Verb};
 use rig_oracle::model::queue::{EventQueue, Heap4, Ordered};
 use rig_oracle::model::{
-    Kind, Network, Shortcuts, Storm, Stream, Topology, host, link, switch, wred,
+    Network, PacketKind, Shortcuts, Storm, Stream, Topology, host, link, switch, wred,
 };
 use rig_units::{Bytes, Dur, Pace, Ppm, Quanta, Time};
 
@@ -108,7 +108,7 @@ fn play<Q: EventQueue>(script: &Script, start: Time, shortcuts: Shortcuts, step:
         let names = u16::try_from(id).unwrap();
         let pace = Pace::every(Dur::us(3 + id));
         let cnps = Stream {
-            kind: Kind::Cnp,
+            kind: PacketKind::Cnp,
             names,
             size: 78,
             pace,
@@ -187,13 +187,13 @@ fn two_ports_of_the_rig_on_one_cable_hear_each_other() {
     network.start_stream(0, &Stream { count: Some(3), ..stream(1, 3, 10, 1) });
     let mut trace = Trace::default();
     run(&mut network, Dur::us(20), &mut trace);
-    assert_eq!(trace.count(1, Dir::Rx, Kind::Data), 3);
-    let first = trace.select(0, Dir::Rx, Kind::Ack).next().unwrap();
+    assert_eq!(trace.count(1, Dir::Rx, PacketKind::Data), 3);
+    let first = trace.select(0, Dir::Rx, PacketKind::Ack).next().unwrap();
     assert_eq!(first.at, Time::ZERO + to_last_bit(SIZE) + TRAVEL + to_last_bit(64) + TRAVEL);
     // A pause holds across it.
     network.start_storm(1, &storm(9, 3));
     network.start_stream(0, &stream(2, 3, 10, 1));
-    let before = trace.count(1, Dir::Rx, Kind::Data);
+    let before = trace.count(1, Dir::Rx, PacketKind::Data);
     run(&mut network, Dur::ms(1), &mut trace);
-    assert!(trace.count(1, Dir::Rx, Kind::Data) - before < 10);
+    assert!(trace.count(1, Dir::Rx, PacketKind::Data) - before < 10);
 }

@@ -2,7 +2,7 @@
 
 use crate::rig::*;
 use rig_oracle::model::network::Delivered;
-use rig_oracle::model::{Dir, Kind, Network, Stream, switch};
+use rig_oracle::model::{Dir, Network, PacketKind, Stream, switch};
 use rig_units::{Bytes, Dur, Time};
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ fn stormed() -> (Network, Trace) {
 }
 
 fn received(trace: &Trace, host: u16, class: u8) -> usize {
-    trace.select(host, Dir::Rx, Kind::Data).filter(|seen| seen.class == class).count()
+    trace.select(host, Dir::Rx, PacketKind::Data).filter(|seen| seen.class == class).count()
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_storm_holds_its_queue_and_back_pressure_reaches_the_senders() {
     assert_eq!(network.switch(0).xoff_sent(0), 1 << 3);
     assert_eq!(network.queue_view(2, 4).dropped + view.dropped, 0);
     // XOFF is refreshed twice per pause of 335.5 us: 5 or 6 times a millisecond.
-    let refreshes = trace.count(0, Dir::Rx, Kind::Pfc);
+    let refreshes = trace.count(0, Dir::Rx, PacketKind::Pfc);
     assert!((5..=6).contains(&refreshes), "{refreshes}");
 }
 
@@ -64,13 +64,13 @@ fn a_port_that_ignores_pfc_as_ingress_goes_silent_without_an_xon() {
     network.ignore_pfc(0, 3, true);
     let mut trace = Trace::default();
     run(&mut network, Dur::ms(1), &mut trace);
-    assert_eq!(trace.count(0, Dir::Rx, Kind::Pfc), 0);
+    assert_eq!(trace.count(0, Dir::Rx, PacketKind::Pfc), 0);
     // The pause of host 0 expires, it sends on, and what its headroom cannot take is lost.
     assert!(network.switch(0).counters(0, 3).group_drops > 0);
     assert_eq!(network.switch(0).counters(1, 3).group_drops, 0);
     network.ignore_pfc(0, 3, false);
     run(&mut network, Dur::us(10), &mut trace);
-    let first = trace.select(0, Dir::Rx, Kind::Pfc).next().unwrap();
+    let first = trace.select(0, Dir::Rx, PacketKind::Pfc).next().unwrap();
     assert_eq!((first.enable, first.zero), (1 << 3, 0));
 }
 
@@ -83,9 +83,9 @@ fn discarding_a_backlog_counts_it_and_lets_the_senders_go_on() {
     assert_eq!(network.queue_view(2, 3).dropped, packets);
     let mut trace = Trace::default();
     run(&mut network, Dur::us(20), &mut trace);
-    let xon: Vec<&_> = trace.select(0, Dir::Rx, Kind::Pfc).collect();
+    let xon: Vec<&_> = trace.select(0, Dir::Rx, PacketKind::Pfc).collect();
     assert_eq!((xon.len(), xon[0].enable, xon[0].zero), (1, 1 << 3, 1 << 3));
-    assert!(trace.count(1, Dir::Tx, Kind::Data) > 0);
+    assert!(trace.count(1, Dir::Tx, PacketKind::Data) > 0);
     assert_eq!(received(&trace, 2, 3), 0);
 }
 
@@ -112,7 +112,7 @@ fn drops_take_one_class_of_one_port_and_are_counted_where_they_happen() {
     run(&mut network, Dur::ms(1), &mut trace);
     trace.0.clear();
     run(&mut network, Dur::us(100), &mut trace);
-    assert!(trace.select(2, Dir::Rx, Kind::Data).any(|seen| seen.stream == 3));
+    assert!(trace.select(2, Dir::Rx, PacketKind::Data).any(|seen| seen.stream == 3));
 }
 
 #[test]
@@ -135,10 +135,10 @@ fn a_held_xoff_keeps_a_sender_paused_that_nothing_congests() {
     run(&mut network, Dur::us(10), &mut trace);
     trace.0.clear();
     run(&mut network, Dur::ms(2), &mut trace);
-    assert_eq!(trace.count(0, Dir::Tx, Kind::Data), 0);
+    assert_eq!(trace.count(0, Dir::Tx, PacketKind::Data), 0);
     network.hold_xoff(0, 3, false);
     run(&mut network, Dur::us(10), &mut trace);
-    assert!(trace.count(0, Dir::Tx, Kind::Data) > 0);
+    assert!(trace.count(0, Dir::Tx, PacketKind::Data) > 0);
 }
 
 #[test]
@@ -168,7 +168,10 @@ fn a_cut_cable_silences_its_port_and_mending_it_starts_both_ends_afresh() {
     run(&mut network, Dur::us(200), &mut trace);
     let view = network.queue_view(2, 3);
     assert_eq!((view.paused, view.occupancy), (false, 0));
-    assert_eq!((trace.count(2, Dir::Rx, Kind::Data), trace.count(2, Dir::Tx, Kind::Pfc)), (0, 0));
+    assert_eq!(
+        (trace.count(2, Dir::Rx, PacketKind::Data), trace.count(2, Dir::Tx, PacketKind::Pfc)),
+        (0, 0)
+    );
     network.stop_storm(2, 9);
     network.set_link(2, true);
     run(&mut network, Dur::us(100), &mut trace);
@@ -198,7 +201,7 @@ fn a_device_on_real_ports_is_fed_frame_by_frame() {
     assert_eq!(network.deliver(0, frame, &mut trace), Delivered::Held);
     assert_eq!(network.next_event(), Some(Time(1_000) + to_last_bit(SIZE) + TRAVEL));
     run(&mut network, Dur::us(5), &mut trace);
-    assert_eq!(trace.count(1, Dir::Rx, Kind::Data), 1);
+    assert_eq!(trace.count(1, Dir::Rx, PacketKind::Data), 1);
     assert_eq!(network.deliver(1, xoff(3, 100), &mut trace), Delivered::Done);
     assert!(network.queue_view(1, 3).paused);
     network.deliver(1, xon(3), &mut trace);

@@ -2,7 +2,7 @@
 
 use rig_oracle::model::queue::EventQueue;
 use rig_oracle::model::{
-    Dir, Kind, Network, Packet, Storm, Stream, Tap, Topology, host, link, switch,
+    Dir, Network, Packet, PacketKind, Storm, Stream, Tap, Topology, host, link, switch,
 };
 use rig_testcases::MacsecMode;
 use rig_units::{Bytes, Dur, Pace, PortSpeed, Quanta, Time};
@@ -19,7 +19,7 @@ pub(crate) struct Seen {
     pub(crate) at: Time,
     pub(crate) host: u16,
     pub(crate) dir: Dir,
-    pub(crate) kind: Kind,
+    pub(crate) kind: PacketKind,
     pub(crate) stream: u16,
     pub(crate) seq: u32,
     pub(crate) class: u8,
@@ -48,11 +48,16 @@ impl Trace {
         self.0
     }
 
-    pub(crate) fn select(&self, host: u16, dir: Dir, kind: Kind) -> impl Iterator<Item = &Seen> {
+    pub(crate) fn select(
+        &self,
+        host: u16,
+        dir: Dir,
+        kind: PacketKind,
+    ) -> impl Iterator<Item = &Seen> {
         self.0.iter().filter(move |seen| (seen.host, seen.dir, seen.kind) == (host, dir, kind))
     }
 
-    pub(crate) fn count(&self, host: u16, dir: Dir, kind: Kind) -> usize {
+    pub(crate) fn count(&self, host: u16, dir: Dir, kind: PacketKind) -> usize {
         self.select(host, dir, kind).count()
     }
 }
@@ -76,7 +81,7 @@ pub(crate) fn stream(id: u16, class: u8, percent: u64, dst: u16) -> Stream {
         address: 0,
         first: 0,
         id,
-        kind: Kind::Data,
+        kind: PacketKind::Data,
         names: id,
         class,
         dscp: class,

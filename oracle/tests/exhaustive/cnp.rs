@@ -2,7 +2,9 @@
 
 use rig_lab::{Np, Scope};
 use rig_oracle::model::nic::Config;
-use rig_oracle::model::{Cable, Dir, End, Kind, Network, Packet, Stream, Topology, host, link};
+use rig_oracle::model::{
+    Cable, Dir, End, Network, Packet, PacketKind, Stream, Topology, host, link,
+};
 use rig_oracle::spec::nic::np::{Mark, answered};
 use rig_testcases::MacsecMode;
 use rig_units::{Bytes, Dur, Pace, PortSpeed, Time};
@@ -39,7 +41,7 @@ fn arrival(size: u16) -> Dur {
 fn mark((pair, address): (u16, u8), number: u32) -> Stream {
     Stream {
         id: pair,
-        kind: Kind::Data,
+        kind: PacketKind::Data,
         names: pair,
         first: number,
         class: 3,
@@ -76,7 +78,7 @@ impl Bench {
     fn cnps(&mut self, marks: &Marks) -> Vec<(Time, u16)> {
         let mut cnps = Vec::new();
         let mut tap = |at: Time, host: u16, dir: Dir, packet: &Packet| {
-            if (host, dir, packet.kind) == (RIG, Dir::Rx, Kind::Cnp) {
+            if (host, dir, packet.kind) == (RIG, Dir::Rx, PacketKind::Cnp) {
                 cnps.push((at - arrival(packet.size), packet.stream));
             }
         };

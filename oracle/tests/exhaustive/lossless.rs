@@ -4,7 +4,7 @@
 use rig_capture::Span;
 use rig_lab::Buffer as Declared;
 use rig_oracle::model::buffer::{Crossing, Limit};
-use rig_oracle::model::{Kind, Network, NoTap, Packet, Stream, Topology, host, link, switch};
+use rig_oracle::model::{Network, NoTap, Packet, PacketKind, Stream, Topology, host, link, switch};
 use rig_oracle::spec::in_flight::InFlight;
 use rig_testcases::MacsecMode;
 use rig_units::{Apart, Bytes, Dur, Length, MIN_FRAME, Pace, PortSpeed, Quanta, Time};
@@ -95,7 +95,7 @@ impl World {
     fn load(&self) -> Stream {
         Stream {
             id: 1,
-            kind: Kind::Data,
+            kind: PacketKind::Data,
             names: 1,
             first: 0,
             class: CLASS,

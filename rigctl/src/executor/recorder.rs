@@ -6,7 +6,7 @@ use rig_capture::pcapng::Spool;
 use rig_capture::{Dir, Record, What};
 use rig_frames::macsec;
 use rig_frames::vlan::{self, Pcp};
-use rig_oracle::model::packet::{CLASSES, Kind, Packet, Tag};
+use rig_oracle::model::packet::{CLASSES, Packet, PacketKind, Tag};
 use rig_oracle::model::tap::{self, Tap};
 use rig_testcases::{Script, Secured};
 use rig_units::{Dur, Quanta, Time};
@@ -141,18 +141,23 @@ impl Tap for Recorder<'_> {
         };
         let (packet, tag) = packet.opened();
         let place = match packet.kind {
-            Kind::Pfc => (0, 0),
-            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest | Kind::NotReady => {
+            PacketKind::Pfc => (0, 0),
+            PacketKind::Data
+            | PacketKind::Ack
+            | PacketKind::Nak
+            | PacketKind::Cnp
+            | PacketKind::ReadRequest
+            | PacketKind::NotReady => {
                 match self.place(&packet) {
                     Some(place) => place,
                     // Of an earlier trial, unless it names no connection at all.
-                    None if packet.kind == Kind::Cnp => (u16::MAX, 0),
+                    None if packet.kind == PacketKind::Cnp => (u16::MAX, 0),
                     None => return,
                 }
             }
         };
         let Some(since) = at.since(self.origin) else { return };
-        let own = packet.kind == Kind::Data && usize::from(place.0) < self.firsts.len();
+        let own = packet.kind == PacketKind::Data && usize::from(place.0) < self.firsts.len();
         let (at, what) = (Time(since.0), what(&packet, place, own));
         let secured = tag.map(|tag| self.secured((port, dir), tag));
         let sent = own.then(|| self.tags[usize::from(place.0)]).flatten();
@@ -163,7 +168,7 @@ impl Tap for Recorder<'_> {
 
 /// The record of a frame of the model; `own`: of one of the rig's streams.
 fn what(packet: &Packet, (stream, seq): (u16, u32), own: bool) -> What {
-    if packet.kind == Kind::Data && own {
+    if packet.kind == PacketKind::Data && own {
         return What::Data { stream, seq, size: packet.size, ce: packet.ce() };
     }
     if let Some(roce) = rig_dut::roce::roce(packet, stream) {

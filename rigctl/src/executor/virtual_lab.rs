@@ -20,7 +20,7 @@ use rig_generator::{PacedStream, Program};
 use rig_lab::{Declared, Policy, Setting};
 use rig_oracle::model::packet::Packet;
 use rig_oracle::model::tap::{self, Tap};
-use rig_oracle::model::{Kind, host, middlebox, nic};
+use rig_oracle::model::{PacketKind, host, middlebox, nic};
 use rig_testcases::{
     Action, EndpointSpec, FlowSpec, Injection, MacsecMode, PfcFrames, Script, Takes, Verb, Which,
 };
@@ -399,7 +399,7 @@ impl Trial<'_, '_> {
             if to_nic { self.nic(spec.to) } else { self.script.dut_ports[usize::from(spec.to)] };
         host::Stream {
             id,
-            kind: if spec.of.is_some() { Kind::Cnp } else { Kind::Data },
+            kind: if spec.of.is_some() { PacketKind::Cnp } else { PacketKind::Data },
             names,
             first,
             class: spec.class,

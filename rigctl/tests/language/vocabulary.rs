@@ -2,7 +2,7 @@
 
 use rig_lab::yaml::Source;
 use rig_oracle::measure::Registry;
-use rig_testcases::vocabulary::{Field, Kind, Need};
+use rig_testcases::vocabulary::{Field, Need, ValueKind};
 use rig_testcases::{Measure, Vocabulary, schema};
 use std::collections::BTreeSet;
 
@@ -44,26 +44,26 @@ fn the_schema_has_the_fields_of_every_entry() {
 /// What may stand behind a key, in the case of `suite`.
 fn example(field: &Field) -> String {
     match field.kind {
-        Kind::Storm | Kind::OneStorm => "storm".to_owned(),
-        Kind::Stream => "load".to_owned(),
-        Kind::Flow => "flow".to_owned(),
-        Kind::Ports | Kind::OnePort => "p1".to_owned(),
-        Kind::OneSearched | Kind::Searched => {
+        ValueKind::Storm | ValueKind::OneStorm => "storm".to_owned(),
+        ValueKind::Stream => "load".to_owned(),
+        ValueKind::Flow => "flow".to_owned(),
+        ValueKind::Ports | ValueKind::OnePort => "p1".to_owned(),
+        ValueKind::OneSearched | ValueKind::Searched => {
             if field.key == "leave" { "other" } else { "one" }.to_owned()
         }
-        Kind::Streams | Kind::SomeStreams => "[load]".to_owned(),
-        Kind::Flows => "[flow, more]".to_owned(),
-        Kind::Class => "3".to_owned(),
-        Kind::Duration | Kind::Interval | Kind::Amount => {
+        ValueKind::Streams | ValueKind::SomeStreams => "[load]".to_owned(),
+        ValueKind::Flows => "[flow, more]".to_owned(),
+        ValueKind::Class => "3".to_owned(),
+        ValueKind::Duration | ValueKind::Interval | ValueKind::Amount => {
             if field.key == "until" { "2ms" } else { "1ms" }.to_owned()
         }
-        Kind::Rate => "1Gbps-L2".to_owned(),
-        Kind::Share => "10%".to_owned(),
-        Kind::Whole(_) => "1".to_owned(),
-        Kind::Word(words) => words[0].to_owned(),
-        Kind::Wanted(words) => words[0].0.to_owned(),
-        Kind::Count => "0".to_owned(),
-        Kind::Windows => {
+        ValueKind::Rate => "1Gbps-L2".to_owned(),
+        ValueKind::Share => "10%".to_owned(),
+        ValueKind::Whole(_) => "1".to_owned(),
+        ValueKind::Word(words) => words[0].to_owned(),
+        ValueKind::Wanted(words) => words[0].0.to_owned(),
+        ValueKind::Count => "0".to_owned(),
+        ValueKind::Windows => {
             "[{flows: [flow, more], from: 1ms, until: 2ms}, {flows: [flow, more, last], from: 2ms, until: 3ms}]"
                 .to_owned()
         }

@@ -4,7 +4,7 @@ use super::amount::amount;
 use super::measure::{Traffic, arguments};
 use super::traffic;
 use crate::case::Count;
-use crate::vocabulary::{Argument, Field, Given, Kind, Need, WINDOW};
+use crate::vocabulary::{Argument, Field, Given, Need, ValueKind, WINDOW};
 use crate::{Wanted, Window};
 use rig_lab::walk::At;
 use rig_lab::yaml;
@@ -22,35 +22,35 @@ pub(super) fn value(field: &Field, at: &At<'_>, traffic: &Traffic<'_>) -> Option
         Need::Optional => field.about,
     };
     Some(match field.kind {
-        Kind::Storm | Kind::OneStorm => Argument::Names(names.storm(at)?),
-        Kind::Stream => Argument::Names(names.stream(at)?),
-        Kind::Flow => Argument::Names(names.flow(at)?),
-        Kind::Ports => Argument::Names(traffic::ports(at)?),
-        Kind::OnePort => Argument::Names(vec![traffic::port(at)?]),
-        Kind::OneSearched | Kind::Searched => Argument::Names(searched(at, traffic)?),
-        Kind::Streams => {
+        ValueKind::Storm | ValueKind::OneStorm => Argument::Names(names.storm(at)?),
+        ValueKind::Stream => Argument::Names(names.stream(at)?),
+        ValueKind::Flow => Argument::Names(names.flow(at)?),
+        ValueKind::Ports => Argument::Names(traffic::ports(at)?),
+        ValueKind::OnePort => Argument::Names(vec![traffic::port(at)?]),
+        ValueKind::OneSearched | ValueKind::Searched => Argument::Names(searched(at, traffic)?),
+        ValueKind::Streams => {
             let all = at.list("a list of streams")?;
             Argument::Names(streams(at, &all, "the streams that share a port", traffic)?)
         }
-        Kind::SomeStreams => Argument::Names(streams(at, &at.one_or_many(), want, traffic)?),
-        Kind::Flows => Argument::Names(flows(at, traffic)?),
-        Kind::Class => Argument::Class(traffic::class(at)?),
-        Kind::Duration => Argument::Dur(at.quantity()?),
-        Kind::Interval => Argument::Dur(traffic::interval(at)?),
-        Kind::Amount => Argument::Amount(amount(at, names)?),
-        Kind::Rate => Argument::Rate(at.quantity::<L2Rate>()?.bps),
-        Kind::Share => Argument::Share(at.quantity()?),
-        Kind::Whole(what) => Argument::Whole(at.whole(1..=i64::from(u32::MAX), what)?),
-        Kind::Word(words) => {
+        ValueKind::SomeStreams => Argument::Names(streams(at, &at.one_or_many(), want, traffic)?),
+        ValueKind::Flows => Argument::Names(flows(at, traffic)?),
+        ValueKind::Class => Argument::Class(traffic::class(at)?),
+        ValueKind::Duration => Argument::Dur(at.quantity()?),
+        ValueKind::Interval => Argument::Dur(traffic::interval(at)?),
+        ValueKind::Amount => Argument::Amount(amount(at, names)?),
+        ValueKind::Rate => Argument::Rate(at.quantity::<L2Rate>()?.bps),
+        ValueKind::Share => Argument::Share(at.quantity()?),
+        ValueKind::Whole(what) => Argument::Whole(at.whole(1..=i64::from(u32::MAX), what)?),
+        ValueKind::Word(words) => {
             let words: Vec<_> = words.iter().map(|&word| (word, word)).collect();
             Argument::Word(at.choice(&words)?)
         }
-        Kind::Wanted(words) => Argument::Wanted(at.choice(words)?),
-        Kind::Count if matches!(at.node.value, yaml::Value::Whole(0)) => {
+        ValueKind::Wanted(words) => Argument::Wanted(at.choice(words)?),
+        ValueKind::Count if matches!(at.node.value, yaml::Value::Whole(0)) => {
             Argument::Wanted(Wanted::None)
         }
-        Kind::Count => Argument::Wanted(at.choice(&WANTED)?),
-        Kind::Windows => Argument::Windows(windows(at, want, traffic)?),
+        ValueKind::Count => Argument::Wanted(at.choice(&WANTED)?),
+        ValueKind::Windows => Argument::Windows(windows(at, want, traffic)?),
     })
 }
 

@@ -15,7 +15,7 @@ use crate::{Accepts, Case, CaseId, Expect, Flow, Measure, Sweep, Tap};
 use indexmap::IndexMap;
 use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::Value;
-use rig_lab::{Declared, Kind as Device, Setting};
+use rig_lab::{Declared, Kind, Setting};
 use rig_units::limits::TRIALS;
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub(super) struct Context<'w> {
     /// The suite's name.
     pub(super) suite: String,
     /// What kind of device its cases are for.
-    pub(super) device: Device,
+    pub(super) device: Kind,
     /// The `setup:` block.
     pub(super) setup: Option<Fields<'w>>,
     /// A complete configuration: what settings there are.
@@ -218,11 +218,11 @@ impl<'w> Reading<'w, '_> {
     }
 
     /// The kind of device that must be among those of a system.
-    fn over(&self) -> Option<Option<Device>> {
+    fn over(&self) -> Option<Option<Kind>> {
         let Some(at) = self.fields.get("over") else { return Some(None) };
-        let kinds: Vec<(&str, Device)> = Device::passing().collect();
-        let want = Device::wanted(&kinds);
-        if !matches!(self.context.device, Device::System | Device::Nic) {
+        let kinds: Vec<(&str, Kind)> = Kind::passing().collect();
+        let want = Kind::wanted(&kinds);
+        if !matches!(self.context.device, Kind::System | Kind::Nic) {
             let kind = self.context.device.called();
             let want = "device: system, or device: nic of a NIC that stands behind one";
             at.fault(format!("a case about {kind} over another device"), want);

@@ -1,7 +1,7 @@
 //! What a measure may be told, out of the vocabulary.
 
 use super::{list, object, of, to};
-use crate::vocabulary::{Entry, Field, Kind, Need, Vocabulary, WINDOW};
+use crate::vocabulary::{Entry, Field, Need, ValueKind, Vocabulary, WINDOW};
 use rig_units::{L2Rate, Ppm};
 use serde_json::{Map, Value, json};
 
@@ -34,23 +34,27 @@ fn told(fields: &[Field]) -> Value {
     object(&all.into(), &required)
 }
 
-fn kind(kind: Kind) -> Value {
+fn kind(kind: ValueKind) -> Value {
     let words = |words: Vec<&str>| json!({ "enum": words });
     match kind {
-        Kind::Storm | Kind::Stream | Kind::Flow | Kind::OneStorm | Kind::OneSearched => to("name"),
-        Kind::Ports => to("ports"),
-        Kind::OnePort => to("port"),
-        Kind::Streams | Kind::Flows => list("name"),
-        Kind::SomeStreams | Kind::Searched => to("names"),
-        Kind::Class => to("class"),
-        Kind::Duration | Kind::Interval => to("duration"),
-        Kind::Amount => to("amount"),
-        Kind::Rate => of::<L2Rate>(),
-        Kind::Share => of::<Ppm>(),
-        Kind::Whole(_) => json!({ "type": "integer", "minimum": 1 }),
-        Kind::Word(all) => words(all.to_vec()),
-        Kind::Wanted(all) => words(all.iter().map(|(word, _)| *word).collect()),
-        Kind::Count => json!({ "enum": ["none", "some", "all", 0] }),
-        Kind::Windows => json!({ "type": "array", "minItems": 2, "items": told(&WINDOW) }),
+        ValueKind::Storm
+        | ValueKind::Stream
+        | ValueKind::Flow
+        | ValueKind::OneStorm
+        | ValueKind::OneSearched => to("name"),
+        ValueKind::Ports => to("ports"),
+        ValueKind::OnePort => to("port"),
+        ValueKind::Streams | ValueKind::Flows => list("name"),
+        ValueKind::SomeStreams | ValueKind::Searched => to("names"),
+        ValueKind::Class => to("class"),
+        ValueKind::Duration | ValueKind::Interval => to("duration"),
+        ValueKind::Amount => to("amount"),
+        ValueKind::Rate => of::<L2Rate>(),
+        ValueKind::Share => of::<Ppm>(),
+        ValueKind::Whole(_) => json!({ "type": "integer", "minimum": 1 }),
+        ValueKind::Word(all) => words(all.to_vec()),
+        ValueKind::Wanted(all) => words(all.iter().map(|(word, _)| *word).collect()),
+        ValueKind::Count => json!({ "enum": ["none", "some", "all", 0] }),
+        ValueKind::Windows => json!({ "type": "array", "minItems": 2, "items": told(&WINDOW) }),
     }
 }

@@ -8,7 +8,7 @@ pub struct Field {
     /// The key, as it is written in a case.
     pub key: &'static str,
     /// What its value is.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// Whether it must be there.
     pub need: Need,
     /// What it says, in one line.
@@ -26,7 +26,7 @@ pub enum Need {
 
 /// What the value of a key is. Of a group each member has a measure of its own; of two groups, they are paired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// A storm, or a group of them.
     Storm,
     /// A stream, or a group of them.
@@ -73,17 +73,17 @@ pub enum Kind {
     Windows,
 }
 
-impl Kind {
+impl ValueKind {
     /// Whether each of several is a measure of its own.
     pub const fn is_group(self) -> bool {
-        matches!(self, Kind::Storm | Kind::Stream | Kind::Flow | Kind::Ports)
+        matches!(self, ValueKind::Storm | ValueKind::Stream | ValueKind::Flow | ValueKind::Ports)
     }
 }
 
 /// A key that must be there.
 pub const fn required(
     key: &'static str,
-    kind: Kind,
+    kind: ValueKind,
     want: &'static str,
     about: &'static str,
 ) -> Field {
@@ -91,56 +91,60 @@ pub const fn required(
 }
 
 /// A key that may be left out.
-pub const fn optional(key: &'static str, kind: Kind, about: &'static str) -> Field {
+pub const fn optional(key: &'static str, kind: ValueKind, about: &'static str) -> Field {
     Field { key, kind, need: Need::Optional, about }
 }
 
 /// A storm of the case, or a group of them.
 pub const STORM: Field =
-    required("storm", Kind::Storm, "a storm of the case", "the storm, or a group of them");
+    required("storm", ValueKind::Storm, "a storm of the case", "the storm, or a group of them");
 /// A stream of the case, or a group of them.
 pub const STREAM: Field =
-    required("stream", Kind::Stream, "a stream of the case", "the stream, or a group of them");
+    required("stream", ValueKind::Stream, "a stream of the case", "the stream, or a group of them");
 /// A load of the case, or a group of them.
 pub const LOAD: Field =
-    required("stream", Kind::Stream, "a load of the case", "the load, or a group of them");
+    required("stream", ValueKind::Stream, "a load of the case", "the load, or a group of them");
 /// A flow of the case, or a group of them.
 pub const FLOW: Field =
-    required("flow", Kind::Flow, "a flow of the case", "the flow, or a group of them");
+    required("flow", ValueKind::Flow, "a flow of the case", "the flow, or a group of them");
 /// The port of a switch.
-pub const PORT: Field =
-    required("port", Kind::Ports, "the rig port at the other end", "the rig port at the other end");
+pub const PORT: Field = required(
+    "port",
+    ValueKind::Ports,
+    "the rig port at the other end",
+    "the rig port at the other end",
+);
 /// The port of a NIC.
 pub const NIC: Field = required(
     "port",
-    Kind::Ports,
+    ValueKind::Ports,
     "the rig port in front of the NIC",
     "the rig port in front of the NIC",
 );
 /// From when on.
 pub const FROM: Field =
-    required("from", Kind::Amount, "an instant of the trial", "from when on, since its start");
+    required("from", ValueKind::Amount, "an instant of the trial", "from when on, since its start");
 /// The end of the stretch that a measure looks at.
 pub const UNTIL: Field =
-    required("until", Kind::Amount, "an instant of the trial", "until when, since its start");
+    required("until", ValueKind::Amount, "an instant of the trial", "until when, since its start");
 
 /// Flows that share a path, and when.
 pub const WINDOW: [Field; 3] = [
     required(
         "flows",
-        Kind::Flows,
+        ValueKind::Flows,
         "the flows that share a path, such as [a, b]",
         "the flows: at least two, all that are under way",
     ),
     required(
         "from",
-        Kind::Duration,
+        ValueKind::Duration,
         "an instant of the trial, such as 30ms",
         "from when on, since its start",
     ),
     required(
         "until",
-        Kind::Duration,
+        ValueKind::Duration,
         "an instant of the trial, such as 30ms",
         "until when, since its start",
     ),

@@ -21,7 +21,7 @@ use crate::trials::points::Point;
 use crate::trials::table::Table;
 use crate::verdict::{Curve, CurvePoint, Looked};
 use rig_lab::{DrawRule, Marking, Part};
-use rig_testcases::vocabulary::{Entry, Given, Kind, required};
+use rig_testcases::vocabulary::{Entry, Given, ValueKind, required};
 use std::collections::BTreeMap;
 
 /// Streams to queues of one class, of one port or of several, and frames of one curve: what is dropped goes by another one than
@@ -54,7 +54,7 @@ pub(in super::super) static CURVE: Known = Known {
         source: "F8, F9",
         fields: &[required(
             "streams",
-            Kind::SomeStreams,
+            ValueKind::SomeStreams,
             "streams of the case in one class, such as [a, b]",
             "the streams whose frames are judged, also to several ports; whatever else goes to their queues counts in its depth",
         )],

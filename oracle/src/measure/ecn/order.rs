@@ -8,7 +8,7 @@ use rig_capture::Dir;
 use rig_lab::Part;
 use rig_testcases::Measure;
 use rig_testcases::Switch;
-use rig_testcases::vocabulary::{ByPfc, Entry, Kind, LOAD, optional};
+use rig_testcases::vocabulary::{ByPfc, Entry, LOAD, ValueKind, optional};
 use rig_units::{Dur, Time};
 
 /// `ecn.order`.
@@ -23,7 +23,7 @@ pub(in super::super) static ORDER: Known = Known {
             LOAD,
             optional(
                 "first",
-                Kind::Word(&["ecn", "pfc"]),
+                ValueKind::Word(&["ecn", "pfc"]),
                 "which the case wants; absent: the mark",
             ),
         ],

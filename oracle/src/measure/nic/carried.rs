@@ -13,7 +13,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread};
 use super::super::measurement::{FromStart, Known, Red, Tells, by_source, in_words};
 use super::rc::{End, says};
-use super::{BEHIND, Seen, spoilt};
+use super::{BEHIND, Passage, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rc::{Event, Progress, Sent, Step, acknowledged, brought};
@@ -23,7 +23,7 @@ use crate::verdict::{Doubt, Looked};
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
 use rig_lab::{Fault, Part};
-use rig_testcases::vocabulary::{Entry, FLOW, Field, Kind, Looks, optional};
+use rig_testcases::vocabulary::{Entry, FLOW, Field, Looks, ValueKind, optional};
 use rig_testcases::{Action, Case, FlowSpec, Measure, RoceKind, Verb};
 use rig_units::{Bytes, Dur, Time};
 
@@ -36,12 +36,12 @@ pub(in super::super) static GOODPUT: Known = Known {
         source: "what the case wants",
         fields: &[
             FLOW,
-            optional("from", Kind::Duration, "from when on; absent: from the trial's start"),
-            optional("at_least", Kind::Rate, "the least that the case wants"),
-            optional("at_most", Kind::Rate, "the greatest that the case wants"),
+            optional("from", ValueKind::Duration, "from when on; absent: from the trial's start"),
+            optional("at_least", ValueKind::Rate, "the least that the case wants"),
+            optional("at_most", ValueKind::Rate, "the greatest that the case wants"),
             optional(
                 "expect",
-                Kind::Word(&["predicted"]),
+                ValueKind::Word(&["predicted"]),
                 "what the CNPs that came leave it, its port, the way and both NICs, by what is declared: no less and no more; absent: what the case says",
             ),
             OR,
@@ -79,7 +79,7 @@ pub(in super::super) static GOODPUT: Known = Known {
 /// What a case wants is of an ordinary lab: over a longer way, or of slower NICs, no more is wanted than these leave.
 const OR: Field = optional(
     "or",
-    Kind::Word(&["declared"]),
+    ValueKind::Word(&["declared"]),
     "what is wanted where NICs, cables and what is between leave less by what is declared of them: so much; absent: what the case says",
 );
 
@@ -129,12 +129,12 @@ pub(in super::super) static COMPLETION: Known = Known {
             FLOW,
             optional(
                 "by",
-                Kind::Duration,
+                ValueKind::Duration,
                 "when the last one has to be; absent: at the trial's end",
             ),
             optional(
                 "unfinished",
-                Kind::Whole("a number of messages"),
+                ValueKind::Whole("a number of messages"),
                 "how many messages never are, where the case is about that",
             ),
             OR,
@@ -185,7 +185,7 @@ impl<'a> Carried<'a> {
         let first = End::sender(trial, flow)?.first;
         let packets = u64::from(spec.message.div_ceil(spec.mtu));
         let bound = trial.observation.bound();
-        let seen = Seen::of(done, trial, spec.nic);
+        let seen = Passage::of(done, trial, spec.nic);
         spoilt::by_whom(trial, &seen, connection)?;
         let left = seen.left.iter().filter(|one| one.roce.connection == connection);
         let reached = seen.reached.iter().filter(|one| one.connection == connection);

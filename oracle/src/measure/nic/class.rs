@@ -3,7 +3,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::{BEHIND, OF_NIC, Seen};
+use super::{BEHIND, OF_NIC, Passage};
 use crate::Prediction;
 use crate::trials::trial::Trial;
 use rig_capture::{Span, Unit};
@@ -40,7 +40,7 @@ const SOURCE: &str = "IBTA volume 1, annex A17";
 
 fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("rc.class", port, judged, |trial| {
-        let seen = Seen::of(done, trial, trial.port(port)?);
+        let seen = Passage::of(done, trial, trial.port(port)?);
         let (mut all, mut wrong) = (0, Vec::new());
         for one in &seen.left {
             let Some(what) = called(one.roce.kind) else { continue };

@@ -5,7 +5,7 @@ use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Needs, Red, Tells, by_source};
 use super::recovered::{Recovered, recovered};
-use super::{BEHIND, OF_NIC, Seen};
+use super::{BEHIND, OF_NIC, Passage};
 use crate::judge::answers::NOT_MEASURED;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
@@ -89,7 +89,7 @@ struct Open {
 }
 
 impl Open {
-    fn of(trial: &Trial, seen: &Seen<'_>) -> Open {
+    fn of(trial: &Trial, seen: &Passage<'_>) -> Open {
         let later = |takes: Dur, than: Time, of: &dyn Fn(&Reached) -> bool| {
             let late =
                 |(one, passes): &(&Reached, Time)| of(one) && *passes + takes + seen.bound > than;
@@ -116,7 +116,7 @@ fn count(all: usize) -> u64 {
 fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("nic.counters", port, judged, |trial| {
         let index = trial.port(port)?;
-        let seen = Seen::of(done, trial, index);
+        let seen = Passage::of(done, trial, index);
         // What is left open of these is left open of no other.
         let (recovered, untold) = match recovered(trial, index, &seen) {
             Ok(all) => (Some(all), None),
@@ -148,7 +148,7 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
 fn against_the_wire(
     trial: &Trial,
     index: u16,
-    seen: &Seen<'_>,
+    seen: &Passage<'_>,
     recovered: Option<Recovered>,
 ) -> Vec<(CounterCheck, UnderWay)> {
     let name = &trial.observation.ports[usize::from(index)].dut_port;

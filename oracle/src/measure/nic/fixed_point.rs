@@ -18,7 +18,7 @@ use crate::{Prediction, Resolution};
 use rig_capture::analyse::Carried;
 use rig_capture::{Span, Unit};
 use rig_lab::Fault;
-use rig_testcases::vocabulary::{Entry, Given, Kind, Looks, required};
+use rig_testcases::vocabulary::{Entry, Given, Looks, ValueKind, required};
 use rig_testcases::{Case, Measure, Window};
 use rig_units::{Bytes, Dur, PortSpeed};
 
@@ -59,7 +59,7 @@ pub(in super::super) static FIXED_POINT: Known = Known {
         source: "DCQCN 5",
         fields: &[required(
             "windows",
-            Kind::Windows,
+            ValueKind::Windows,
             MORE,
             "the flows, and when: each of more than the one before",
         )],

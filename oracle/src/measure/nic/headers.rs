@@ -4,7 +4,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread, looked};
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::{BEHIND, OF_NIC, Seen, class};
+use super::{BEHIND, OF_NIC, Passage, class};
 use crate::Prediction;
 use rig_capture::analyse::nic::Left;
 use rig_capture::{Span, Unit};
@@ -131,7 +131,7 @@ fn each(
     judged: &mut Judged,
 ) {
     done.each(measure, port, judged, |trial| {
-        let seen = Seen::of(done, trial, trial.port(port)?);
+        let seen = Passage::of(done, trial, trial.port(port)?);
         let rule = rule(&seen.nic.rc).map_err(|why| Unread::NotApplicable(why.to_owned()))?;
         // What is spoilt may have been so on the way, in these bytes, too.
         let own = seen.left.iter().filter(|one| !one.roce.corrupt);

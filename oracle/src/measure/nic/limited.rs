@@ -1,7 +1,7 @@
 //! What one limiter of a NIC was told and did, and how far off what is known of it may be.
 
 use super::super::judge_context::JudgeContext;
-use super::Seen;
+use super::Passage;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rp::{self, Followed, PaceFault};
 use crate::spec::nic::gaps::{Off, gaps};
@@ -50,7 +50,7 @@ pub(super) struct Limited {
     went_back: Vec<usize>,
 }
 
-impl Seen<'_> {
+impl Passage<'_> {
     /// How far off is what is known of a limiter that sent these frames.
     fn off(&self, trial: &Trial, line: PortSpeed, frames: &[(usize, Time, Bytes)]) -> Off {
         let longest = frames.iter().map(|(.., bytes)| line.slot(*bytes)).max();
@@ -73,7 +73,7 @@ impl Limited {
     /// The limiter of a flow: its own, or that of all flows of its port.
     pub(super) fn of(done: &JudgeContext<'_>, trial: &Trial, flow: &str) -> Result<Limited, Doubt> {
         let (index, spec) = trial.flow(flow)?;
-        let seen = Seen::of(done, trial, spec.nic);
+        let seen = Passage::of(done, trial, spec.nic);
         let rp = Rp { latency: seen.apart.range(seen.nic.rp.latency), ..seen.nic.rp };
         let own = |connection: u16| match (rp.scope, trial.script.flow_of(connection)) {
             (Scope::Qp, _) => connection == trial.script.connection(index),

@@ -4,7 +4,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Red, Tells, by_source};
 use super::rc::End;
-use super::{BEHIND, OF_FLOW, Seen, spoilt};
+use super::{BEHIND, OF_FLOW, Passage, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::spec::nic::rc::{Packet, before};
@@ -104,7 +104,7 @@ pub(super) fn none_late(
 fn immediate(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     done.each("rc.immediate", flow, judged, |trial| {
         let end = End::sender(trial, flow)?;
-        let seen = Seen::of(done, trial, end.port);
+        let seen = Passage::of(done, trial, end.port);
         if let Some(spoilt) = spoilt::data(&seen, end.connection) {
             return spoilt.read(trial);
         }
@@ -139,7 +139,7 @@ fn atomic(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     done.each("rc.atomic", flow, judged, |trial| {
         // What the operations leave of the memory, the end that they are done at says.
         let end = End::receiver(trial, flow)?;
-        let seen = Seen::of(done, trial, end.port);
+        let seen = Passage::of(done, trial, end.port);
         if let Some(spoilt) = spoilt::answers(&seen, end.connection) {
             return spoilt.read(trial);
         }

@@ -6,7 +6,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::{BEHIND, OF_NIC, Seen, spoilt};
+use super::{BEHIND, OF_NIC, Passage, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::np::{Checked, Cnp, Fault, Latency, Sight, check};
@@ -138,7 +138,7 @@ struct Traffic {
 }
 
 impl Traffic {
-    fn of(seen: &Seen<'_>) -> Traffic {
+    fn of(seen: &Passage<'_>) -> Traffic {
         let earns = |kind: RoceKind| match kind {
             RoceKind::Data { .. } => true,
             RoceKind::Ack => seen.nic.np.ack_earns,
@@ -164,7 +164,7 @@ impl Traffic {
         Traffic { marks, cnps: cnps.collect(), sight }
     }
 
-    fn check(&self, seen: &Seen<'_>) -> Checked {
+    fn check(&self, seen: &Passage<'_>) -> Checked {
         let marks = self.rule();
         let cnps: Vec<Cnp> = self.cnps.iter().map(|(_, cnp)| *cnp).collect();
         check(&seen.nic.np, &marks, &cnps, &self.sight)
@@ -210,7 +210,7 @@ impl Traffic {
 }
 
 /// The packets that show a hole, where each NAK counts as a mark.
-fn of_naks(seen: &Seen<'_>) -> Vec<Came> {
+fn of_naks(seen: &Passage<'_>) -> Vec<Came> {
     let mut connections: BTreeMap<u16, Vec<(&Reached, Time)>> = BTreeMap::new();
     for (one, passes) in seen.counted().filter(|_| seen.nic.np.nak_earns) {
         connections.entry(one.connection).or_default().push((one, passes));
@@ -266,14 +266,14 @@ fn answers(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let Some(trial) = done.valid(index).next() else { continue };
         let Ok(number) = trial.port(port) else { continue };
-        let seen = Seen::of(done, &trial, number);
+        let seen = Passage::of(done, &trial, number);
         let x = format!("{} time at {port}", done.place(point)).trim().to_owned();
         if let Some(curve) = counted(&Traffic::of(&seen), &seen.nic.np, x) {
             judged.curve(curve);
         }
     }
     done.each("cnp.answers", port, judged, |trial| {
-        let seen = Seen::of(done, trial, trial.port(port)?);
+        let seen = Passage::of(done, trial, trial.port(port)?);
         if let Some(spoilt) = spoilt::cnps(&seen) {
             return spoilt.read(trial);
         }
@@ -309,7 +309,7 @@ fn answers(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
 fn latency(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     let told = Cell::new(None);
     done.each("cnp.latency", port, judged, |trial| {
-        let seen = Seen::of(done, trial, trial.port(port)?);
+        let seen = Passage::of(done, trial, trial.port(port)?);
         spoilt::none_of_cnps(trial, &seen)?;
         let traffic = Traffic::of(&seen);
         let checked = traffic.check(&seen);
@@ -377,7 +377,7 @@ fn shown(declared: Within) -> String {
 fn interval(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     let told = Cell::new(None);
     done.each("cnp.interval", port, judged, |trial| {
-        let seen = Seen::of(done, trial, trial.port(port)?);
+        let seen = Passage::of(done, trial, trial.port(port)?);
         spoilt::none_of_cnps(trial, &seen)?;
         let traffic = Traffic::of(&seen);
         let marks = traffic.rule();
@@ -433,7 +433,7 @@ fn least_apart(np: &Np, marks: &[Mark]) -> (Option<Dur>, usize) {
 /// Judges the form of every CNP.
 fn format(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("cnp.format", port, judged, |trial| {
-        let seen = Seen::of(done, trial, trial.port(port)?);
+        let seen = Passage::of(done, trial, trial.port(port)?);
         if let Some(spoilt) = spoilt::cnps(&seen) {
             return spoilt.read(trial);
         }

@@ -3,7 +3,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Red, Tells, by_formula, by_source};
-use super::{OF_FLOW, Seen};
+use super::{OF_FLOW, Passage};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::pause::{ClassPause, Packet, Silence, Word, apart, pauses, silence, silent};
@@ -113,7 +113,7 @@ struct Told {
 impl Told {
     fn of(done: &JudgeContext<'_>, trial: &Trial, flow: &str) -> Result<Told, Doubt> {
         let (index, spec) = trial.flow(flow)?;
-        let seen = Seen::of(done, trial, spec.nic);
+        let seen = Passage::of(done, trial, spec.nic);
         let trace = &trial.observation.ports[usize::from(spec.nic)];
         let speed = trace.speed;
         let own = trial.script.connection(index);

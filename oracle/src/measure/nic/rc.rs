@@ -4,7 +4,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells};
-use super::{BEHIND, OF_FLOW, Seen, message, spoilt};
+use super::{BEHIND, OF_FLOW, Passage, message, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rc::{
@@ -19,7 +19,7 @@ use core::cell::Cell;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
 use rig_lab::{AckTimeout, Part, Rc};
-use rig_testcases::vocabulary::{Entry, Kind, Looks, optional};
+use rig_testcases::vocabulary::{Entry, Looks, ValueKind, optional};
 use rig_testcases::{Case, FlowSpec, Measure, RoceKind, Verb};
 use rig_units::{Dur, Within};
 
@@ -51,8 +51,8 @@ pub(in super::super) static RECEIVER: Known = Known {
         about: "what a NIC acknowledges, and how it asks for what is missing",
         source: "IBTA volume 1, chapter 9.7.5 and 9.9",
         fields: &[
-            optional("stream", Kind::Stream, "the stream that it receives, or `flow`"),
-            optional("flow", Kind::Flow, "the flow that it receives, or `stream`"),
+            optional("stream", ValueKind::Stream, "the stream that it receives, or `flow`"),
+            optional("flow", ValueKind::Flow, "the flow that it receives, or `stream`"),
         ],
         check: |given| {
             let one = given.says("stream") != given.says("flow");
@@ -151,17 +151,17 @@ pub(super) const fn says(kind: RoceKind) -> Option<Says> {
 }
 
 /// What an RNR NAK says to a sender of this NIC.
-fn waits(seen: &Seen<'_>, kind: RoceKind) -> Option<Says> {
+fn waits(seen: &Passage<'_>, kind: RoceKind) -> Option<Says> {
     let RoceKind::NotReady(timer) = kind else { return None };
     Some(not_ready(&seen.nic.rc, seen.apart.range(Within::exactly(timer.wait()))))
 }
 
-pub(super) const fn sight(seen: &Seen<'_>) -> Sight {
+pub(super) const fn sight(seen: &Passage<'_>) -> Sight {
     Sight { bound: seen.bound, busy: seen.busy, allowance: Some(seen.busy), until: seen.until }
 }
 
 /// What reached an end that receives, in order, each with its record.
-pub(super) fn packets(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Packet>) {
+pub(super) fn packets(end: &End, seen: &Passage<'_>) -> (Vec<usize>, Vec<Packet>) {
     let reached = seen.counted().filter(|(one, _)| one.connection == end.connection);
     let data = reached.filter_map(|(one, at)| match one.kind {
         RoceKind::Data { last, response, .. } if response == end.reads.is_some() => {
@@ -174,7 +174,7 @@ pub(super) fn packets(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Packet>) {
 }
 
 /// What the requester of a READ asked for, in order, each with its record.
-pub(super) fn asked(end: &End, seen: &Seen<'_>) -> (Vec<usize>, Vec<Asked>) {
+pub(super) fn asked(end: &End, seen: &Passage<'_>) -> (Vec<usize>, Vec<Asked>) {
     let left = seen.left.iter().filter(|one| one.roce.connection == end.connection);
     let asked = left.filter(|one| one.roce.kind == RoceKind::ReadRequest);
     asked.map(|one| (one.record, Asked { at: one.at, psn: Psn::new(one.roce.psn) })).unzip()
@@ -210,7 +210,7 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
     let told = Cell::new(Vec::new());
     done.each("rc.receiver", name, judged, |trial| {
         let end = End::receiver(trial, name)?;
-        let seen = Seen::of(done, trial, end.port);
+        let seen = Passage::of(done, trial, end.port);
         if let Some(spoilt) = spoilt::answers(&seen, end.connection) {
             return spoilt.read(trial);
         }
@@ -278,7 +278,7 @@ pub(super) struct Resends {
     pub(super) resent: Resent,
 }
 
-pub(super) fn resends(end: &End, seen: &Seen<'_>) -> Resends {
+pub(super) fn resends(end: &End, seen: &Passage<'_>) -> Resends {
     let own = |connection: u16| connection == end.connection;
     let data = seen.left.iter().filter(|one| own(one.roce.connection));
     let data = data.filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
@@ -311,7 +311,7 @@ pub(super) fn resends(end: &End, seen: &Seen<'_>) -> Resends {
 }
 
 /// Whether flows may be held back: one that is goes back when its rate allows it.
-fn is_slowed(seen: &Seen<'_>) -> bool {
+fn is_slowed(seen: &Passage<'_>) -> bool {
     seen.reached.iter().any(|one| matches!(one.kind, RoceKind::Cnp { .. }))
 }
 
@@ -320,7 +320,7 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
     let told = Cell::new([None, None, None]);
     done.each("rc.sender", name, judged, |trial| {
         let end = End::sender(trial, name)?;
-        let seen = Seen::of(done, trial, end.port);
+        let seen = Passage::of(done, trial, end.port);
         if let Some(spoilt) = spoilt::data(&seen, end.connection) {
             return spoilt.read(trial);
         }
@@ -360,7 +360,7 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
 }
 
 /// Why a sender that was to try again, and had not by the trial's end, is not judged.
-fn not_tried(name: &str, seen: &Seen<'_>, untried: Untried) -> String {
+fn not_tried(name: &str, seen: &Passage<'_>, untried: Untried) -> String {
     let Untried { at, until, refusals } = untried;
     let tried = refusals.saturating_sub(1);
     let of = match rnr_retries(&seen.nic.rc) {
@@ -381,7 +381,7 @@ fn not_tried(name: &str, seen: &Seen<'_>, untried: Untried) -> String {
 }
 
 /// Why the sender of a flow need not have tried its receiver again by the trial's end, where it has not.
-pub(super) fn untried(trial: &Trial, name: &str, seen: &Seen<'_>) -> Option<String> {
+pub(super) fn untried(trial: &Trial, name: &str, seen: &Passage<'_>) -> Option<String> {
     let end = End::sender(trial, name).ok()?;
     let untried = resends(&end, seen).resent.untried?;
     Some(not_tried(name, seen, untried))
@@ -406,7 +406,7 @@ impl AskedAgain {
 pub(super) fn asked_again(
     trial: &Trial,
     name: &str,
-    seen: &Seen<'_>,
+    seen: &Passage<'_>,
     back: Dur,
 ) -> Option<AskedAgain> {
     let end = End::receiver(trial, name).ok()?;

@@ -1,6 +1,6 @@
 //! How the connections of one NIC recovered and ended, as the wire shows it.
 
-use super::Seen;
+use super::Passage;
 use super::rc::{End, OPEN, asked, packets, resends, sight};
 use crate::judge::nic::rc;
 use crate::spec::nic::rc::{Data, is_clear, replies};
@@ -29,7 +29,7 @@ const GIVES_UP: &str =
 ///
 /// # Errors
 /// What of it is left open.
-pub(super) fn recovered(trial: &Trial, port: u16, seen: &Seen<'_>) -> Result<Recovered, Doubt> {
+pub(super) fn recovered(trial: &Trial, port: u16, seen: &Passage<'_>) -> Result<Recovered, Doubt> {
     let mut all = Recovered::default();
     for spec in trial.script.flows.iter().filter(|spec| spec.nic == port) {
         let name = spec.name.as_str();

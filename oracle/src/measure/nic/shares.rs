@@ -17,7 +17,7 @@ use rig_capture::analyse::{Carried, carried};
 use rig_capture::{Dir, Span, Unit, What};
 use rig_frames::ip::Ecn;
 use rig_lab::Part;
-use rig_testcases::vocabulary::{Entry, Kind, Looks, WINDOW, required};
+use rig_testcases::vocabulary::{Entry, Looks, ValueKind, WINDOW, required};
 use rig_testcases::{Measure, RoceKind, Window};
 use rig_units::{Bytes, Ppm, Time};
 
@@ -34,7 +34,7 @@ pub(in super::super) static SHARES: Known = Known {
             WINDOW[2],
             required(
                 "within",
-                Kind::Share,
+                ValueKind::Share,
                 "how far a share may be off an equal one, such as 10%",
                 "how far a share may be off an equal one, as a part of that",
             ),

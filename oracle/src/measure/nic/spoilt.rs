@@ -3,7 +3,7 @@
 
 use super::super::judge_context::TrialReading;
 use super::super::judged::{Unread, looked};
-use super::{Seen, rc};
+use super::{Passage, rc};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::trials::trial::Trial;
@@ -21,37 +21,41 @@ pub(super) struct Spoilt {
 }
 
 /// What the NIC sends on a connection as its payload, if some of it is spoilt.
-pub(super) fn data(seen: &Seen<'_>, connection: u16) -> Option<Spoilt> {
+pub(super) fn data(seen: &Passage<'_>, connection: u16) -> Option<Spoilt> {
     let is = |kind| matches!(kind, RoceKind::Data { .. });
     among(seen, "packets of data", |of, kind| of == connection && is(kind))
 }
 
 /// What it says to what it receives on a connection, if some of it is spoilt: of a READ its requests.
-pub(super) fn answers(seen: &Seen<'_>, connection: u16) -> Option<Spoilt> {
+pub(super) fn answers(seen: &Passage<'_>, connection: u16) -> Option<Spoilt> {
     let is = |kind| rc::says(kind).is_some() || kind == RoceKind::ReadRequest;
     among(seen, "answers and requests", |of, kind| of == connection && is(kind))
 }
 
 /// Its CNPs, if some are spoilt.
-pub(super) fn cnps(seen: &Seen<'_>) -> Option<Spoilt> {
+pub(super) fn cnps(seen: &Passage<'_>) -> Option<Spoilt> {
     among(seen, "CNPs", |_, kind| matches!(kind, RoceKind::Cnp { .. }))
 }
 
 /// Nothing is read off what came of a connection whose frames another device may have spoilt.
-pub(super) fn by_whom(trial: &Trial, seen: &Seen<'_>, connection: u16) -> Result<(), Doubt> {
+pub(super) fn by_whom(trial: &Trial, seen: &Passage<'_>, connection: u16) -> Result<(), Doubt> {
     let spoilt = data(seen, connection).or_else(|| answers(seen, connection));
     let told = spoilt.filter(|spoilt| spoilt.relayed).map(|spoilt| spoilt.untold(trial));
     told.map_or(Ok(()), Err)
 }
 
 /// Nothing of when CNPs come is read off them where some are spoilt.
-pub(super) fn none_of_cnps(trial: &Trial, seen: &Seen<'_>) -> Result<(), Doubt> {
+pub(super) fn none_of_cnps(trial: &Trial, seen: &Passage<'_>) -> Result<(), Doubt> {
     let Some(spoilt) = cnps(seen) else { return Ok(()) };
     let why = format!("{}: nobody takes what they say", spoilt.told());
     Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
 }
 
-fn among(seen: &Seen<'_>, of: &'static str, is: impl Fn(u16, RoceKind) -> bool) -> Option<Spoilt> {
+fn among(
+    seen: &Passage<'_>,
+    of: &'static str,
+    is: impl Fn(u16, RoceKind) -> bool,
+) -> Option<Spoilt> {
     let own = seen.left.iter().filter(|one| is(one.roce.connection, one.roce.kind));
     let (mut all, mut records) = (0, Vec::new());
     for one in own {

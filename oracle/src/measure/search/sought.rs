@@ -6,7 +6,7 @@ use super::super::served;
 use crate::trials::threshold_search::{Event, Stage};
 use rig_lab::{Accounting, Declared, Fault, Part};
 use rig_testcases::vocabulary::{
-    ByMemory, ByPfc, Entry, Field, Given, Kind, Looks, StreamEnds, named, optional, required,
+    ByMemory, ByPfc, Entry, Field, Given, Looks, StreamEnds, ValueKind, named, optional, required,
 };
 use rig_testcases::{Case, Measure, Script, Tap};
 use std::collections::BTreeSet;
@@ -54,13 +54,13 @@ pub(in super::super) static XON: Known = Known {
         fields: &[
             required(
                 "stay",
-                Kind::OneSearched,
+                ValueKind::OneSearched,
                 "a stream with `count: searched`",
                 "the stream that stays held",
             ),
             required(
                 "leave",
-                Kind::OneSearched,
+                ValueKind::OneSearched,
                 "a stream with `count: searched`",
                 "the stream of the same group whose frames leave",
             ),
@@ -79,8 +79,12 @@ const GROWN: Entry =
 
 /// Streams that grow one after the other, or together.
 const GROWING: [Field; 2] = [
-    optional("streams", Kind::Searched, "one after the other, each held at what was found for it"),
-    optional("together", Kind::Searched, "all at once, by the same number of frames"),
+    optional(
+        "streams",
+        ValueKind::Searched,
+        "one after the other, each held at what was found for it",
+    ),
+    optional("together", ValueKind::Searched, "all at once, by the same number of frames"),
 ];
 
 /// What has to be seen of a stream whose number of frames is searched.

@@ -2,7 +2,7 @@
 
 use super::Plug;
 use crate::model::link::Link;
-use crate::model::packet::{Kind, Packet};
+use crate::model::packet::{Packet, PacketKind};
 use rig_units::Time;
 
 /// What the engine asks of a node, of each of its ports with the plug that the port is.
@@ -50,7 +50,13 @@ pub(crate) trait Device {
     }
 
     /// When one may arrive there at the earliest because of one that arrives at the host, if it may.
-    fn consequence(&self, _plug: &Plug, _up: &Link, _kind: Kind, _arrives: Time) -> Option<Time> {
+    fn consequence(
+        &self,
+        _plug: &Plug,
+        _up: &Link,
+        _kind: PacketKind,
+        _arrives: Time,
+    ) -> Option<Time> {
         None
     }
 }

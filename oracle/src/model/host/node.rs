@@ -9,7 +9,7 @@ use super::{Plug, RigPort};
 use crate::model::link::Link;
 use crate::model::middlebox::Middlebox;
 use crate::model::nic;
-use crate::model::packet::Kind;
+use crate::model::packet::PacketKind;
 use rig_units::Time;
 use router::Router;
 
@@ -144,7 +144,7 @@ impl Node {
         &self,
         plug: &Plug,
         up: &Link,
-        kind: Kind,
+        kind: PacketKind,
         arrives: Time,
     ) -> Option<Time> {
         match self {

@@ -1,6 +1,6 @@
 //! What a host sends by itself: streams and storms, and when their next frames are due.
 
-use crate::model::packet::{Kind, Packet, bit};
+use crate::model::packet::{Packet, PacketKind, bit};
 use rig_testcases::MacsecMode;
 use rig_units::{Dur, Pace, Quanta, Time};
 
@@ -10,7 +10,7 @@ pub struct Stream {
     /// Names the stream to whoever stops it.
     pub id: u16,
     /// What its frames are: data or CNPs.
-    pub kind: Kind,
+    pub kind: PacketKind,
     /// The stream, or the connection of a NIC, that its frames name; usually the same as `id`.
     pub names: u16,
     /// The number of its first frame.
@@ -99,7 +99,10 @@ impl Plan {
     pub(super) fn stream(host: u16, now: Time, stream: &Stream) -> Plan {
         let Stream { id, kind, names, class, dscp, size, pace, dst, count, .. } = *stream;
         let Stream { ect, ce, record, pcp, macsec_mode, .. } = *stream;
-        assert!(matches!(kind, Kind::Data | Kind::Cnp), "a stream is of data or of CNPs");
+        assert!(
+            matches!(kind, PacketKind::Data | PacketKind::Cnp),
+            "a stream is of data or of CNPs"
+        );
         let mut packet = Packet::data(names, at(host, stream.address), dst, class, dscp, size);
         packet.kind = kind;
         packet.seq = stream.first;
@@ -120,7 +123,7 @@ impl Plan {
     #[inline]
     fn advance(&mut self) {
         // The number of a CNP is always 0.
-        if self.packet.kind != Kind::Cnp {
+        if self.packet.kind != PacketKind::Cnp {
             self.packet.seq = self.packet.seq.wrapping_add(1);
         }
         self.due = self.pace.next(self.due);

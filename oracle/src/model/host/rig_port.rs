@@ -8,7 +8,7 @@ use super::plan::{Plan, Storm, Stream, first, go_on};
 use super::security::Peer;
 use super::{Device, Plug};
 use crate::model::link::Link;
-use crate::model::packet::{Kind, Packet, bit};
+use crate::model::packet::{Packet, PacketKind, bit};
 use crate::model::ring::Ring;
 use rig_units::Time;
 
@@ -94,8 +94,12 @@ impl RigPort {
     ) -> Option<Packet> {
         plug.clock = now;
         match packet.kind {
-            Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest | Kind::NotReady => None,
-            Kind::Data => {
+            PacketKind::Ack
+            | PacketKind::Nak
+            | PacketKind::Cnp
+            | PacketKind::ReadRequest
+            | PacketKind::NotReady => None,
+            PacketKind::Data => {
                 let answer = packet.ack(self.answer?);
                 if packet.is_secured() {
                     return None;
@@ -108,8 +112,8 @@ impl RigPort {
                 None
             }
             // Without MACsec what is behind a tag cannot be read.
-            Kind::Pfc if packet.is_secured() => None,
-            Kind::Pfc => {
+            PacketKind::Pfc if packet.is_secured() => None,
+            PacketKind::Pfc => {
                 let opened = plug.on_pfc(now, packet);
                 self.resume(0, plug, now, opened);
                 None
@@ -235,10 +239,10 @@ impl Device for RigPort {
     }
 
     #[inline]
-    fn consequence(&self, plug: &Plug, up: &Link, kind: Kind, arrives: Time) -> Option<Time> {
+    fn consequence(&self, plug: &Plug, up: &Link, kind: PacketKind, arrives: Time) -> Option<Time> {
         match (kind, self.answer) {
-            (Kind::Data, Some(size)) => Some(up.arrival_of(arrives.max(plug.busy), size)),
-            (Kind::Pfc, _) => Some(up.arrival_of(arrives, 0)),
+            (PacketKind::Data, Some(size)) => Some(up.arrival_of(arrives.max(plug.busy), size)),
+            (PacketKind::Pfc, _) => Some(up.arrival_of(arrives, 0)),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@
 
 use super::Plug;
 use super::rig_port::{Choice, RigPort};
-use crate::model::packet::{Kind, Packet, Tag};
+use crate::model::packet::{Packet, PacketKind, Tag};
 use rig_lab::Form;
 use rig_testcases::{MacsecMode, Tamper};
 use rig_units::Time;
@@ -57,7 +57,7 @@ impl Peer {
     /// The frame as it goes onto the cable.
     fn protect(&mut self, packet: &Packet, macsec_mode: MacsecMode) -> Packet {
         let Security { an, next_pn, encrypted, sci, pfc, .. } = self.security;
-        let usual = if packet.kind == Kind::Pfc && pfc == Form::Clear {
+        let usual = if packet.kind == PacketKind::Pfc && pfc == Form::Clear {
             MacsecMode::Clear
         } else {
             MacsecMode::Sound
@@ -86,7 +86,7 @@ impl Peer {
         let (packet, tag) = packet.opened();
         let Obeys { clear, encrypted } = self.security.obeys;
         let obeys = if tag.is_some() { encrypted } else { clear };
-        (packet.kind != Kind::Pfc || obeys).then_some(packet)
+        (packet.kind != PacketKind::Pfc || obeys).then_some(packet)
     }
 }
 

@@ -7,7 +7,7 @@
 //! Left out: early drops of what is not ECN-capable, and classes: everything that goes that way is in the one queue.
 
 use crate::model::chance;
-use crate::model::packet::{Kind, Packet};
+use crate::model::packet::{Packet, PacketKind};
 use crate::model::wred::Curve;
 use rig_testcases::Bottleneck as Config;
 use rig_units::{Bytes, PortSpeed, Ppm, Time};
@@ -73,7 +73,7 @@ impl Bottleneck {
         if self.depth + bytes > self.buffer {
             return Fate::Full;
         }
-        let marked = packet.kind == Kind::Data && packet.ect() && self.marks();
+        let marked = packet.kind == PacketKind::Data && packet.ect() && self.marks();
         let at = self.begins(now);
         self.free = at + self.speed.slot(Bytes(bytes));
         if at > now {

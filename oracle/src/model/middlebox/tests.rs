@@ -54,7 +54,7 @@ fn a_receiver_that_is_not_ready_takes_nothing_until_its_message_comes_again() {
     let left: Vec<u32> = core::iter::from_fn(|| middlebox.pop(1)).map(|one| one.seq).collect();
     assert_eq!(left, [0, 1, 2]);
     let answer = middlebox.pop(0).expect("an RNR NAK");
-    assert_eq!((answer.kind, answer.seq, answer.rnr_timer()), (Kind::NotReady, 1, timer));
+    assert_eq!((answer.kind, answer.seq, answer.rnr_timer()), (PacketKind::NotReady, 1, timer));
     assert!(middlebox.pop(0).is_none());
     let what: Vec<Injected> = middlebox.touched.iter().map(|one| one.what).collect();
     assert_eq!(what, [tamper, Injected::Drop, Injected::Drop]);

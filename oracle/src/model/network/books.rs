@@ -2,7 +2,7 @@
 
 use super::Network;
 use crate::model::link::Link;
-use crate::model::packet::Kind;
+use crate::model::packet::PacketKind;
 
 /// How much the engine did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,12 +22,13 @@ pub struct Work {
 impl<Q> Network<Q> {
     /// How much the engine did so far.
     pub fn work(&self) -> Work {
-        let put = |kind: Kind| self.links().map(|link| link.put()[kind as usize]).sum::<u64>();
+        let put =
+            |kind: PacketKind| self.links().map(|link| link.put()[kind as usize]).sum::<u64>();
         Work {
             hops: self.links().flat_map(Link::put).sum(),
-            data_hops: put(Kind::Data) + put(Kind::ReadRequest),
-            answer_hops: put(Kind::Ack) + put(Kind::Nak) + put(Kind::NotReady),
-            cnp_hops: put(Kind::Cnp),
+            data_hops: put(PacketKind::Data) + put(PacketKind::ReadRequest),
+            answer_hops: put(PacketKind::Ack) + put(PacketKind::Nak) + put(PacketKind::NotReady),
+            cnp_hops: put(PacketKind::Cnp),
             events: self.wires.events,
         }
     }

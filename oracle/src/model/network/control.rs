@@ -7,7 +7,7 @@ use super::{Network, Wake, port_id};
 use crate::model::buffer::Limit;
 use crate::model::counters::QueueView;
 use crate::model::host::{Host, Plug, RigPort, Security, Storm, Stream};
-use crate::model::packet::{Kind, Packet};
+use crate::model::packet::{Packet, PacketKind};
 use crate::model::queue::EventQueue;
 use crate::model::switch::{self, Received, Switch};
 use crate::model::tap::Tap;
@@ -241,7 +241,7 @@ impl<Q: EventQueue> Network<Q> {
         if device.secured || packet.is_secured() {
             return self.take_secured(at, &packet, tap);
         }
-        if packet.kind == Kind::Pfc {
+        if packet.kind == PacketKind::Pfc {
             self.take_pfc(at, &packet, Within::ZERO, tap);
             return Delivered::Done;
         }

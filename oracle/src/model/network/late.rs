@@ -7,7 +7,7 @@
 use super::{NO_HOST, Network};
 use crate::model::host::{Device, Host, Node, Plug};
 use crate::model::link::Link;
-use crate::model::packet::Kind;
+use crate::model::packet::PacketKind;
 use crate::model::queue::EventQueue;
 use crate::model::tap::{Dir, Tap};
 use rig_units::Time;
@@ -140,7 +140,13 @@ impl<Q: EventQueue> Network<Q> {
 
     /// A frame of a switch is on its way to a host and arrives at `arrives`.
     #[inline]
-    pub(super) fn toward_host(&mut self, host: u16, kind: Kind, arrives: Time, tap: &mut impl Tap) {
+    pub(super) fn toward_host(
+        &mut self,
+        host: u16,
+        kind: PacketKind,
+        arrives: Time,
+        tap: &mut impl Tap,
+    ) {
         let Host { plug, node } = &mut self.hosts[usize::from(host)];
         let link = plug.link;
         let (up, down) = both(&mut self.wires.cables[usize::from(link >> 1)], link);

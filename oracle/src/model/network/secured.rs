@@ -2,7 +2,7 @@
 //! apart from shortcuts: frames are opened as they arrive and protected as they start.
 
 use super::{Delivered, Network, port_id};
-use crate::model::packet::{Kind, Packet};
+use crate::model::packet::{Packet, PacketKind};
 use crate::model::queue::{EventQueue, Source};
 use crate::model::secy::Received;
 use crate::model::switch;
@@ -68,7 +68,7 @@ impl<Q: EventQueue> Network<Q> {
             let tagged = device.retagged(packet);
             let outgoing = device.protect(at.port.into(), &tagged);
             let resumed = match (packet.kind, &outgoing) {
-                (Kind::Pfc, _) => None,
+                (PacketKind::Pfc, _) => None,
                 (_, Some(_)) => device.left(now, place),
                 (_, None) => device.unsent(now, place),
             };

@@ -2,7 +2,7 @@
 
 use super::Config;
 use crate::model::host::usual;
-use crate::model::packet::{CNP_SIZE, Kind, Packet};
+use crate::model::packet::{CNP_SIZE, Packet, PacketKind};
 use rig_lab::{EcnField, Scope};
 use rig_units::{Dur, Time};
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ pub(super) fn cnp(config: &Config, from: u16, marked: &Packet) -> Packet {
     let stream = marked.stream.wrapping_add(u16::from(faults.cnp_wrong_qp));
     let to = if faults.cnp_wrong_address { usual(marked.src) } else { marked.src };
     let mut cnp = Packet::data(stream, from, to, np.dscp >> 3, np.dscp, CNP_SIZE);
-    cnp.kind = Kind::Cnp;
+    cnp.kind = PacketKind::Cnp;
     let cnp = match np.ecn {
         EcnField::NotEct => cnp,
         EcnField::Ect0 => cnp.with_ect(true),

@@ -6,7 +6,7 @@ use super::np::Answered;
 use super::requester::Requester;
 use super::responder::Responder;
 use super::table::NOBODY;
-use crate::model::packet::{Kind, Packet};
+use crate::model::packet::{Packet, PacketKind};
 use rig_units::Time;
 
 /// Bytes of payload of a packet of a READ that nobody announced.
@@ -114,7 +114,7 @@ impl Pair {
             return Some(Packet {
                 class: self.class,
                 dscp: self.dscp,
-                kind: Kind::ReadRequest,
+                kind: PacketKind::ReadRequest,
                 ..asks
             });
         }

@@ -3,7 +3,7 @@
 use super::{Choice, Config, Flow, Nic};
 use crate::model::host::{Device, Plug};
 use crate::model::link::Link;
-use crate::model::packet::{Kind, Packet};
+use crate::model::packet::{Packet, PacketKind};
 use rig_units::{Dur, Time};
 
 /// A NIC and the frame that it sends next.
@@ -76,13 +76,15 @@ impl Port {
 
     /// The least time from the arrival of a frame of `kind` to a frame that leaves because of it, if one may.
     #[inline]
-    fn reaction(&self, kind: Kind) -> Option<Dur> {
+    fn reaction(&self, kind: PacketKind) -> Option<Dur> {
         let [on_acks, on_cnps] = self.nic.answers_answers();
         match kind {
-            Kind::Ack => on_acks.then_some(Dur::ZERO),
-            Kind::Cnp => on_cnps.then_some(Dur::ZERO),
-            Kind::Data => Some(self.nic.reaction()),
-            Kind::Nak | Kind::Pfc | Kind::ReadRequest | Kind::NotReady => Some(Dur::ZERO),
+            PacketKind::Ack => on_acks.then_some(Dur::ZERO),
+            PacketKind::Cnp => on_cnps.then_some(Dur::ZERO),
+            PacketKind::Data => Some(self.nic.reaction()),
+            PacketKind::Nak | PacketKind::Pfc | PacketKind::ReadRequest | PacketKind::NotReady => {
+                Some(Dur::ZERO)
+            }
         }
     }
 }
@@ -97,7 +99,7 @@ impl Device for Port {
         packet: &Packet,
         _: bool,
     ) -> Option<Packet> {
-        if packet.kind == Kind::Pfc {
+        if packet.kind == PacketKind::Pfc {
             plug.on_pfc(now, packet);
             self.choose(plug);
             return None;
@@ -153,7 +155,8 @@ impl Device for Port {
         let next = next.map(|size| up.arrival_of(plug.starts, size));
         // What arrives may be answered or lift a pause; what comes behind it may do so too, and sooner.
         let caused = down.front().and_then(|packet| {
-            let heeds = self.reaction(Kind::Ack).or_else(|| self.reaction(Kind::Cnp)).is_some();
+            let heeds =
+                self.reaction(PacketKind::Ack).or_else(|| self.reaction(PacketKind::Cnp)).is_some();
             (heeds || down.carries_more_than_answers())
                 .then(|| up.arrival_of(packet.at.max(plug.busy), self.nic.least_size()))
         });
@@ -163,7 +166,7 @@ impl Device for Port {
     }
 
     #[inline]
-    fn consequence(&self, plug: &Plug, up: &Link, kind: Kind, arrives: Time) -> Option<Time> {
+    fn consequence(&self, plug: &Plug, up: &Link, kind: PacketKind, arrives: Time) -> Option<Time> {
         let after = self.reaction(kind)?;
         Some(up.arrival_of((arrives + after).max(plug.busy), self.nic.least_size()))
     }

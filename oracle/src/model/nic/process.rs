@@ -6,7 +6,7 @@ use super::requester::Unready;
 use super::responder::Taken;
 use super::table::NOBODY;
 use super::{Later, Nic};
-use crate::model::packet::{ACK_SIZE, Kind, Packet};
+use crate::model::packet::{ACK_SIZE, Packet, PacketKind};
 use rig_lab::{RcFaults, Scope};
 use rig_units::{Dur, Time, Within};
 
@@ -87,13 +87,13 @@ impl Nic {
     #[inline]
     fn process(&mut self, now: Time, packet: &Packet) -> bool {
         match packet.kind {
-            Kind::Data => self.data(now, packet),
-            Kind::Ack => return self.ack(now, packet),
-            Kind::Nak => self.nak(now, packet),
-            Kind::NotReady => self.not_ready(now, packet),
-            Kind::Cnp => self.cnp(now, packet),
-            Kind::ReadRequest => self.read_request(now, packet),
-            Kind::Pfc => {}
+            PacketKind::Data => self.data(now, packet),
+            PacketKind::Ack => return self.ack(now, packet),
+            PacketKind::Nak => self.nak(now, packet),
+            PacketKind::NotReady => self.not_ready(now, packet),
+            PacketKind::Cnp => self.cnp(now, packet),
+            PacketKind::ReadRequest => self.read_request(now, packet),
+            PacketKind::Pfc => {}
         }
         true
     }
@@ -164,7 +164,7 @@ impl Nic {
             return;
         }
         let mut nak = packet.ack(ACK_SIZE).with_ect(false).with_ce(false);
-        nak.kind = Kind::Nak;
+        nak.kind = PacketKind::Nak;
         nak.src = self.host;
         nak.seq = self.pairs[usize::from(slot)].responder.expected();
         if self.config.faults.rc.answers_in_class_0 {
@@ -424,8 +424,8 @@ impl Nic {
 /// Whether a packet is taken although its ICRC is wrong.
 const fn takes_spoilt(faults: &RcFaults, packet: &Packet) -> bool {
     let spoilt_of_kind = match packet.kind {
-        Kind::Ack => faults.spoilt_ack_taken,
-        Kind::Data => faults.spoilt_response_taken && packet.is_response(),
+        PacketKind::Ack => faults.spoilt_ack_taken,
+        PacketKind::Data => faults.spoilt_response_taken && packet.is_response(),
         _ => false,
     };
     faults.bad_icrc_accepted || spoilt_of_kind

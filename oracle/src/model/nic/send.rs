@@ -1,7 +1,7 @@
 //! What goes out: which frame is next, from when on, and what follows from its leaving.
 
 use super::{Later, Nic, ack_timer};
-use crate::model::packet::{Kind, Packet};
+use crate::model::packet::{Packet, PacketKind};
 use rig_units::Time;
 
 /// Where the next frame comes from.
@@ -59,7 +59,7 @@ impl Nic {
             self.spoil(choice, every);
         }
         let (clear, shared) = self.odd_headers();
-        if let Some(frame) = self.next_mut(choice).filter(|frame| frame.kind != Kind::Cnp) {
+        if let Some(frame) = self.next_mut(choice).filter(|frame| frame.kind != PacketKind::Cnp) {
             *frame = frame.with_mig_req(!clear).with_shared_port(shared);
         }
     }
@@ -109,7 +109,7 @@ impl Nic {
     #[inline]
     pub(crate) fn sent(&mut self, now: Time, choice: Choice) {
         let Choice::Pair(slot) = choice else {
-            let is_cnp = self.answers.front().is_some_and(|packet| packet.kind == Kind::Cnp);
+            let is_cnp = self.answers.front().is_some_and(|packet| packet.kind == PacketKind::Cnp);
             let counts = is_cnp && !self.config.faults.np.cnp_not_counted;
             self.counters.np_cnp_sent += u64::from(counts);
             return self.answers.drop_front();

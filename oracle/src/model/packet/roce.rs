@@ -1,7 +1,7 @@
 //! What frames of RDMA NICs (RoCEv2) have beside what every frame has: their place in a message, their ECN field, and what a
 //! device may get wrong in a CNP. Their sizes follow from the headers that they have.
 
-use super::{ECT, Kind, Packet};
+use super::{ECT, Packet, PacketKind};
 use rig_frames::roce::aeth::RnrTimer;
 use rig_units::Quanta;
 
@@ -90,7 +90,7 @@ impl Packet {
     }
     /// Whether the reserved bytes of this CNP are not all zero.
     pub fn reserved_set(&self) -> bool {
-        self.kind == Kind::Cnp && self.roce & RESERVED != 0
+        self.kind == PacketKind::Cnp && self.roce & RESERVED != 0
     }
     /// The same CNP with BECN or without.
     pub const fn with_becn(self, becn: bool) -> Packet {
@@ -98,7 +98,7 @@ impl Packet {
     }
     /// Whether this CNP has BECN.
     pub fn becn(&self) -> bool {
-        self.kind == Kind::Cnp && self.roce & NO_BECN == 0
+        self.kind == PacketKind::Cnp && self.roce & NO_BECN == 0
     }
 
     /// The same frame with a wrong ICRC.
@@ -116,7 +116,7 @@ impl Packet {
     }
     /// Whether MigReq is set.
     pub fn mig_req(&self) -> bool {
-        self.kind == Kind::Cnp || self.roce & NOT_MIGRATED == 0
+        self.kind == PacketKind::Cnp || self.roce & NOT_MIGRATED == 0
     }
     /// The same frame that is no CNP, from the UDP port that all connections of its NIC share, or from its own.
     pub const fn with_shared_port(self, shared: bool) -> Packet {
@@ -124,7 +124,7 @@ impl Packet {
     }
     /// Whether it comes from a UDP port that all connections of its NIC share.
     pub fn shares_port(&self) -> bool {
-        self.kind != Kind::Cnp && self.roce & SHARED_PORT != 0
+        self.kind != PacketKind::Cnp && self.roce & SHARED_PORT != 0
     }
     /// The same frame of data with immediate data or a key to revoke, or without.
     pub const fn with_tail(self, tail: bool) -> Packet {
@@ -132,7 +132,7 @@ impl Packet {
     }
     /// Whether immediate data, or a key to revoke, comes with this data.
     pub fn has_tail(&self) -> bool {
-        self.kind == Kind::Data && self.roce & TAIL != 0
+        self.kind == PacketKind::Data && self.roce & TAIL != 0
     }
 
     /// The same frame of data as an atomic operation: an addition of one, or, with `compare`, a swap for one more. What is compared has
@@ -146,8 +146,8 @@ impl Packet {
     /// What this atomic operation compares with, if it does; nothing of other frames.
     pub fn atomic(&self) -> Option<Option<u32>> {
         match (self.kind, self.enable) {
-            (Kind::Data, 1) => Some(None),
-            (Kind::Data, 2) => Some(Some(self.word())),
+            (PacketKind::Data, 1) => Some(None),
+            (PacketKind::Data, 2) => Some(Some(self.word())),
             _ => None,
         }
     }
@@ -160,7 +160,7 @@ impl Packet {
     }
     /// What an atomic operation found, of its acknowledgement.
     pub fn found(&self) -> Option<u32> {
-        (self.kind == Kind::Ack && self.enable == 1).then_some(self.word())
+        (self.kind == PacketKind::Ack && self.enable == 1).then_some(self.word())
     }
 
     const fn with_word(mut self, what: u8, word: u32) -> Packet {
@@ -177,7 +177,7 @@ impl Packet {
     /// A request for `length` bytes, from the packet sequence number `psn` on.
     pub const fn read_request(stream: u16, src: u16, dst: u16, psn: u32, length: u32) -> Packet {
         let mut packet = Packet::data(stream, src, dst, 0, 0, READ_REQUEST_SIZE);
-        packet.kind = Kind::ReadRequest;
+        packet.kind = PacketKind::ReadRequest;
         packet.seq = psn;
         let [a, b, c, d] = length.to_be_bytes();
         (packet.enable, packet.zero) = (a, b);

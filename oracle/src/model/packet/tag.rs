@@ -3,7 +3,7 @@
 //!
 //! Left out: the short length and the confidentiality offset.
 
-use super::{Kind, Packet};
+use super::{Packet, PacketKind};
 use rig_testcases::Tamper;
 use rig_units::Quanta;
 
@@ -64,8 +64,13 @@ impl Packet {
         self.tc = tag.packed();
         self.size += tag.overhead();
         match self.kind {
-            Kind::Pfc => self.seq = tag.pn,
-            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest | Kind::NotReady => {
+            PacketKind::Pfc => self.seq = tag.pn,
+            PacketKind::Data
+            | PacketKind::Ack
+            | PacketKind::Nak
+            | PacketKind::Cnp
+            | PacketKind::ReadRequest
+            | PacketKind::NotReady => {
                 let [enable, zero, high, low] = tag.pn.to_be_bytes();
                 (self.enable, self.zero) = (enable, zero);
                 self.quanta = Quanta(u16::from_be_bytes([high, low]));
@@ -82,8 +87,13 @@ impl Packet {
         self.tc = 0;
         self.size -= tag.overhead();
         match self.kind {
-            Kind::Pfc => self.seq = 0,
-            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest | Kind::NotReady => {
+            PacketKind::Pfc => self.seq = 0,
+            PacketKind::Data
+            | PacketKind::Ack
+            | PacketKind::Nak
+            | PacketKind::Cnp
+            | PacketKind::ReadRequest
+            | PacketKind::NotReady => {
                 (self.enable, self.zero, self.quanta) = (0, 0, Quanta(0));
             }
         }
@@ -99,8 +109,13 @@ impl Packet {
     /// The tag of the rig, where it carries one.
     pub fn tag(&self) -> Option<Tag> {
         let pn = match self.kind {
-            Kind::Pfc => self.seq,
-            Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest | Kind::NotReady => {
+            PacketKind::Pfc => self.seq,
+            PacketKind::Data
+            | PacketKind::Ack
+            | PacketKind::Nak
+            | PacketKind::Cnp
+            | PacketKind::ReadRequest
+            | PacketKind::NotReady => {
                 let [high, low] = self.quanta.0.to_be_bytes();
                 u32::from_be_bytes([self.enable, self.zero, high, low])
             }

@@ -1,7 +1,7 @@
 //! The 802.1Q tag of a frame, as the model carries it: whether there is one, and its priority. Its VLAN is that of the frame's
 //! stream: no device of the model looks at it, or writes another.
 
-use super::{FAULT, Kind, Packet};
+use super::{FAULT, Packet, PacketKind};
 
 /// The mark of a frame with an 802.1Q tag.
 const TAGGED: u8 = 1 << 7;
@@ -16,7 +16,7 @@ impl Packet {
     /// The same frame with a tag of this priority, 0 to 7, or without one. Its size stays: who puts a tag on counts it.
     #[must_use]
     pub fn with_pcp(mut self, pcp: Option<u8>) -> Packet {
-        assert!(self.kind != Kind::Pfc, "PFC has no tag");
+        assert!(self.kind != PacketKind::Pfc, "PFC has no tag");
         self.marks &= !(TAGGED | 7 << FAULT);
         self.marks |= pcp.map_or(0, |pcp| TAGGED | (pcp & 7) << FAULT);
         self

@@ -1,7 +1,7 @@
 //! The MACsec entities of a switch's ports, and what it does with frames of which any may be behind a tag.
 
 use super::{Config, Place, Switch};
-use crate::model::packet::{Kind, Packet, slot};
+use crate::model::packet::{Packet, PacketKind, slot};
 use crate::model::secy::{Received, SecY};
 use rig_units::{Time, Within};
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ impl Switch {
             Some(secy) => secy.receive(packet),
             // Without MACsec a SecTAG is an EtherType that nobody knows.
             None if packet.is_secured() => Received::Gone,
-            None if packet.kind == Kind::Pfc => Received::Pfc(*packet, Within::ZERO),
+            None if packet.kind == PacketKind::Pfc => Received::Pfc(*packet, Within::ZERO),
             None => Received::Data(*packet),
         }
     }

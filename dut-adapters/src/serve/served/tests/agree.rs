@@ -8,7 +8,7 @@ use crate::protocol::{Answer, Ask, Happened};
 use rig_capture::DutEvent;
 use rig_generator::clock::Clock as _;
 use rig_lab::Profile;
-use rig_oracle::model::{Dir, Kind, Packet, Storm, Stream};
+use rig_oracle::model::{Dir, Packet, PacketKind, Storm, Stream};
 use rig_testcases::{MacsecMode, StreamSpec, wire};
 use rig_units::{Dur, Pace, Quanta, Time};
 
@@ -23,11 +23,16 @@ fn streams() -> [(StreamSpec, Dur); 3] {
 
 fn bytes(at: Time, port: u16, dir: Dir, packet: &Packet) -> Seen {
     let bytes = match packet.kind {
-        Kind::Data | Kind::Ack | Kind::Nak | Kind::Cnp | Kind::ReadRequest | Kind::NotReady => {
+        PacketKind::Data
+        | PacketKind::Ack
+        | PacketKind::Nak
+        | PacketKind::Cnp
+        | PacketKind::ReadRequest
+        | PacketKind::NotReady => {
             let (spec, _) = &streams()[usize::from(packet.stream)];
             wire::data(spec, packet.stream, packet.seq, spec.size, packet.ce())
         }
-        Kind::Pfc => {
+        PacketKind::Pfc => {
             let source = if dir == Dir::Tx { wire::rig_mac(port) } else { wire::dut_mac(port) };
             let asks = |class: usize| (packet.enable & !packet.zero) >> class & 1 == 1;
             let quanta = |class| if asks(class) { packet.quanta } else { Quanta(0) };
@@ -55,7 +60,7 @@ fn in_virtual_time(profile: &Profile, seed: u64) -> Virtual {
         let size = u16::try_from(spec.size.0).expect("short");
         let pace = Pace::every(every);
         let (class, dscp, dst) = (spec.class, spec.dscp, spec.to);
-        let (kind, names) = (Kind::Data, id);
+        let (kind, names) = (PacketKind::Data, id);
         let (count, ect, record) = (None, true, true);
         let macsec_mode = MacsecMode::Usual;
         let stream = Stream {

@@ -7,7 +7,7 @@
 //! often, or sends what nobody asked for, is not to be seen here: `rc.sender` and `rc.receiver` judge each.
 
 use super::super::super::judge_context::JudgeContext;
-use super::super::Seen;
+use super::super::Passage;
 use super::super::limited::Limited;
 use super::{Carried, Doubt, NOT_MEASURED, Prediction, Span, Unit};
 use crate::spec::nic::rc::timeout;
@@ -39,7 +39,7 @@ impl Longest {
             return None;
         }
         let connection = trial.script.connection(index);
-        let (own, other) = (Seen::of(done, trial, spec.nic), Seen::of(done, trial, spec.to));
+        let (own, other) = (Passage::of(done, trial, spec.nic), Passage::of(done, trial, spec.to));
         let data = if spec.verb == Verb::Read { &other } else { &own };
         let port = &trial.observation.ports[usize::from(spec.nic)];
         let sizes = data.left.iter().map(|one| one.roce.size);
@@ -140,7 +140,7 @@ impl Longest {
 }
 
 /// How long misses of its cache of connections may hold what reached a NIC: the first packet of each, where there is room for all of them.
-fn misses(seen: &Seen<'_>) -> Dur {
+fn misses(seen: &Passage<'_>) -> Dur {
     let connections: BTreeSet<u16> = seen.reached.iter().map(|one| one.connection).collect();
     let places = usize::try_from(seen.nic.receive.cache).unwrap_or(usize::MAX);
     let misses = if connections.len() <= places { connections.len() } else { seen.reached.len() };
@@ -156,7 +156,7 @@ fn more_than_slots(done: &JudgeContext<'_>, trial: &Trial, flow: &str) -> Option
 }
 
 /// Whether its sender may have been told to slow down.
-fn slowed(seen: &Seen<'_>, connection: u16) -> bool {
+fn slowed(seen: &Passage<'_>, connection: u16) -> bool {
     let Rp { enable, scope, .. } = seen.nic.rp;
     let its_own = |of: u16| scope != Scope::Qp || of == connection;
     let told = |one: &Reached| matches!(one.kind, RoceKind::Cnp { .. }) && its_own(one.connection);
@@ -165,7 +165,7 @@ fn slowed(seen: &Seen<'_>, connection: u16) -> bool {
 
 /// How often the data of a connection begins anew at a number that had left before, and how often so with no NAK since the time before: a
 /// NAK that comes when a timer has acted already asks for nothing that was not done.
-fn goes_back(seen: &Seen<'_>, connection: u16) -> (u64, u64) {
+fn goes_back(seen: &Passage<'_>, connection: u16) -> (u64, u64) {
     let own = seen.left.iter().filter(|one| one.roce.connection == connection);
     let data = own.filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
     let sent: Vec<(usize, Psn)> = data.map(|one| (one.record, Psn::new(one.roce.psn))).collect();
@@ -184,13 +184,13 @@ fn goes_back(seen: &Seen<'_>, connection: u16) -> (u64, u64) {
 }
 
 /// The NAKs and RNR NAKs that told its sender to, by their records.
-fn asking(seen: &Seen<'_>, connection: u16) -> impl Iterator<Item = usize> {
+fn asking(seen: &Passage<'_>, connection: u16) -> impl Iterator<Item = usize> {
     let own = seen.reached.iter().filter(move |one| one.connection == connection);
     let told = own.filter(|one| matches!(one.kind, RoceKind::Nak | RoceKind::NotReady(_)));
     told.map(|one| one.record)
 }
 
 /// How many they are.
-fn told(seen: &Seen<'_>, connection: u16) -> u64 {
+fn told(seen: &Passage<'_>, connection: u16) -> u64 {
     u64::try_from(asking(seen, connection).count()).unwrap_or(u64::MAX)
 }

@@ -2,7 +2,7 @@
 //! until its sender has gone back. A case that wants more than that of a NIC wants what none of its kind does.
 
 use super::super::super::judge_context::JudgeContext;
-use super::super::{Seen, rc};
+use super::super::{Passage, rc};
 use super::Carried;
 use crate::trials::trial::Trial;
 use rig_testcases::{RoceKind, Verb};
@@ -38,8 +38,8 @@ impl Mended {
             return None;
         }
         let connection = trial.script.connection(index);
-        let sender = Seen::of(done, trial, spec.nic);
-        let receiver = Seen::of(done, trial, spec.to);
+        let sender = Passage::of(done, trial, spec.nic);
+        let receiver = Passage::of(done, trial, spec.to);
         let ports = &trial.observation.ports;
         let of_port = |port: u16| ports[usize::from(port)].way(SHORTEST);
         let way = of_port(spec.nic) + between.delay + of_port(spec.to);

@@ -5,7 +5,7 @@
 //! sender that leaves off, goes back without a reason, or is not held back at all gets through less, or more.
 
 use super::super::super::judge_context::JudgeContext;
-use super::super::Seen;
+use super::super::Passage;
 use super::super::limited::Limited;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -106,6 +106,6 @@ fn shortest(
     let begins = frames().rfind(|(_, (record, at, _))| *at < shown && is(*record, first))?.0;
     let ends = frames().find(|(_, (record, ..))| is(*record, last))?.0;
     let between = holds.get(begins..ends).unwrap_or_default();
-    let apart = Seen::of(done, trial, spec.nic).apart;
+    let apart = Passage::of(done, trial, spec.nic).apart;
     Some(apart.least(between.iter().map(|[least, _]| *least).sum()))
 }

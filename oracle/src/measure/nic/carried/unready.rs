@@ -1,7 +1,7 @@
 //! What a receiver that is not ready leaves open of when a flow is done: a case's `by` counts the times that its RNR NAKs ask for, and no NIC
 //! whose timers for them run out later than that.
 
-use super::super::{Seen, rc};
+use super::super::{Passage, rc};
 use crate::trials::trial::Trial;
 use rig_testcases::{FlowSpec, RoceKind, Verb};
 use rig_units::{Dur, Within};
@@ -20,7 +20,12 @@ pub(super) struct Unready {
 
 impl Unready {
     /// What the RNR NAKs that came to the sender of a flow leave open.
-    pub(super) fn of(trial: &Trial, spec: &FlowSpec, connection: u16, seen: &Seen<'_>) -> Unready {
+    pub(super) fn of(
+        trial: &Trial,
+        spec: &FlowSpec,
+        connection: u16,
+        seen: &Passage<'_>,
+    ) -> Unready {
         if spec.verb == Verb::Read || spec.nic == spec.to {
             return Unready::default();
         }

@@ -2,11 +2,11 @@
 
 use crate::model::dut::{Dut, Rig};
 use crate::model::host;
-use crate::model::packet::{Kind, Packet};
+use crate::model::packet::{Packet, PacketKind};
 use crate::model::pfcwd::Event;
 use crate::model::tap::Dir;
 use crate::model::{Storm, Stream};
-use rig_lab::Kind as Device;
+use rig_lab::Kind;
 use rig_lab::{
     Buffer, Charge, Declared, Mutation, Pfc, Pfcwd, Profile, Qos, Rule, RuleFamily, Scheduler,
     Scheduling, Setting, Switch, Wred,
@@ -88,7 +88,7 @@ impl Case {
         let mut profile = Profile::new(
             text("dut"),
             text(""),
-            Device::Switch,
+            Kind::Switch,
             text("none"),
             Some(rule),
             self.declared.clone(),
@@ -131,7 +131,7 @@ impl Bench {
     pub(super) fn run(&mut self, until_ms: u64) {
         let (received, told) = (&mut self.received, &mut self.told);
         let mut tap = |at: Time, host: u16, dir: Dir, packet: &Packet| match (dir, packet.kind) {
-            (Dir::Rx, Kind::Pfc) => told.push((at, host, packet.zero != 0)),
+            (Dir::Rx, PacketKind::Pfc) => told.push((at, host, packet.zero != 0)),
             (Dir::Rx, _) => received.push((at, host, packet.stream)),
             (Dir::Tx, _) => {}
         };
@@ -144,7 +144,7 @@ impl Bench {
             address: 0,
             first: 0,
             id: id(from, to, class),
-            kind: Kind::Data,
+            kind: PacketKind::Data,
             names: id(from, to, class),
             class,
             dscp: class,

@@ -1,7 +1,7 @@
 //! Deviations of the packet buffer: counted frames into a port that is held, and what counters and senders make of it.
 
 use super::bench::{Bench, Case, ms};
-use crate::model::{Kind, Stream};
+use crate::model::{PacketKind, Stream};
 use rig_lab::RuleFamily;
 use rig_testcases::MacsecMode;
 use rig_units::{Dur, Pace};
@@ -44,7 +44,7 @@ impl Bench {
             address: 0,
             first: 0,
             id: 1,
-            kind: Kind::Data,
+            kind: PacketKind::Data,
             names: 1,
             class,
             dscp: class,
@@ -244,7 +244,7 @@ fn lossy(from: u16) -> Stream {
         address: 0,
         first: 0,
         id: from,
-        kind: Kind::Data,
+        kind: PacketKind::Data,
         names: from,
         class: 1,
         dscp: 1,

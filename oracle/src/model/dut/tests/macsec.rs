@@ -3,7 +3,7 @@
 use super::bench::{Case, set};
 use crate::model::dut::Dut;
 use crate::model::host::{Obeys, PFC_SIZE, Security};
-use crate::model::packet::{Kind, Packet, Tag};
+use crate::model::packet::{Packet, PacketKind, Tag};
 use crate::model::tap::Dir;
 use crate::model::{Storm, Stream};
 use rig_lab::{Form, RuleFamily, Setting};
@@ -88,7 +88,7 @@ impl Rig {
     }
 
     /// What host `host` received of one kind.
-    pub(super) fn received(&self, host: u16, kind: Kind) -> Vec<Packet> {
+    pub(super) fn received(&self, host: u16, kind: PacketKind) -> Vec<Packet> {
         let of = |&&(_, to, dir, ref packet): &&(Time, u16, Dir, Packet)| {
             (to, dir, packet.kind) == (host, Dir::Rx, kind)
         };
@@ -106,7 +106,7 @@ pub(super) fn stream(from: u16, to: u16, macsec_mode: MacsecMode) -> Stream {
         address: 0,
         first: 0,
         id: from,
-        kind: Kind::Data,
+        kind: PacketKind::Data,
         names: from,
         class: 3,
         dscp: 3,

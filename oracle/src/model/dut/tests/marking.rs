@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, Case, ms};
 use crate::model::Packet;
-use crate::model::packet::Kind;
+use crate::model::packet::PacketKind;
 use crate::model::tap::Dir;
 use rig_lab::RuleFamily;
 use rig_units::{Dur, Time};
@@ -54,7 +54,7 @@ impl Bench {
     fn drain_at(&mut self, at: u16) -> Vec<(u32, bool, bool)> {
         let mut received = Vec::new();
         let mut tap = |_: Time, host: u16, dir: Dir, packet: &Packet| {
-            if (host, dir, packet.kind) == (at, Dir::Rx, Kind::Data) {
+            if (host, dir, packet.kind) == (at, Dir::Rx, PacketKind::Data) {
                 received.push((packet.seq, packet.ect(), packet.ce()));
             }
         };

@@ -4,9 +4,9 @@ use super::bench::set;
 use crate::model::dut::{Dut, Rig};
 use crate::model::host;
 use crate::model::nic::{Flow, Verb};
-use crate::model::packet::{Kind, Packet};
+use crate::model::packet::{Packet, PacketKind};
 use crate::model::tap::{Dir, NoTap};
-use rig_lab::Kind as Device;
+use rig_lab::Kind;
 use rig_lab::{Declared, Nic, Nics, PortGroup, Profile};
 use rig_units::{Bytes, Dur, PortSpeed, Time};
 
@@ -25,7 +25,7 @@ fn profile(mutations: &[&str]) -> Profile {
         rdma_router: None,
     }));
     let name = || "nic".to_owned();
-    let mut profile = Profile::new(name(), name(), Device::Nic, name(), None, declared);
+    let mut profile = Profile::new(name(), name(), Kind::Nic, name(), None, declared);
     for mutation in mutations {
         profile.mutate(&mutation.parse().unwrap()).unwrap();
     }
@@ -42,7 +42,7 @@ fn start(mutations: &[&str]) -> Dut {
 fn cnps(dut: &mut Dut, port: u16, marks: u32) -> usize {
     let mut received = 0;
     let mut tap = |_: Time, host: u16, dir: Dir, packet: &Packet| {
-        received += usize::from((host, dir, packet.kind) == (port, Dir::Rx, Kind::Cnp));
+        received += usize::from((host, dir, packet.kind) == (port, Dir::Rx, PacketKind::Cnp));
     };
     for seq in 0..marks {
         let data = Packet { seq, ..Packet::data(5, port, 9, 3, 26, 1_024) };

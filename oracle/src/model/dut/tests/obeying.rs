@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, bench, broken, id, ms};
 use crate::model::Storm;
-use crate::model::packet::{Kind, Packet};
+use crate::model::packet::{Packet, PacketKind};
 use crate::model::tap::Dir;
 use rig_testcases::MacsecMode;
 use rig_units::{Dur, Quanta, Time};
@@ -134,7 +134,7 @@ fn flow_reordered_lets_frames_that_waited_change_places() {
         bench.calm(1, 3);
         let mut seen: Vec<u32> = Vec::new();
         let mut tap = |_: Time, _: u16, dir: Dir, packet: &Packet| {
-            if dir == Dir::Rx && packet.kind == Kind::Data {
+            if dir == Dir::Rx && packet.kind == PacketKind::Data {
                 seen.push(packet.seq);
             }
         };

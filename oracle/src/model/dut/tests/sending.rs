@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, Case, bench, broken, id, ms};
 use crate::model::Stream;
-use crate::model::packet::{Kind, Packet};
+use crate::model::packet::{Packet, PacketKind};
 use crate::model::tap::Dir;
 use rig_capture::PfcFault;
 use rig_lab::RuleFamily;
@@ -16,7 +16,7 @@ fn told(mut bench: Bench) -> Vec<(Time, Option<PfcFault>)> {
     bench.storm(1, 3);
     let mut told = Vec::new();
     let mut tap = |at: Time, host: u16, dir: Dir, packet: &Packet| {
-        if (host, dir, packet.kind) == (0, Dir::Rx, Kind::Pfc) {
+        if (host, dir, packet.kind) == (0, Dir::Rx, PacketKind::Pfc) {
             told.push((at, packet.fault()));
         }
     };
@@ -116,7 +116,7 @@ fn egress_rate_low_takes_its_share_of_every_port() {
 fn arrived(mut bench: Bench, pcp: Option<u8>) -> Vec<(u16, Option<u8>)> {
     let stream = Stream {
         id: 9,
-        kind: Kind::Data,
+        kind: PacketKind::Data,
         names: 9,
         first: 0,
         class: 3,

@@ -1,7 +1,7 @@
 //! Watermarks that are polled, and their copies.
 
 use super::bench::{Bench, Case};
-use crate::model::{Kind, Stream};
+use crate::model::{PacketKind, Stream};
 use rig_lab::{RuleFamily, WatermarkCopy};
 use rig_testcases::{DeviceVerb, MacsecMode};
 use rig_units::{Dur, Pace};
@@ -29,7 +29,7 @@ fn filled_on(case: Case, seed: u64, held: u64) -> Bench {
         address: 0,
         first: 0,
         id: 1,
-        kind: Kind::Data,
+        kind: PacketKind::Data,
         names: 1,
         class: 3,
         dscp: 3,

@@ -7,7 +7,7 @@
 
 use crate::model::chance::{self, Draws};
 use crate::model::host::{Device, Plug};
-use crate::model::packet::{Kind, Packet};
+use crate::model::packet::{Packet, PacketKind};
 use rig_units::{Time, Within};
 use std::collections::VecDeque;
 
@@ -80,7 +80,7 @@ impl Device for Router {
         packet: &Packet,
         _: bool,
     ) -> Option<Packet> {
-        let is_forwarded = packet.kind != Kind::Pfc && packet.size <= self.mtu;
+        let is_forwarded = packet.kind != PacketKind::Pfc && packet.size <= self.mtu;
         let to = self.route.get(usize::from(packet.dst)).filter(|_| is_forwarded);
         if let Some(leaves) = to.and_then(|&to| self.leaves.get_mut(usize::from(to))) {
             self.not_before = (now + self.draws.next(self.delay)).max(self.not_before);

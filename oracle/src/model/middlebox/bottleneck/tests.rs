@@ -56,7 +56,7 @@ fn nothing_is_marked_below_kmin_and_everything_from_kmax_on() {
 #[test]
 fn only_data_that_is_ecn_capable_is_marked() {
     let mut queue = Bottleneck::new(Time::ZERO, &at_40g(0, 0, 0, 1 << 20), 1);
-    let ack = Packet { kind: Kind::Ack, ..data(78) };
+    let ack = Packet { kind: PacketKind::Ack, ..data(78) };
     let marks = [data(1000), data(1000).with_ect(false), ack]
         .map(|packet| matches!(queue.take(Time::ZERO, &packet), Fate::Leaves { marked: true, .. }));
     assert_eq!(marks, [true, false, false]);

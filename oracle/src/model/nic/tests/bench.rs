@@ -4,7 +4,7 @@ use crate::model::host::{self, Stream};
 use crate::model::link;
 use crate::model::network::Network;
 use crate::model::nic::{Config, Flow, Verb};
-use crate::model::packet::{Kind, Packet};
+use crate::model::packet::{Packet, PacketKind};
 use crate::model::tap::Dir;
 use crate::model::topology::{Cable, End, Topology};
 use rig_lab::{DeviceFaults, Switched};
@@ -104,7 +104,7 @@ impl Bench {
     }
 
     /// Lets the rig send frames of a connection.
-    pub(super) fn stream(&mut self, kind: Kind, names: u16, every: Dur, count: u32) {
+    pub(super) fn stream(&mut self, kind: PacketKind, names: u16, every: Dur, count: u32) {
         let stream = Stream {
             address: 0,
             first: 0,
@@ -118,7 +118,7 @@ impl Bench {
             dst: NIC,
             count: Some(count),
             ect: true,
-            ce: kind == Kind::Data,
+            ce: kind == PacketKind::Data,
             record: true,
             pcp: None,
             macsec_mode: MacsecMode::Usual,
@@ -127,7 +127,7 @@ impl Bench {
     }
 
     /// What host [`RIG`] received of one kind.
-    pub(super) fn received(&self, kind: Kind) -> Vec<Seen> {
+    pub(super) fn received(&self, kind: PacketKind) -> Vec<Seen> {
         let is = |seen: &&Seen| seen.dir == Dir::Rx && seen.packet.kind == kind;
         self.seen.iter().filter(is).copied().collect()
     }
@@ -140,7 +140,7 @@ pub(super) fn arrival(size: u16) -> Dur {
 
 /// A CNP of the rig for a connection.
 pub(super) fn cnp(stream: u16) -> Packet {
-    Packet { kind: Kind::Cnp, ..Packet::data(stream, RIG, NIC, 6, 48, 78) }
+    Packet { kind: PacketKind::Cnp, ..Packet::data(stream, RIG, NIC, 6, 48, 78) }
 }
 
 /// A frame of data of the rig, marked or not.

@@ -2,7 +2,7 @@
 
 use super::bench::*;
 use crate::model::nic::{Config, Flow, Verb};
-use crate::model::packet::{Kind, Packet};
+use crate::model::packet::{Packet, PacketKind};
 use rig_lab::{EcnField, Scope};
 use rig_units::{Dur, Time};
 
@@ -15,9 +15,9 @@ fn with(change: impl Fn(&mut Config)) -> Config {
 /// CNPs of a NIC that gets so many marked frames of connection 1, one each microsecond.
 fn answered(config: &Config, frames: u32) -> usize {
     let mut bench = bench(config);
-    bench.stream(Kind::Data, 1, Dur::us(1), frames);
+    bench.stream(PacketKind::Data, 1, Dur::us(1), frames);
     bench.run(Dur::us(u64::from(frames) + 20));
-    bench.received(Kind::Cnp).len()
+    bench.received(PacketKind::Cnp).len()
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn a_cnp_leaves_a_latency_after_the_last_bit_of_the_mark() {
     }));
     bench.send(data(7, 5, true));
     bench.run(Dur::us(10));
-    let [cnp] = bench.received(Kind::Cnp)[..] else { panic!("one mark, one CNP") };
+    let [cnp] = bench.received(PacketKind::Cnp)[..] else { panic!("one mark, one CNP") };
     assert_eq!(cnp.left(), Time::ZERO + arrival(1_024) + Dur::ns(700));
     let Packet { stream, seq, size, dscp, class, .. } = cnp.packet;
     assert_eq!((stream, seq, size, dscp, class), (7, 0, 78, 48, 6));
@@ -51,7 +51,7 @@ fn the_interval_is_kept_for_each_queue_pair_or_for_all_of_an_address() {
         (1..=3).for_each(|stream| bench.send(data(stream, 0, true)));
         bench.send(Packet { src: 5, ..data(4, 0, true) });
         bench.run(Dur::us(10));
-        bench.received(Kind::Cnp).len()
+        bench.received(PacketKind::Cnp).len()
     };
     assert_eq!(cnps(Scope::Qp), 4);
     // A host puts its own address into what it sends.
@@ -66,9 +66,9 @@ fn acknowledgements_and_holes_earn_cnps_where_they_are_said_to() {
         bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
         frames.iter().for_each(|frame| bench.send(*frame));
         bench.run(Dur::us(10));
-        bench.received(Kind::Cnp).len()
+        bench.received(PacketKind::Cnp).len()
     };
-    let ack = Packet { kind: Kind::Ack, ..data(1, 0, true) };
+    let ack = Packet { kind: PacketKind::Ack, ..data(1, 0, true) };
     assert_eq!(cnps(&config(), &[ack]), 0);
     assert_eq!(cnps(&with(|config| config.np.ack_earns = true), &[ack]), 1);
     let hole = [data(2, 0, false), data(2, 2, false), data(2, 3, false)];
@@ -87,7 +87,7 @@ fn a_cnp_goes_ahead_of_data() {
     bench.network.start_flow(NIC, &flow(1));
     bench.send(data(7, 0, true));
     bench.run(Dur::us(10));
-    let [cnp] = bench.received(Kind::Cnp)[..] else { panic!("one mark, one CNP") };
+    let [cnp] = bench.received(PacketKind::Cnp)[..] else { panic!("one mark, one CNP") };
     let ready = Time::ZERO + arrival(1_024) + Dur::us(1);
     let late = cnp.left().since(ready).unwrap();
     assert!(late < Dur(88_480), "{late}: at most the frame that was being sent");
@@ -98,7 +98,7 @@ fn what_a_read_brings_is_data() {
     let mut bench = pair(&config(), &config());
     bench.network.start_flow(NIC, &Flow { verb: Verb::Read, message: 4_096, ..flow(1) });
     bench.run(Dur::us(5));
-    let mut frames = bench.seen.iter().filter(|seen| seen.packet.kind == Kind::Data);
+    let mut frames = bench.seen.iter().filter(|seen| seen.packet.kind == PacketKind::Data);
     assert!(frames.clone().count() > 4);
     assert!(frames.clone().all(|seen| seen.packet.is_response() && seen.packet.ect()));
     // AETH in the first and the last of four.
@@ -114,7 +114,7 @@ fn a_miss_in_the_receive_cache_delays_the_answer() {
     bench.send(data(1, 0, true));
     bench.send(data(2, 0, true));
     bench.run(Dur::us(20));
-    let left: Vec<Time> = bench.received(Kind::Cnp).iter().map(Seen::left).collect();
+    let left: Vec<Time> = bench.received(PacketKind::Cnp).iter().map(Seen::left).collect();
     let first = Time::ZERO + arrival(1_024) + Dur::us(5) + Dur::us(1);
     assert_eq!(left, [first, first + Dur::us(5)]);
 }

@@ -3,12 +3,12 @@
 use super::bench::*;
 use super::deviations::both;
 use crate::model::nic::{Config, Flow, Verb};
-use crate::model::packet::{ATOMIC_ACK_SIZE, ATOMIC_SIZE, Kind, Packet};
+use crate::model::packet::{ATOMIC_ACK_SIZE, ATOMIC_SIZE, Packet, PacketKind};
 use rig_lab::AckTimeout;
 use rig_units::Dur;
 
 /// What a NIC sends of one kind that runs a flow and is sent three packets of another connection.
-fn sent(config: &Config, kind: Kind, flow: &Flow) -> Vec<Packet> {
+fn sent(config: &Config, kind: PacketKind, flow: &Flow) -> Vec<Packet> {
     let mut bench = bench(config);
     bench.network.start_flow(NIC, flow);
     (0..3).for_each(|seq| bench.send(data(2, seq, false)));
@@ -19,7 +19,7 @@ fn sent(config: &Config, kind: Kind, flow: &Flow) -> Vec<Packet> {
 #[test]
 fn mig_req_clear_and_source_port_shared_are_of_data_and_answers() {
     let flow = Flow { count: Some(3), ..flow(1) };
-    for kind in [Kind::Data, Kind::Ack] {
+    for kind in [PacketKind::Data, PacketKind::Ack] {
         let of = |is: fn(&Packet) -> bool| {
             move |config: Config| sent(&config, kind, &flow).iter().filter(|one| is(one)).count()
         };
@@ -34,7 +34,7 @@ fn immediate_dropped_leaves_out_four_bytes_of_the_last_packet() {
     for (verb, header) in [(Verb::SendWithTail, 0), (Verb::WriteWithTail, 16)] {
         let flow = Flow { verb, message: 2_000, count: Some(1), ..flow(1) };
         let of = |config: Config| {
-            let sent = sent(&config, Kind::Data, &flow);
+            let sent = sent(&config, PacketKind::Data, &flow);
             sent.iter().map(|packet| (packet.size, packet.has_tail())).collect::<Vec<_>>()
         };
         let first = (1_024 + 62 + header, false);
@@ -55,7 +55,7 @@ fn atomic_executed_twice_finds_what_the_first_left() {
             bench.send(packet);
         }
         bench.run(Dur::us(20));
-        let acks = bench.received(Kind::Ack);
+        let acks = bench.received(PacketKind::Ack);
         assert!(acks.iter().all(|ack| ack.packet.size == ATOMIC_ACK_SIZE));
         acks.iter().map(|ack| (ack.packet.seq, ack.packet.found())).collect::<Vec<_>>()
     };
@@ -75,7 +75,7 @@ fn an_atomic_operation_waits_for_the_answer_to_the_one_before() {
     bench.network.start_flow(NIC, &operations);
     bench.run(Dur::us(50));
     let sent: Vec<_> = bench.seen.iter().map(|seen| seen.packet.kind).collect();
-    assert_eq!(sent, [Kind::Data, Kind::Ack].repeat(5));
+    assert_eq!(sent, [PacketKind::Data, PacketKind::Ack].repeat(5));
     let found = bench.seen.iter().filter_map(|seen| seen.packet.found());
     assert_eq!(found.collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
     assert!(bench.network.nic(NIC).unwrap().is_done(1));
@@ -89,7 +89,7 @@ fn ghost_asks_for_what_it_has() {
         bench.send(data(5, 1_500, false));
         bench.send(data(5, 900, false));
         bench.run(Dur::us(20));
-        [Kind::Ack, Kind::Nak].map(|kind| bench.received(kind).len())
+        [PacketKind::Ack, PacketKind::Nak].map(|kind| bench.received(kind).len())
     };
     assert_eq!(both("ghost_asks", naks), [[3, 0], [2, 1]]);
 }
@@ -102,7 +102,7 @@ fn timeout_cut_runs_out_at_its_own_code() {
         let mut bench = bench(&config);
         bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
         bench.run(Dur::ms(5));
-        bench.received(Kind::Data).len()
+        bench.received(PacketKind::Data).len()
     };
     assert_eq!(both("timeout_cut", tries), [1, 5]);
 }

@@ -2,7 +2,7 @@
 
 use super::bench::*;
 use crate::model::nic::{Config, Flow};
-use crate::model::packet::{Kind, Packet, bit};
+use crate::model::packet::{Packet, PacketKind, bit};
 use rig_lab::Scope;
 use rig_units::{Dur, Quanta, Time};
 
@@ -14,7 +14,7 @@ fn an_unhindered_flow_fills_the_line() {
     let mut bench = bench(&config());
     bench.network.start_flow(NIC, &flow(1));
     bench.run(Dur::us(10));
-    let data = bench.received(Kind::Data);
+    let data = bench.received(PacketKind::Data);
     assert_eq!(data[0].left(), Time::ZERO);
     assert_eq!(data[1].left(), Time::ZERO + SLOT);
     assert_eq!(data[7].left(), Time::ZERO + SLOT * 7);
@@ -29,7 +29,7 @@ fn a_cut_widens_the_gap_after_the_next_frame() {
     bench.send(cnp(1));
     bench.run(Dur::us(10));
     let effect = Time::ZERO + arrival(78) + Dur::us(1);
-    let left: Vec<Time> = bench.received(Kind::Data).iter().map(Seen::left).collect();
+    let left: Vec<Time> = bench.received(PacketKind::Data).iter().map(Seen::left).collect();
     let after = left.iter().position(|&at| at >= effect).unwrap();
     assert_eq!(left[after] - left[after - 1], SLOT);
     // 1086 B at 50 Gb/s.
@@ -64,7 +64,7 @@ fn queue_pairs_take_turns() {
     (1..=3).for_each(|id| bench.network.start_flow(NIC, &flow(id)));
     bench.run(Dur::us(10));
     let order: Vec<u16> =
-        bench.received(Kind::Data).iter().map(|seen| seen.packet.stream).collect();
+        bench.received(PacketKind::Data).iter().map(|seen| seen.packet.stream).collect();
     assert_eq!(order[..7], [1, 2, 3, 1, 2, 3, 1]);
     // The same under one limiter.
     let mut config = config();
@@ -73,7 +73,7 @@ fn queue_pairs_take_turns() {
     (1..=3).for_each(|id| bench.network.start_flow(NIC, &flow(id)));
     bench.run(Dur::us(10));
     let order: Vec<u16> =
-        bench.received(Kind::Data).iter().map(|seen| seen.packet.stream).collect();
+        bench.received(PacketKind::Data).iter().map(|seen| seen.packet.stream).collect();
     assert_eq!(order[..7], [1, 2, 3, 1, 2, 3, 1]);
 }
 
@@ -87,7 +87,7 @@ fn a_paused_class_stands_still_and_the_others_do_not() {
     bench.run(Dur::us(10));
     let pause = Time::ZERO + arrival(64);
     let of = |stream: u16| {
-        let seen = bench.received(Kind::Data).into_iter();
+        let seen = bench.received(PacketKind::Data).into_iter();
         let left = seen.filter(move |seen| seen.packet.stream == stream).map(|seen| seen.left());
         left.filter(|&at| at >= pause).collect::<Vec<_>>()
     };

@@ -2,7 +2,7 @@
 
 use super::bench::*;
 use crate::model::nic::{Config, Flow, Verb};
-use crate::model::packet::{Kind, Packet};
+use crate::model::packet::{Packet, PacketKind};
 use rig_frames::roce::aeth::RnrTimer;
 use rig_lab::AckTimeout;
 use rig_units::{Dur, Time};
@@ -14,7 +14,7 @@ fn a_message_between_two_nics_is_acknowledged() {
         Flow { verb: Verb::Write, message: 3_000, count: Some(2), psn: 0xff_fffe, ..flow(1) };
     bench.network.start_flow(NIC, &flow);
     bench.run(Dur::us(20));
-    let data = bench.received(Kind::Data);
+    let data = bench.received(PacketKind::Data);
     let sizes: Vec<_> = data.iter().map(|seen| (seen.packet.seq, seen.packet.size)).collect();
     // A RETH in the first packet of each.
     let want =
@@ -32,7 +32,7 @@ fn one_in_so_many_packets_is_acknowledged_and_the_last_of_each_message() {
         bench.send(data(1, seq, false).with_place(seq == 0, seq == 5));
     }
     bench.run(Dur::us(10));
-    let acks = bench.received(Kind::Ack);
+    let acks = bench.received(PacketKind::Ack);
     assert_eq!(acks.iter().map(|seen| seen.packet.seq).collect::<Vec<_>>(), [3, 5, 9]);
     assert_eq!((acks[0].packet.size, acks[0].packet.stream), (66, 1));
     let arrived = Time::ZERO + serialise(1_024) + Dur::us(1) + Dur((1_024 + 20) * 80) * 3;
@@ -50,7 +50,7 @@ fn an_acknowledgement_that_waits_says_what_comes_meanwhile() {
     }
     bench.send(data(2, 0, false).with_place(true, true));
     bench.run(Dur::us(10));
-    let acks = bench.received(Kind::Ack);
+    let acks = bench.received(PacketKind::Ack);
     let told: Vec<_> = acks.iter().map(|seen| (seen.packet.stream, seen.packet.seq)).collect();
     assert_eq!(told, [(1, 3), (1, 5), (2, 0)]);
     let arrived = Time::ZERO + serialise(1_024) + Dur::us(1);
@@ -66,12 +66,12 @@ fn a_sender_goes_back_as_far_before_a_hole_as_it_draws() {
         config.seed = seed;
         let mut bench = bench(&config);
         bench.network.start_flow(NIC, &flow(1));
-        let nak = Packet { kind: Kind::Nak, ..Packet::data(1, RIG, NIC, 3, 26, 66) };
+        let nak = Packet { kind: PacketKind::Nak, ..Packet::data(1, RIG, NIC, 3, 26, 66) };
         bench.run(Dur::us(3));
         bench.send(Packet { seq: 10, ..nak });
         bench.run(Dur::us(10));
         let sent: Vec<u32> =
-            bench.received(Kind::Data).iter().map(|seen| seen.packet.seq).collect();
+            bench.received(PacketKind::Data).iter().map(|seen| seen.packet.seq).collect();
         let back = sent.windows(2).find(|two| two[1] <= two[0]).expect("a way back");
         from.insert(back[1]);
     }
@@ -87,8 +87,8 @@ fn one_nak_tells_of_a_hole_until_it_is_filled() {
     bench.run(Dur::us(10));
     let numbers =
         |kind| bench.received(kind).iter().map(|seen| seen.packet.seq).collect::<Vec<_>>();
-    assert_eq!(numbers(Kind::Nak), [11, 12]);
-    assert_eq!(numbers(Kind::Ack), [10, 11, 11]);
+    assert_eq!(numbers(PacketKind::Nak), [11, 12]);
+    assert_eq!(numbers(PacketKind::Ack), [10, 11, 11]);
     let counters = bench.network.nic(NIC).unwrap().counters();
     assert_eq!((counters.out_of_sequence, counters.duplicate_request), (3, 1));
 }
@@ -97,10 +97,10 @@ fn one_nak_tells_of_a_hole_until_it_is_filled() {
 fn a_sender_goes_back_to_what_a_nak_names() {
     let mut bench = bench(&config());
     bench.network.start_flow(NIC, &flow(1));
-    let nak = Packet { kind: Kind::Nak, ..Packet::data(1, RIG, NIC, 3, 26, 66) };
+    let nak = Packet { kind: PacketKind::Nak, ..Packet::data(1, RIG, NIC, 3, 26, 66) };
     bench.send(Packet { seq: 3, ..nak });
     bench.run(Dur::us(10));
-    let data = bench.received(Kind::Data);
+    let data = bench.received(PacketKind::Data);
     let again = data.windows(2).position(|two| two[1].packet.seq < two[0].packet.seq).unwrap();
     assert_eq!(data[again + 1].packet.seq, 3);
     assert_eq!(data[again + 1].left(), Time::ZERO + arrival(66) + Dur::us(2));
@@ -115,9 +115,9 @@ fn without_progress_it_sends_again_and_gives_up_in_the_end() {
     let mut bench = bench(&config);
     bench.network.start_flow(NIC, &Flow { count: Some(2), ..flow(1) });
     bench.run(Dur::us(50));
-    bench.send(Packet { kind: Kind::Ack, ..data(1, 0, false) });
+    bench.send(Packet { kind: PacketKind::Ack, ..data(1, 0, false) });
     bench.run(Dur::ms(2));
-    let data = bench.received(Kind::Data);
+    let data = bench.received(PacketKind::Data);
     assert_eq!(data.iter().map(|seen| seen.packet.seq).collect::<Vec<_>>(), [0, 1, 1, 1]);
     // The acknowledgement was progress.
     let ack = Time::ZERO + Dur::us(50) + arrival(1_024);
@@ -135,7 +135,7 @@ fn a_timer_that_nothing_is_declared_of_runs_out_anywhere_from_one_to_four_times_
     let mut bench = bench(&config);
     bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
     bench.run(Dur::ms(4));
-    let sent = bench.received(Kind::Data);
+    let sent = bench.received(PacketKind::Data);
     let waits: Vec<Dur> =
         sent.windows(2).filter_map(|two| two[1].left().since(two[0].left())).collect();
     let t = Dur::ns(8_192);
@@ -156,12 +156,12 @@ fn a_read_asks_anew_from_a_hole() {
     }
     bench.run(Dur::us(10));
     let asked: Vec<_> = bench
-        .received(Kind::ReadRequest)
+        .received(PacketKind::ReadRequest)
         .iter()
         .map(|seen| (seen.packet.seq, seen.packet.wanted()))
         .collect();
     assert_eq!(asked, [(7, 4_000), (8, 4_000 - 1_024)]);
-    assert_eq!(bench.received(Kind::ReadRequest)[0].packet.size, 78);
+    assert_eq!(bench.received(PacketKind::ReadRequest)[0].packet.size, 78);
     assert_eq!(bench.network.nic(NIC).unwrap().counters().implied_nak_seq_err, 1);
     for seq in 8..11 {
         bench.send(data(1, seq, false).with_response(true));
@@ -178,7 +178,7 @@ fn a_read_that_is_asked_for_again_is_answered_from_there() {
     bench.run(Dur::us(5));
     bench.send(request(6, 10_000 - 4_096));
     bench.run(Dur::us(10));
-    let data = bench.received(Kind::Data);
+    let data = bench.received(PacketKind::Data);
     let seen: Vec<_> = data.iter().map(|seen| (seen.packet.seq, seen.packet.size)).collect();
     assert_eq!(seen, [(5, 4_162), (6, 4_158), (7, 1_874), (6, 4_162), (7, 1_874)]);
 }
@@ -190,14 +190,14 @@ fn a_read_brings_its_messages_one_after_the_other() {
         .network
         .start_flow(NIC, &Flow { verb: Verb::Read, message: 3_000, count: Some(2), ..flow(1) });
     bench.run(Dur::us(30));
-    assert_eq!(bench.received(Kind::ReadRequest).len(), 2);
+    assert_eq!(bench.received(PacketKind::ReadRequest).len(), 2);
     assert_eq!(bench.network.nic(NIC).unwrap().acknowledged(1), Some(6));
     assert!(bench.network.nic(NIC).unwrap().is_done(1));
 }
 
 /// An RNR NAK that names a number and asks for 40 us.
 fn rnr(seq: u32) -> Packet {
-    let nak = Packet { kind: Kind::NotReady, seq, ..Packet::data(1, RIG, NIC, 3, 26, 66) };
+    let nak = Packet { kind: PacketKind::NotReady, seq, ..Packet::data(1, RIG, NIC, 3, 26, 66) };
     nak.with_rnr_timer(RnrTimer::new(4).unwrap())
 }
 
@@ -214,7 +214,7 @@ fn a_receiver_that_is_not_ready_is_tried_again_when_it_says_and_so_often() {
             bench.send(rnr(seq));
         }
         bench.run(Dur::us(400));
-        let data = bench.received(Kind::Data);
+        let data = bench.received(PacketKind::Data);
         let counted = bench.network.nic(NIC).unwrap().counters().rnr_nak_retry_err;
         (data.iter().map(|seen| (seen.left(), seen.packet.seq)).collect::<Vec<_>>(), counted)
     };

@@ -2,7 +2,7 @@
 
 use super::bench::*;
 use crate::model::nic::{Flow, Verb};
-use crate::model::packet::{Kind, Packet};
+use crate::model::packet::{Packet, PacketKind};
 use crate::model::tap::Dir;
 use proptest::prelude::*;
 use rig_lab::AckTimeout;
@@ -10,7 +10,7 @@ use rig_units::{Dur, Time};
 
 /// What passes the rig while a NIC sends from number `psn` on and is told of a hole, and while it receives with holes; numbers
 /// counted from `psn`.
-fn played(psn: u32, verb: Verb, lost: u32) -> Vec<(Time, Dir, Kind, u32, u16)> {
+fn played(psn: u32, verb: Verb, lost: u32) -> Vec<(Time, Dir, PacketKind, u32, u16)> {
     let mut config = config();
     config.rc.timeout = AckTimeout::Time(Dur::us(7));
     let mut bench = bench(&config);
@@ -19,8 +19,8 @@ fn played(psn: u32, verb: Verb, lost: u32) -> Vec<(Time, Dir, Kind, u32, u16)> {
     let answer =
         |kind, offset| Packet { kind, seq: number(offset), ..Packet::data(1, RIG, NIC, 3, 26, 66) };
     bench.run(Dur::us(2));
-    bench.send(answer(Kind::Ack, 2));
-    bench.send(answer(Kind::Nak, lost));
+    bench.send(answer(PacketKind::Ack, 2));
+    bench.send(answer(PacketKind::Nak, lost));
     for offset in (0..10).filter(|&offset| offset != lost) {
         bench.send(data(2, number(offset), false));
         bench.send(data(1, number(offset), false).with_response(true));

@@ -17,7 +17,7 @@ fn passed(macsec_mode: MacsecMode) -> impl Fn(Rig) -> (usize, u64) {
     move |mut rig| {
         rig.send(0, 1, 1, MacsecMode::Sound);
         rig.send(0, 1, 1, macsec_mode);
-        (rig.received(1, Kind::Data).len(), rig.counter(0, "MACSEC_SA_STAT_IN_PKTS_OK"))
+        (rig.received(1, PacketKind::Data).len(), rig.counter(0, "MACSEC_SA_STAT_IN_PKTS_OK"))
     }
 }
 
@@ -70,7 +70,7 @@ fn pfc_is_sent_in_clear() {
         |mut rig| {
             rig.pauses(1, MacsecMode::Usual);
             rig.send(0, 1, 300, MacsecMode::Usual);
-            let told = rig.received(0, Kind::Pfc);
+            let told = rig.received(0, PacketKind::Pfc);
             assert!(!told.is_empty());
             told.iter().filter(|pfc| pfc.is_secured()).count() == told.len()
         },
@@ -84,7 +84,7 @@ fn the_association_is_not_switched() {
         rig.send(0, 1, 1, MacsecMode::Usual);
         rig.configure("macsec.encoding_sa", 1);
         rig.send(0, 1, 1, MacsecMode::Usual);
-        let tags = rig.received(1, Kind::Data).into_iter().filter_map(|data| data.tag());
+        let tags = rig.received(1, PacketKind::Data).into_iter().filter_map(|data| data.tag());
         tags.map(|tag| (tag.an, tag.pn)).collect::<Vec<_>>()
     });
     assert_eq!(seen, (vec![(0, 1), (1, 1)], vec![(0, 1), (0, 2)]));
@@ -114,7 +114,7 @@ fn packet_numbers_wrap() {
         "macsec_pn_wraps",
         |mut rig| {
             rig.send(0, 1, 4, MacsecMode::Usual);
-            let tags = rig.received(1, Kind::Data).into_iter().filter_map(|data| data.tag());
+            let tags = rig.received(1, PacketKind::Data).into_iter().filter_map(|data| data.tag());
             tags.map(|tag| tag.pn).collect::<Vec<_>>()
         },
     );
@@ -134,7 +134,7 @@ fn a_rekey_forgets_the_association_before() {
         rig.configure("macsec.encoding_sa", 1);
         rig.send(0, 1, 5, MacsecMode::Usual);
         let refused = rig.counter(0, "MACSEC_SA_STAT_IN_PKTS_NOT_USING_SA");
-        (rig.received(1, Kind::Data).len(), refused)
+        (rig.received(1, PacketKind::Data).len(), refused)
     });
     assert_eq!(seen, ((5, 0), (0, 5)));
 }

@@ -8,7 +8,7 @@ const TAG: Tag = Tag { an: 0, pn: 1, encrypted: true, sci: true, tamper: None };
 fn data_is_protected_on_both_cables_and_clear_in_between() {
     let mut rig = Rig::of(case("bypass"));
     rig.send(0, 1, 3, MacsecMode::Usual);
-    let out = rig.received(1, Kind::Data);
+    let out = rig.received(1, PacketKind::Data);
     let tags: Vec<_> = out.iter().filter_map(Packet::tag).collect();
     assert_eq!(tags, [1, 2, 3].map(|pn| Tag { pn, ..TAG }));
     let sent: Vec<_> = rig.seen.iter().filter(|seen| seen.2 == Dir::Tx).collect();
@@ -52,12 +52,12 @@ fn each_harm_is_dropped_and_counted_at_the_port_that_it_arrives_at() {
         let mut rig = Rig::of(case("bypass"));
         rig.send(0, 1, 1, MacsecMode::Sound);
         rig.send(0, 1, 5, macsec_mode);
-        assert_eq!(rig.received(1, Kind::Data).len(), 1, "{macsec_mode:?}");
+        assert_eq!(rig.received(1, PacketKind::Data).len(), 1, "{macsec_mode:?}");
         assert_eq!((rig.counter(0, counter), rig.counter(1, counter)), (5, 0), "{macsec_mode:?}");
         assert_eq!(rig.counter(0, "MACSEC_SA_STAT_IN_PKTS_OK"), 1);
         // The frames behind are numbered on, and come through.
         rig.send(0, 1, 1, MacsecMode::Usual);
-        assert_eq!(rig.received(1, Kind::Data).len(), 2, "{macsec_mode:?}");
+        assert_eq!(rig.received(1, PacketKind::Data).len(), 2, "{macsec_mode:?}");
     }
 }
 
@@ -95,11 +95,11 @@ fn counters_of_macsec_are_there_while_it_is_enabled_and_each_is_found_by_its_nam
 fn without_macsec_a_tag_is_an_unknown_ethertype() {
     let mut rig = Rig::of(Case::of(RuleFamily::Broadcom));
     rig.send(0, 1, 5, MacsecMode::Usual);
-    assert_eq!(rig.received(1, Kind::Data), []);
+    assert_eq!(rig.received(1, PacketKind::Data), []);
     assert_eq!(rig.dut.network().switch(0).counters(0, 3).rx_packets, 0);
     assert!(!rig.pauses(0, MacsecMode::Sound));
     rig.send(0, 1, 5, MacsecMode::Clear);
-    assert_eq!(rig.received(1, Kind::Data).len(), 5);
+    assert_eq!(rig.received(1, PacketKind::Data).len(), 5);
     assert!(rig.pauses(0, MacsecMode::Clear));
 }
 
@@ -123,7 +123,7 @@ fn a_frame_of_the_outside_world_comes_in_and_goes_out_behind_a_tag() {
     let xoff = Packet::pfc(1 << 4, 0, Quanta::MAX, PFC_SIZE).secured(Tag { pn: 10, ..TAG });
     rig.dut.deliver(2, xoff, &mut crate::model::NoTap);
     rig.run(Dur::us(20));
-    let out = rig.received(1, Kind::Data);
+    let out = rig.received(1, PacketKind::Data);
     assert_eq!(out.iter().filter_map(Packet::tag).collect::<Vec<_>>(), [TAG]);
     assert_eq!(rig.counter(0, "MACSEC_FLOW_STAT_IN_PKTS_NO_TAG"), 1);
     assert!(rig.dut.network().queue_view(2, 4).paused);
@@ -143,7 +143,7 @@ fn answers_are_protected_as_data_is() {
     network.start_stream(0, &Stream { count: Some(3), ..stream(0, 1, MacsecMode::Usual) });
     let mut answers = Vec::new();
     let mut tap = |_: Time, host: u16, dir: Dir, packet: &Packet| {
-        if (host, dir, packet.kind) == (0, Dir::Rx, Kind::Ack) {
+        if (host, dir, packet.kind) == (0, Dir::Rx, PacketKind::Ack) {
             answers.push((packet.size, packet.seq, packet.tag().map(|tag| tag.pn)));
         }
     };

@@ -15,7 +15,7 @@ fn rekeyed(mut rig: Rig, device: bool, peer: bool) -> (Rig, usize) {
         rig.dut.rig().rekey(0, 1);
     }
     rig.run(Dur::us(100));
-    let arrived = rig.received(1, Kind::Data).len();
+    let arrived = rig.received(1, PacketKind::Data).len();
     (rig, arrived)
 }
 
@@ -23,7 +23,7 @@ fn rekeyed(mut rig: Rig, device: bool, peer: bool) -> (Rig, usize) {
 fn a_rekey_of_both_ends_loses_nothing_and_begins_the_numbers_anew() {
     let (rig, arrived) = rekeyed(Rig::of(case("bypass")), true, true);
     assert_eq!(arrived, 100);
-    let tags: Vec<_> = rig.received(1, Kind::Data).iter().filter_map(Packet::tag).collect();
+    let tags: Vec<_> = rig.received(1, PacketKind::Data).iter().filter_map(Packet::tag).collect();
     let of = |an| tags.iter().filter(move |tag| tag.an == an).map(|tag| tag.pn);
     assert!(of(0).eq(1..=of(0).max().unwrap()) && of(1).eq(1..=of(1).max().unwrap()));
     assert_eq!(of(0).count() + of(1).count(), 100);
@@ -43,7 +43,7 @@ fn a_peer_that_rekeys_alone_is_not_understood_and_one_that_does_not_is() {
 fn numbers_that_end_drop_what_is_to_leave_until_a_rekey_and_pauses_nobody() {
     let mut rig = Rig::of(case("bypass").with("macsec.next_pn", 4_294_967_290_u64));
     rig.send(0, 1, 20, MacsecMode::Usual);
-    assert_eq!(rig.received(1, Kind::Data).len(), 6);
+    assert_eq!(rig.received(1, PacketKind::Data).len(), 6);
     assert_eq!(rig.counter(1, "MACSEC_SA_STAT_OUT_PKTS_ENCRYPTED"), 6);
     let network = rig.dut.network();
     assert_eq!(network.switch(0).counters(1, 3).queue_drops, 14);
@@ -52,7 +52,7 @@ fn numbers_that_end_drop_what_is_to_leave_until_a_rekey_and_pauses_nobody() {
     rig.configure("macsec.next_pn", serde_json::Value::Null);
     rig.dut.rig().rekey(0, 1);
     rig.send(0, 1, 3, MacsecMode::Usual);
-    assert_eq!(rig.received(1, Kind::Data).len(), 9);
+    assert_eq!(rig.received(1, PacketKind::Data).len(), 9);
 }
 
 #[test]
@@ -61,7 +61,8 @@ fn senders_that_a_full_queue_paused_go_on_when_the_numbers_end() {
     let mut rig = Rig::of(case.with("macsec.next_pn", 4_294_967_295_u64));
     rig.pauses(1, MacsecMode::Clear);
     rig.send(0, 1, 250, MacsecMode::Usual);
-    let xon = |rig: &Rig| rig.received(0, Kind::Pfc).iter().filter(|pfc| pfc.zero != 0).count();
+    let xon =
+        |rig: &Rig| rig.received(0, PacketKind::Pfc).iter().filter(|pfc| pfc.zero != 0).count();
     assert_eq!(xon(&rig), 0);
     rig.run(Dur::us(200));
     assert_eq!(xon(&rig), 1);
@@ -76,7 +77,7 @@ fn numbers_of_64_bits_do_not_end() {
     rig.dut.rig().secure(0, Some(peer));
     rig.send(0, 1, 20, MacsecMode::Usual);
     let numbers: Vec<u32> =
-        rig.received(1, Kind::Data).iter().filter_map(|data| Some(data.tag()?.pn)).collect();
+        rig.received(1, PacketKind::Data).iter().filter_map(|data| Some(data.tag()?.pn)).collect();
     let want: Vec<u32> = (0..20).map(|n| 4_294_967_290_u32.wrapping_add(n)).collect();
     assert_eq!(numbers, want);
     assert_eq!(rig.counter(0, "MACSEC_SA_STAT_IN_PKTS_OK"), 20);
@@ -93,7 +94,7 @@ fn a_mode_and_a_window_hold_from_when_they_are_set() {
     rig.configure("macsec.replay_window", 1);
     rig.send(2, 1, 3, MacsecMode::Usual);
     rig.send(2, 1, 3, MacsecMode::Late(1));
-    assert_eq!(rig.received(1, Kind::Data).len(), 1 + 3 + 3);
+    assert_eq!(rig.received(1, PacketKind::Data).len(), 1 + 3 + 3);
     rig.configure("macsec.enable_replay_protect", false);
     rig.configure("macsec.replay_window", 0);
     rig.send(2, 1, 2, MacsecMode::Usual);
@@ -115,12 +116,12 @@ fn macsec_goes_on_and_off_under_way_and_frames_stay_in_order() {
     rig.run(Dur::us(20));
     rig.dut.rig().stop_stream(0, 0);
     rig.run(Dur::us(20));
-    let numbers: Vec<u32> = rig.received(1, Kind::Data).iter().map(|data| data.seq).collect();
+    let numbers: Vec<u32> = rig.received(1, PacketKind::Data).iter().map(|data| data.seq).collect();
     assert!(numbers.is_sorted());
     // Lost is what was on the cable in the form of before: 1.5 us each time.
     assert!(numbers.len() > 1_000, "{}", numbers.len());
     assert_eq!(rig.dut.network().queue_view(1, 3).occupancy, 0);
-    let clear = rig.received(1, Kind::Data).iter().filter(|data| !data.is_secured()).count();
+    let clear = rig.received(1, PacketKind::Data).iter().filter(|data| !data.is_secured()).count();
     assert!((400..500).contains(&clear), "{clear}");
 }
 

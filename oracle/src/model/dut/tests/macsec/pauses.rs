@@ -51,13 +51,13 @@ fn told(case: Case) -> Rig {
 fn the_device_sends_pfc_in_the_form_of_its_mode_and_a_peer_obeys_what_it_reads() {
     for (mode, is_protected) in [("encrypt", true), ("strict_encrypt", true)] {
         let rig = told(case(mode));
-        let told = rig.received(0, Kind::Pfc);
+        let told = rig.received(0, PacketKind::Pfc);
         assert!(!told.is_empty() && told.iter().all(|pfc| pfc.is_secured() == is_protected));
         let paused = rig.dut.network().host(0).pauses(3, rig.dut.now()).frames;
         assert_eq!(paused, told.len() as u64);
     }
     let rig = told(case("encrypt").with("macsec.pfc_sent", "clear"));
-    assert!(rig.received(0, Kind::Pfc).iter().all(|pfc| !pfc.is_secured()));
+    assert!(rig.received(0, PacketKind::Pfc).iter().all(|pfc| !pfc.is_secured()));
 }
 
 #[test]
@@ -78,8 +78,10 @@ fn a_peer_that_refuses_a_form_is_not_paused_by_it() {
 /// When host 0 hears its first XOFF.
 fn first_xoff(case: Case) -> Time {
     let rig = told(case);
-    let mut heard =
-        rig.seen.iter().filter(|seen| (seen.1, seen.2, seen.3.kind) == (0, Dir::Rx, Kind::Pfc));
+    let mut heard = rig
+        .seen
+        .iter()
+        .filter(|seen| (seen.1, seen.2, seen.3.kind) == (0, Dir::Rx, PacketKind::Pfc));
     heard.next().map(|seen| seen.0).expect("it is told")
 }
 
@@ -102,8 +104,10 @@ fn last_frame(case: Case, macsec_mode: MacsecMode) -> Time {
     rig.dut.rig().start_stream(1, &flood);
     rig.run(Dur::us(30));
     rig.pauses(0, macsec_mode);
-    let received =
-        rig.seen.iter().filter(|seen| (seen.1, seen.2, seen.3.kind) == (0, Dir::Rx, Kind::Data));
+    let received = rig
+        .seen
+        .iter()
+        .filter(|seen| (seen.1, seen.2, seen.3.kind) == (0, Dir::Rx, PacketKind::Data));
     received.map(|seen| seen.0).max().expect("some")
 }
 
