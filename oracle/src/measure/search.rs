@@ -15,7 +15,7 @@ use crate::trials::trial::Trial;
 use crate::verdict::{Curve, CurvePoint};
 use crate::{Prediction, Resolution};
 use rig_capture::{Span, Unit};
-use rig_testcases::StreamSpec;
+use rig_testcases::{Script, StormSpec, StreamSpec};
 use std::collections::BTreeMap;
 
 mod predict;
@@ -66,11 +66,31 @@ fn judge(done: &JudgeContext<'_>, index: usize, search: &Searched<'_>, judged: &
                 .iter()
                 .filter_map(|(trial, mark)| Tried::of(done.context, trial, mark, stage))
                 .collect();
+            if let Some(other) = unknown(&first.script, search) {
+                let on = stage.streams.join(" and ");
+                let why = format!(
+                    "{} of {on}: {other} waits in the buffer, too, and how much of it is there by then is in no closed form",
+                    search.name
+                );
+                judged.not_measured(At::Whole, &why);
+                return;
+            }
             let want = predicted(done.context.switch(), search, stage, &first.script);
             one(done, search, (stage, first), (&tried, want), judged);
         }
     }
     size::judge(done, index, search, judged);
+}
+
+/// A stream beside those that are searched whose queue is held, so that it takes of what they share.
+fn unknown<'a>(script: &'a Script, search: &Searched<'_>) -> Option<&'a str> {
+    let held = |spec: &StreamSpec| {
+        let names =
+            |storm: &StormSpec| storm.from == spec.to && storm.classes >> spec.class & 1 == 1;
+        script.storms.iter().any(names)
+    };
+    let other = |spec: &&StreamSpec| !search.streams.contains(&spec.name.as_str());
+    script.streams.iter().filter(other).find(|spec| held(spec)).map(|spec| spec.name.as_str())
 }
 
 /// The trials of one stage of the search of measure `index` that count.
