@@ -102,7 +102,8 @@ impl<'a> Passage<'a> {
         let rp = &nic.rp;
         let burst = rp.burst + Bytes(longest.into());
         let bursts = rp.limiting == Limiting::Burst;
-        let turn = if bursts { speed.slot(burst) * connections.saturating_sub(1) } else { Dur::ZERO };
+        let turn =
+            if bursts { speed.slot(burst) * connections.saturating_sub(1) } else { Dur::ZERO };
         let turn = apart.most(turn);
         let frame = Dur(apart.part(speed.slot(Bytes(longest.into())).0));
         let bound = observation.bound() + frame + drift;
@@ -115,7 +116,20 @@ impl<'a> Passage<'a> {
         });
         let back = back + trace.cable;
         let until = (Time::ZERO + script.length).saturating_sub(back);
-        Passage { part, nic, reached, passes, left, behind, apart, bound, until, busy, turn, relayed }
+        Passage {
+            part,
+            nic,
+            reached,
+            passes,
+            left,
+            behind,
+            apart,
+            bound,
+            until,
+            busy,
+            turn,
+            relayed,
+        }
     }
 
     /// What reached it, each with the instant from which the rule has it there. For what is predicted alone: what is measured begins with
