@@ -355,3 +355,78 @@ fn a_vlan_is_read_at_what_it_lies_over_and_a_bond_at_none_of_its_interfaces() {
     let set: Vec<&str> = settings(&said, &nic).iter().map(|set| set.name).collect();
     assert_eq!(set, ["traffic_class"], "what is of the device itself");
 }
+
+#[test]
+fn what_is_counted_on_demand_is_told_as_it_is_switched_and_of_queue_pairs_by_the_rigs_terms() {
+    let nic = only(MLX5);
+    let optional: Vec<_> =
+        nic.statistic.optional.iter().map(|one| (one.name.as_str(), one.value)).collect();
+    // One that is off is no zero.
+    assert_eq!(
+        optional,
+        [
+            ("cc_rx_ce_pkts", Some(88_020)),
+            ("cc_rx_cnp_pkts", None),
+            ("cc_tx_cnp_pkts", Some(2_210))
+        ]
+    );
+    let [of] = nic.statistic.queue_pairs.as_slice() else { panic!("{:?}", nic.statistic) };
+    assert_eq!((of.counter, of.qpns.as_slice()), (4, [178, 179].as_slice()));
+    assert_eq!(of.process.as_deref(), Some("ib_write_bw, process 812"));
+    let counts: Vec<_> = of.values.iter().map(|one| (one.term.as_str(), one.value)).collect();
+    let want = [
+        ("duplicate_request", 0),
+        ("out_of_sequence", 3),
+        ("packet_seq_err", 17),
+        ("rx_write_requests", 0),
+    ];
+    assert_eq!(counts, want);
+    assert_eq!(nic.statistic.missing, []);
+    // What another driver calls it; and what another device's queue pairs have counted is none of its.
+    let bnxt = lines(&[(
+        "F /rdma/qp",
+        "[{\"ifname\":\"bnxt_re0\",\"port\":1,\"cntn\":1,\"comm\":\"[ib_core]\",\"oos_drop_count\":2,\"lqpn\":[]},\
+         {\"ifname\":\"bnxt_re0\",\"port\":2,\"cntn\":2,\"oos_drop_count\":9,\"lqpn\":[7]}]",
+    )]);
+    let nic = nics(&with(BNXT, &bnxt), None).expect("numbers").remove(0);
+    let [of] = nic.statistic.queue_pairs.as_slice() else { panic!("{:?}", nic.statistic) };
+    let [one] = of.values.as_slice() else { panic!("{of:?}") };
+    assert_eq!(
+        (one.term.as_str(), one.value, one.called.as_str(), of.process.as_deref()),
+        ("out_of_sequence", 2, "oos_drop_count", Some("[ib_core]"))
+    );
+    // Who did not ask has nothing, and why; who asked a host without any has nothing.
+    let whys = |nic: &Nic| -> Vec<String> {
+        let missing = nic.statistic.missing.iter();
+        missing.map(|missing| format!("{}: {}", missing.term, missing.why)).collect()
+    };
+    assert_eq!(whys(&nic), ["optional counters: `rdma statistic` was not asked"]);
+    let refused = with(
+        RXE,
+        &lines(&[
+            ("F /rdma/supported", "[{\"ifname\":\"rxe0\",\"port\":1}, 3]"),
+            ("F /rdma/statistic", ""),
+            ("E /rdma/qp", "Failed to open NETLINK_RDMA socket"),
+        ]),
+    );
+    let nic = nics(&refused, None).expect("numbers").remove(0);
+    assert_eq!(nic.statistic.optional, []);
+    assert_eq!(
+        whys(&nic),
+        ["counters of queue pairs: `rdma statistic`: Failed to open NETLINK_RDMA socket"]
+    );
+    let odd = |from: &str, to: &str| {
+        let said = Said::told("host.txt", &MLX5.replacen(from, to, 1)).expect("lines of a host");
+        nics(&said, None).map(|nics| whys(&nics[0]))
+    };
+    assert_eq!(
+        odd("\"cc_tx_cnp_pkts\":2210", "\"cc_tx_cnp_pkts\":\"many\""),
+        Err(vec![format!(
+            "host.txt: /rdma/statistic: cc_tx_cnp_pkts: `\"many\"` is no count\n   = want: a whole number, 0 to {}",
+            u64::MAX
+        )])
+    );
+    assert!(odd("\"cntn\":4", "\"cntn\":-4").is_err());
+    let text = odd("[{\"ifindex\":1", "link mlx5_0/1 cntn 4 {\"ifindex\":1").expect("told");
+    assert!(text[0].ends_with("is not what `rdma -j` prints"), "{text:?}");
+}

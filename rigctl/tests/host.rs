@@ -35,11 +35,13 @@ done | $last
 "#;
 /// rigctl where the host's folder is `/sys`: it may not make a namespace itself any more.
 const INSIDE: &str = r#"mount --bind "$1/host/sys" /sys && shift && exec "$@""#;
-/// It keeps PFC in a file, and class 7 it cannot do: then it takes 6. Where there is a file `denied` nobody may set it.
+/// It keeps PFC in a file, and class 7 it cannot do: then it takes 6. Where there is a file `denied` nobody may set it; where
+/// there is a file `lingers` something of it goes on, whose process is written there.
 const DCB: &str = r#"#!/bin/sh
 case "$*" in
 "-j -s pfc show dev ens1f0np0") exec cat dcb/ens1f0np0/pfc ;;
 "pfc set dev ens1f0np0 prio-pfc all:off"*)
+  [ ! -e lingers ] || { sleep 300 & echo $! >lingers; }
   [ ! -e denied ] || { echo "RTNETLINK answers: Operation not permitted" >&2; exit 2; }
   on=
   for class in 0 1 2 3 4 5 6 7; do
@@ -53,6 +55,15 @@ esac
 "#;
 const ETHTOOL: &str = r#"#!/bin/sh
 case "$1" in -i) exec cat "ethtool/$2/driver" ;; -S) exec cat "ethtool/$2/statistics" ;; *) exit 1 ;; esac
+"#;
+
+const RDMA: &str = r#"#!/bin/sh
+case "$*" in
+"-j statistic mode supported") exec cat rdma/supported ;;
+"-j statistic show") exec cat rdma/statistic ;;
+"-j statistic qp show") exec cat rdma/qp ;;
+*) exit 1 ;;
+esac
 "#;
 
 /// Whether namespaces can be made.
@@ -94,6 +105,7 @@ fn host(desk: &Path) {
     }
     program(&folder.join("bin/dcb"), DCB);
     program(&folder.join("bin/ethtool"), ETHTOOL);
+    program(&folder.join("bin/rdma"), RDMA);
     program(&desk.join("bin/ssh"), &SSH.replace("DESK", &desk.display().to_string()));
 }
 
@@ -121,10 +133,15 @@ fn rigctl(desk: &Path, line: &str) -> (i32, String, String) {
     told(&command(desk, "state", line).output().expect("it starts"))
 }
 
+#[expect(clippy::disallowed_methods, reason = "what is waited for is another process")]
+fn pause(length: Duration) {
+    thread::sleep(length);
+}
+
 /// Waits for a file.
 fn wait_for(at: &Path) {
     let come = (0..600).any(|_| {
-        thread::sleep(Duration::from_millis(100));
+        pause(Duration::from_millis(100));
         at.exists()
     });
     assert!(come, "{}", at.display());
@@ -146,6 +163,11 @@ fn a_host_behind_ssh_says_what_it_counts_and_what_it_has_said_says_the_same() {
         "  counters of 32 bits wrap",
         "    rpg_ai_rate=5 (/sys/class/net/ens1f0np0/ecn/roce_rp/rpg_ai_rate)",
         "    pfc=3 (dcb pfc ens1f0np0)",
+        "    cc_rx_ce_pkts          88020  packets received marked CE",
+        "    cc_rx_cnp_pkts: switched off",
+        "  queue pairs 178, 179 of ib_write_bw, process 812 (counter 4):",
+        "    packet_seq_err             17  (packet_seq_err)",
+        "    2 others are 0 (--format json names them)",
     ] {
         assert!(asked.lines().any(|found| found == line), "{line}\n{asked}");
     }
@@ -165,6 +187,9 @@ fn a_host_behind_ssh_says_what_it_counts_and_what_it_has_said_says_the_same() {
         (code, of("np_cnp_sent"), of("rx_prio3_pause")),
         (0, Some(Some(2_210)), Some(Some(370)))
     );
+    let of = &json["nics"][0]["of_queue_pairs"][0];
+    assert_eq!((&of["queue_pairs"][0], &of["counters"][1]["value"]), (&178.into(), &3.into()));
+    assert_eq!(json["nics"][0]["optional_counters"][1]["value"], serde_json::Value::Null);
     let (code, _, said) =
         rigctl(desk, &format!("dut nic --device mlx5_9 --sysroot {}", file.display()));
     assert!(
@@ -287,7 +312,7 @@ fn a_rig_that_is_killed_with_a_write_on_its_way_is_over_before_anything_is_put_b
     first.kill().expect("it waits");
     first.wait().expect("it has ended");
     let mut restoring = command(desk, "state", "restore").spawn().expect("it starts");
-    thread::sleep(Duration::from_secs(2));
+    pause(Duration::from_secs(2));
     assert_eq!(restoring.try_wait().expect("ours"), None, "the write is on its way");
     fs::write(at("go"), "").expect("writable");
     let (code, done, said) = told(&restoring.wait_with_output().expect("it ends"));
@@ -338,6 +363,27 @@ fn what_could_not_be_put_back_is_not_touched_and_of_what_was_not_written_nothing
     fs::write(&rate, "5\n").expect("writable");
     let (code, _, said) = set("rpg_ai_rate=20 --port 2");
     assert!(code == 2 && said.contains("it has no port 2\n   = want: --port 1"), "{said}");
+}
+
+#[test]
+fn what_goes_on_at_a_host_holds_it_and_is_named() {
+    if !root() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    host(desk);
+    let lingers = desk.join("host/lingers");
+    fs::write(&lingers, "").expect("writable");
+    let set = |asked: &str| rigctl(desk, &format!("dut set --ssh server7 --device mlx5_0 {asked}"));
+    assert_eq!(set("pfc=3,4").0, 0);
+    let pid = fs::read_to_string(&lingers).expect("a file").trim().to_owned();
+    let (code, _, said) = set("rpg_ai_rate=20");
+    let ended = Command::new("kill").arg(&pid).status().expect("it starts");
+    let want = format!("error: server7: its NICs are in use by process {pid} there (sleep 300)\n");
+    fs::remove_file(&lingers).expect("it was there");
+    assert_eq!((code, said, ended.success()), (4, want, true));
+    assert_eq!(rigctl(desk, "restore").0, 0);
 }
 
 #[test]

@@ -54,6 +54,10 @@ for net in /sys/class/net/*; do
   tell "/dcb/$name/ets" dcb -j ets show dev "$name"
   tell "/dcb/$name/app" dcb -j app show dev "$name"
 done
+# What is counted on demand, and of single queue pairs.
+tell /rdma/supported rdma -j statistic mode supported
+tell /rdma/statistic rdma -j statistic show
+tell /rdma/qp rdma -j statistic qp show
 if text=$(pidof lldpad 2>/dev/null); then said F /lldpad; fi
 keep /sys/kernel/debug/mlx5/*/cc_params/*
 echo "# end of rigctl dut nic --raw"

@@ -13,6 +13,7 @@ mod port;
 mod said;
 mod session;
 mod settings;
+mod statistic;
 pub(crate) mod written;
 
 pub use change::{Changed, NotSet, set};
@@ -22,3 +23,4 @@ pub use nic::{Gid, Nic, nics};
 pub use port::PortAt;
 pub use said::Said;
 pub use settings::{Set, settings};
+pub use statistic::{Optional, QueuePairCount, QueuePairs, Statistic};

@@ -4,6 +4,7 @@ use super::counted::{Counted, Port};
 use super::names::{self, DRIVERS};
 use super::port::{At, FOLDER};
 use super::said::Said;
+use super::statistic::Statistic;
 
 /// A port of an RDMA device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub struct Nic {
     pub kept_ms: Option<String>,
     /// What it has counted.
     pub counted: Counted,
+    /// What it counts on demand, and of single queue pairs.
+    pub statistic: Statistic,
 }
 
 /// An address of a port.
@@ -124,6 +127,7 @@ fn of_port(said: &Said, device: &str, port: &str) -> Result<Nic, Vec<String>> {
         },
     };
     let counted = Counted::read(said, &read)?;
+    let statistic = Statistic::read(said, (device, port), driver)?;
     Ok(Nic {
         device: device.to_owned(),
         port: port.to_owned(),
@@ -141,6 +145,7 @@ fn of_port(said: &Said, device: &str, port: &str) -> Result<Nic, Vec<String>> {
         nets: at.nets,
         net_driver,
         counted,
+        statistic,
     })
 }
 

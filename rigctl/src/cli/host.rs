@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Printed below the help of `dut nic`.
 pub(super) const HELP: &str = "\
 The terms are NVIDIA's, as those of the emulated NIC: of other drivers the counter that counts the same, with its own name beside it. A counter
-that a driver does not have is named with the reason, and is never 0. Nothing is changed. What is asked is files of /sys, `ethtool` and `dcb`.
+that a driver does not have is named with the reason, and is never 0. Nothing is changed. What is asked is files of /sys, `ethtool`, `dcb` and `rdma`.
 
 Examples:
   rigctl dut nic

@@ -3,7 +3,10 @@
 use super::input::Bad;
 use crate::cli::{Format, NicArgs, SetArgs};
 use crate::{state, stderr, stdout};
-use rig_dut::host::{self, Gid, HostAccess, Nic, PortAt, Said, Set, gather, nics, settings};
+use rig_dut::host::{
+    self, Gid, HostAccess, Nic, Optional, PortAt, QueuePairCount, QueuePairs, Said, Set, gather,
+    nics, settings,
+};
 use rig_dut::{DeviceLock, Journal};
 use rig_reports::Exit;
 use serde_json::{Value as Json, json};
@@ -155,9 +158,11 @@ fn text(nic: &Nic, set: &[Set]) -> String {
         let _infallible =
             writeln!(text, "  {quiet} counters of priorities are 0 (--format json names them)");
     }
-    if !nic.counted.missing.is_empty() {
+    text += &on_demand(nic);
+    let missing = || nic.counted.missing.iter().chain(&nic.statistic.missing);
+    if missing().next().is_some() {
         let _infallible = writeln!(text, "  not counted:");
-        for missing in &nic.counted.missing {
+        for missing in missing() {
             let _infallible = writeln!(text, "    {}: {}", missing.term, missing.why);
         }
     }
@@ -170,13 +175,47 @@ fn text(nic: &Nic, set: &[Set]) -> String {
     text
 }
 
+/// What is counted while somebody has asked for it, for people.
+fn on_demand(nic: &Nic) -> String {
+    let mut text = String::new();
+    let statistic = &nic.statistic;
+    if !statistic.optional.is_empty() {
+        let _infallible = writeln!(text, "  optional counters (rdma statistic):");
+    }
+    for Optional { name, what, value } in &statistic.optional {
+        let _infallible = match value {
+            Some(value) => writeln!(text, "    {name} {value:>14}  {what}"),
+            None => writeln!(text, "    {name}: switched off"),
+        };
+    }
+    for QueuePairs { counter, qpns, process, values } in &statistic.queue_pairs {
+        let qpns = qpns.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let process = process.as_ref().map(|of| format!(" of {of}")).unwrap_or_default();
+        let _infallible = writeln!(text, "  queue pairs {qpns}{process} (counter {counter}):");
+        let zero = values.iter().filter(|value| value.value == 0).count();
+        for value in values.iter().filter(|value| value.value > 0) {
+            let (term, count, called) = (&value.term, value.value, &value.called);
+            let _infallible = writeln!(text, "    {term} {count:>14}  ({called})");
+        }
+        let _infallible = writeln!(text, "    {zero} others are 0 (--format json names them)");
+    }
+    text
+}
+
 /// For scripts.
 fn json(nic: &Nic, set: &[Set]) -> Json {
     let values = nic.counted.values.iter().map(|value| {
         json!({"term": value.term, "value": value.value, "called": value.called, "but": value.but})
     });
-    let missing =
-        nic.counted.missing.iter().map(|missing| json!({"term": missing.term, "why": missing.why}));
+    let missing = nic.counted.missing.iter().chain(&nic.statistic.missing);
+    let missing = missing.map(|missing| json!({"term": missing.term, "why": missing.why}));
+    let optional = nic.statistic.optional.iter();
+    let optional = optional.map(|one| json!({"name": one.name, "value": one.value}));
+    let queue_pairs = nic.statistic.queue_pairs.iter().map(|of| {
+        let one = |one: &QueuePairCount| json!({"term": one.term, "value": one.value, "called": one.called});
+        let counters = of.values.iter().map(one).collect::<Vec<_>>();
+        json!({"counter": of.counter, "queue_pairs": of.qpns, "process": of.process, "counters": counters})
+    });
     let set =
         set.iter().map(|one| json!({"name": one.name, "value": one.value, "place": one.place}));
     let gids = nic
@@ -203,6 +242,8 @@ fn json(nic: &Nic, set: &[Set]) -> Json {
         "kept_ms": nic.kept_ms,
         "counters": values.collect::<Vec<_>>(),
         "not_counted": missing.collect::<Vec<_>>(),
+        "optional_counters": optional.collect::<Vec<_>>(),
+        "of_queue_pairs": queue_pairs.collect::<Vec<_>>(),
         "settings": set.collect::<Vec<_>>(),
     })
 }
