@@ -4,30 +4,45 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 const MLX5: &str = include_str!("../../dut-adapters/testdata/host/mlx5.txt");
 
 /// `ssh` that leads to the shell of the host. Its last argument is what the other end is to run. Where there is a file `lost`, the line breaks
-/// once 40 is written, of which the driver makes 39.
+/// once 40 is written, of which the driver makes 39. Where there is a file `slow`, what writes 10 is on its way until there is a file `go`.
 const SSH: &str = r#"#!/bin/sh
 for last; do :; done
 echo "Welcome to server7"
 cd DESK/host && PATH="$PWD/bin:$PATH" && export PATH || exit
-[ -e lost ] || exec $last
 [ ! -s lost ] || exit 255
-script=$(cat)
-case "$script" in *40*) at=39 ;; *) at= ;; esac
-printf '%s\n' "$script" | $last
-[ -z "$at" ] || { echo "$at" >/sys/class/net/ens1f0np0/ecn/roce_rp/rpg_ai_rate; echo broken >lost; exit 255; }
+[ -e lost ] || [ -e slow ] || exec $last
+while IFS= read -r line; do
+  case "$line" in
+  *"echo 40 >"*)
+    echo 39 >/sys/class/net/ens1f0np0/ecn/roce_rp/rpg_ai_rate
+    echo broken >lost
+    exit ;;
+  *"echo 10 >"*)
+    : >way
+    while [ ! -e go ]; do sleep 0.1; done ;;
+  esac
+  printf '%s\n' "$line"
+done | $last
+[ ! -e way ] || : >over
+[ ! -s lost ] || exit 255
 "#;
 /// rigctl where the host's folder is `/sys`: it may not make a namespace itself any more.
 const INSIDE: &str = r#"mount --bind "$1/host/sys" /sys && shift && exec "$@""#;
-/// It keeps PFC in a file, and class 7 it cannot do: then it takes 6.
+/// It keeps PFC in a file, and class 7 it cannot do: then it takes 6. Where there is a file `denied` nobody may set it; where
+/// there is a file `lingers` something of it goes on, whose process is written there.
 const DCB: &str = r#"#!/bin/sh
 case "$*" in
 "-j -s pfc show dev ens1f0np0") exec cat dcb/ens1f0np0/pfc ;;
 "pfc set dev ens1f0np0 prio-pfc all:off"*)
+  [ ! -e lingers ] || { sleep 300 & echo $! >lingers; }
+  [ ! -e denied ] || { echo "RTNETLINK answers: Operation not permitted" >&2; exit 2; }
   on=
   for class in 0 1 2 3 4 5 6 7; do
     case "$*" in *" $class:on"*) is=true ;; *" 7:on"*) is=false; [ $class != 6 ] || is=true ;; *) is=false ;; esac
@@ -40,6 +55,15 @@ esac
 "#;
 const ETHTOOL: &str = r#"#!/bin/sh
 case "$1" in -i) exec cat "ethtool/$2/driver" ;; -S) exec cat "ethtool/$2/statistics" ;; *) exit 1 ;; esac
+"#;
+
+const RDMA: &str = r#"#!/bin/sh
+case "$*" in
+"-j statistic mode supported") exec cat rdma/supported ;;
+"-j statistic show") exec cat rdma/statistic ;;
+"-j statistic qp show") exec cat rdma/qp ;;
+*) exit 1 ;;
+esac
 "#;
 
 /// Whether namespaces can be made.
@@ -81,22 +105,46 @@ fn host(desk: &Path) {
     }
     program(&folder.join("bin/dcb"), DCB);
     program(&folder.join("bin/ethtool"), ETHTOOL);
+    program(&folder.join("bin/rdma"), RDMA);
     program(&desk.join("bin/ssh"), &SSH.replace("DESK", &desk.display().to_string()));
 }
 
-/// Exit code, standard output, standard error.
-fn rigctl(desk: &Path, line: &str) -> (i32, String, String) {
+/// rigctl where the host's folder is `/sys`, with a state of its own as on a machine of its own.
+fn command(desk: &Path, state: &str, line: &str) -> Command {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new("unshare");
     command.args(["--mount", "sh", "-c", INSIDE, "sh"]).arg(desk);
     command
         .arg(env!("CARGO_BIN_EXE_rigctl"))
         .args(line.split_whitespace())
-        .env("RIGCTL_STATE", desk.join("state"));
+        .env("RIGCTL_STATE", desk.join(state));
     command.env("PATH", format!("{}:{path}", desk.join("bin").display()));
-    let done = command.output().expect("it starts");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Exit code, standard output, standard error.
+fn told(done: &Output) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (done.status.code().unwrap_or(-1), text(&done.stdout), text(&done.stderr))
+}
+
+fn rigctl(desk: &Path, line: &str) -> (i32, String, String) {
+    told(&command(desk, "state", line).output().expect("it starts"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "what is waited for is another process")]
+fn pause(length: Duration) {
+    thread::sleep(length);
+}
+
+/// Waits for a file.
+fn wait_for(at: &Path) {
+    let come = (0..600).any(|_| {
+        pause(Duration::from_millis(100));
+        at.exists()
+    });
+    assert!(come, "{}", at.display());
 }
 
 #[test]
@@ -115,6 +163,11 @@ fn a_host_behind_ssh_says_what_it_counts_and_what_it_has_said_says_the_same() {
         "  counters of 32 bits wrap",
         "    rpg_ai_rate=5 (/sys/class/net/ens1f0np0/ecn/roce_rp/rpg_ai_rate)",
         "    pfc=3 (dcb pfc ens1f0np0)",
+        "    cc_rx_ce_pkts          88020  packets received marked CE",
+        "    cc_rx_cnp_pkts: switched off",
+        "  queue pairs 178, 179 of ib_write_bw, process 812 (counter 4):",
+        "    packet_seq_err             17  (packet_seq_err)",
+        "    2 others are 0 (--format json names them)",
     ] {
         assert!(asked.lines().any(|found| found == line), "{line}\n{asked}");
     }
@@ -134,6 +187,9 @@ fn a_host_behind_ssh_says_what_it_counts_and_what_it_has_said_says_the_same() {
         (code, of("np_cnp_sent"), of("rx_prio3_pause")),
         (0, Some(Some(2_210)), Some(Some(370)))
     );
+    let of = &json["nics"][0]["of_queue_pairs"][0];
+    assert_eq!((&of["queue_pairs"][0], &of["counters"][1]["value"]), (&178.into(), &3.into()));
+    assert_eq!(json["nics"][0]["optional_counters"][1]["value"], serde_json::Value::Null);
     let (code, _, said) =
         rigctl(desk, &format!("dut nic --device mlx5_9 --sysroot {}", file.display()));
     assert!(
@@ -224,4 +280,134 @@ fn what_is_set_is_read_back_and_put_back_and_what_another_hand_has_set_since_is_
     program(&desk.join("host/bin/pidof"), "#!/bin/sh\necho 812\n");
     let (code, _, said) = set("pfc=3,4");
     assert!(code == 4 && said.contains("lldpad runs there (process 812)"), "{said}");
+}
+
+#[test]
+fn a_rig_that_is_killed_with_a_write_on_its_way_is_over_before_anything_is_put_back() {
+    if !root() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    host(desk);
+    let at = |name: &str| desk.join("host").join(name);
+    let rate = at("sys/class/net/ens1f0np0/ecn/roce_rp/rpg_ai_rate");
+    let is = || fs::read_to_string(&rate).expect("a file").trim().to_owned();
+    let set = |value: u32| format!("dut set --ssh server7 --device mlx5_0 rpg_ai_rate={value}");
+    fs::write(at("slow"), "").expect("writable");
+    let mut first = command(desk, "state", &set(10)).spawn().expect("it starts");
+    wait_for(&at("way"));
+    // Another rig of this machine, and one of another machine, are told who is there.
+    let own = first.id();
+    let (code, _, said) = rigctl(desk, &set(20));
+    assert!(
+        code == 4 && said.contains(&format!("host server7 is in use by process {own}")),
+        "{said}"
+    );
+    let other = command(desk, "elsewhere", &set(20)).output().expect("it starts");
+    let (code, _, said) = told(&other);
+    let want = format!("error: server7: its NICs are in use by rigctl process {own} at ");
+    assert!(code == 4 && said.starts_with(&want), "{said}");
+    assert_eq!(is(), "5");
+    first.kill().expect("it waits");
+    first.wait().expect("it has ended");
+    let mut restoring = command(desk, "state", "restore").spawn().expect("it starts");
+    pause(Duration::from_secs(2));
+    assert_eq!(restoring.try_wait().expect("ours"), None, "the write is on its way");
+    fs::write(at("go"), "").expect("writable");
+    let (code, done, said) = told(&restoring.wait_with_output().expect("it ends"));
+    wait_for(&at("over"));
+    assert!(code == 0 && done.contains("which was 5: restored"), "{done}{said}");
+    assert_eq!(is(), "5");
+    // Nobody holds it any more.
+    fs::remove_file(at("slow")).expect("it was there");
+    assert_eq!(rigctl(desk, &set(20)).0, 0);
+    assert_eq!((rigctl(desk, "restore").0, is()), (0, "5".to_owned()));
+}
+
+#[test]
+fn what_could_not_be_put_back_is_not_touched_and_of_what_was_not_written_nothing_else_is_said() {
+    if !root() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    host(desk);
+    let at = |name: &str| desk.join("host").join(name);
+    let rate = at("sys/class/net/ens1f0np0/ecn/roce_rp/rpg_ai_rate");
+    let is = || fs::read_to_string(&rate).expect("a file").trim().to_owned();
+    let set = |asked: &str| rigctl(desk, &format!("dut set --ssh server7 --device mlx5_0 {asked}"));
+    // Without the rights.
+    fs::write(at("denied"), "").expect("writable");
+    let (code, _, said) = set("rpg_ai_rate=20 pfc=3,4");
+    assert_eq!(
+        (code, said.as_str()),
+        (
+            4,
+            "error: pfc was not set to 3,4: exit status: 2: RTNETLINK answers: Operation not permitted\n\
+             error: pfc is 3, as it was: nothing was to be put back\n\
+             error: rpg_ai_rate was put back to 5\n"
+        )
+    );
+    assert_eq!(is(), "5");
+    assert_eq!(rigctl(desk, "restore"), (0, String::new(), String::new()));
+    // A value that no shell would write, and one that is not taken.
+    for odd in ["5 (default)", "1000001"] {
+        fs::write(&rate, format!("{odd}\n")).expect("writable");
+        let (code, _, said) = set("rpg_gd=3 rpg_ai_rate=20");
+        let want = format!("`rpg_ai_rate=20`: it is `{odd}` now (/sys/class/net/");
+        assert!(code == 2 && said.contains(&want) && is() == odd, "{said}");
+    }
+    let gd = at("sys/class/net/ens1f0np0/ecn/roce_rp/rpg_gd");
+    assert_eq!(fs::read_to_string(gd).expect("a file").trim(), "11");
+    fs::write(&rate, "5\n").expect("writable");
+    let (code, _, said) = set("rpg_ai_rate=20 --port 2");
+    assert!(code == 2 && said.contains("it has no port 2\n   = want: --port 1"), "{said}");
+}
+
+#[test]
+fn what_goes_on_at_a_host_holds_it_and_is_named() {
+    if !root() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    host(desk);
+    let lingers = desk.join("host/lingers");
+    fs::write(&lingers, "").expect("writable");
+    let set = |asked: &str| rigctl(desk, &format!("dut set --ssh server7 --device mlx5_0 {asked}"));
+    assert_eq!(set("pfc=3,4").0, 0);
+    let pid = fs::read_to_string(&lingers).expect("a file").trim().to_owned();
+    let (code, _, said) = set("rpg_ai_rate=20");
+    let ended = Command::new("kill").arg(&pid).status().expect("it starts");
+    let want = format!("error: server7: its NICs are in use by process {pid} there (sleep 300)\n");
+    fs::remove_file(&lingers).expect("it was there");
+    assert_eq!((code, said, ended.success()), (4, want, true));
+    assert_eq!(rigctl(desk, "restore").0, 0);
+}
+
+#[test]
+fn all_gids_are_told_however_many_there_are() {
+    if !root() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    host(desk);
+    let port = desk.join("host/sys/class/infiniband/mlx5_0/ports/1");
+    for (place, gid) in [(16, "fe80::16"), (254, "fe80::254")] {
+        for (folder, text) in
+            [("gids", gid), ("gid_attrs/types", "RoCE v2"), ("gid_attrs/ndevs", "ens1f0np0")]
+        {
+            fs::write(port.join(folder).join(place.to_string()), format!("{text}\n"))
+                .expect("writable");
+        }
+    }
+    // A place without one.
+    fs::write(port.join("gid_attrs/types/17"), "").expect("writable");
+    let (code, asked, _) = rigctl(desk, "dut nic --ssh server7");
+    let gids: Vec<&str> = asked.lines().filter(|line| line.starts_with("  GID")).collect();
+    let count = gids.len();
+    assert_eq!((code, count), (0, 4), "{asked}");
+    assert_eq!(gids[count - 2..], ["  GID 16: RoCE v2, fe80::16", "  GID 254: RoCE v2, fe80::254"]);
 }

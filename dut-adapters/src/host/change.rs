@@ -1,10 +1,12 @@
 //! Settings of a host's NIC are changed: written down, made and read back, all of them or none.
 
-use super::gather::{HostAccess, gather};
-use super::nic;
+use super::gather::{HostAccess, SCRIPT};
+use super::lease::{self, Wait};
+use super::port::{At, PortAt};
 use super::said::Said;
+use super::session::Session;
 use super::settings::{Accepted, KNOBS, other_hand};
-use super::written::write;
+use super::written::{Back, put_back, write};
 use crate::journal::{Change, Journal};
 
 /// What one setting was and is.
@@ -29,34 +31,36 @@ pub enum NotSet {
     Broken(Vec<String>),
 }
 
-/// Sets what `asked` says of a device, all of it or nothing, `NAME=VALUE` each. What was so already is among what is returned, and is not
-/// touched. The device stays so when this process ends: `journal` says how it was.
+/// Sets what `asked` says of a port of a device, all of it or nothing, `NAME=VALUE` each. What was so already is among what is returned, and
+/// is not touched. The device stays so when this process ends: `journal` says how it was. From before the first value is read until the last
+/// one is read back no other rig sets anything on that host.
 ///
 /// # Errors
 /// Nothing of it stays.
 pub fn set(
     reach: &HostAccess,
-    device: &str,
+    at: PortAt<'_>,
     asked: &[String],
     journal: &Journal,
 ) -> Result<Vec<Changed>, NotSet> {
     let broken = |why: String| NotSet::Broken(vec![why]);
-    let text = gather(reach).map_err(broken)?;
+    let mut host = lease::take(reach, Wait::No).map_err(broken)?;
+    let text = host.ask(SCRIPT).map_err(|why| broken(format!("{reach}: {why}")))?;
     let said = Said::told(&reach.to_string(), &text).map_err(broken)?;
-    let (net, wanted) = wanted(&said, device, asked).map_err(NotSet::Asked)?;
+    let port = at.found(&said).map_err(|why| NotSet::Asked(vec![why]))?;
+    let wanted = wanted(&said, &port, asked).map_err(NotSet::Asked)?;
     if wanted.iter().any(|(_, is_dcb)| *is_dcb)
-        && let Some(who) = other_hand(&said, &net)
+        && let Some(who) = port.nets.iter().find_map(|net| other_hand(&said, net))
     {
         return Err(broken(format!("{reach}: not set: {who}")));
     }
     let wanted: Vec<Changed> = wanted.into_iter().map(|(changed, _)| changed).collect();
-    let host = match reach {
-        HostAccess::Here => None,
-        HostAccess::Ssh(host) => Some(host.clone()),
-    };
     let touched: Vec<&Changed> = wanted.iter().filter(|one| one.before != one.now).collect();
     let change = |one: &&Changed| Change::Host {
-        host: host.clone(),
+        host: match reach {
+            HostAccess::Here => None,
+            HostAccess::Ssh(host) => Some(host.clone()),
+        },
         place: one.place.clone(),
         before: one.before.clone(),
         written: one.now.clone(),
@@ -64,21 +68,27 @@ pub fn set(
     };
     let numbers = journal.note(touched.iter().map(change).collect()).map_err(broken)?;
     for (count, one) in (1..).zip(&touched) {
-        let Err(why) = write(reach, &one.place, &one.now) else {
+        let Err(why) = write(&mut host, &one.place, &one.now) else {
             journal.stands(numbers[count - 1]);
             continue;
         };
         let mut wrong = vec![format!("{} was not set to {}: {why}", one.name, one.now)];
         // What the driver made of it is nobody else's: also where it is not what was asked for.
         for (one, number) in touched.iter().zip(&numbers).take(count).rev() {
-            match write(reach, &one.place, &one.before) {
-                Ok(()) => journal.strike(&[*number]),
-                Err(why) => {
-                    wrong.push(format!(
-                        "{} was not put back to {}: {why}; `rigctl restore` will, whatever stands there then",
-                        one.name, one.before
-                    ));
+            let Changed { name, before, .. } = one;
+            match back(&mut host, reach, one) {
+                Ok(was) => {
+                    journal.strike(&[*number]);
+                    wrong.push(match was {
+                        Back::Already => {
+                            format!("{name} is {before}, as it was: nothing was to be put back")
+                        }
+                        Back::Now => format!("{name} was put back to {before}"),
+                    });
                 }
+                Err(why) => wrong.push(format!(
+                    "{name}: {why}; `rigctl restore` makes it {before}, whatever stands there then"
+                )),
             }
         }
         journal.strike(&numbers[count..]);
@@ -87,15 +97,19 @@ pub fn set(
     Ok(wanted)
 }
 
-/// The interface of a device, and of each setting what it is and is to be, with whether `dcb` and what else does DCBX may set it.
-type Wanted = (String, Vec<(Changed, bool)>);
+/// Makes a setting what it was: where the line was lost, over another one.
+fn back(host: &mut Session, reach: &HostAccess, one: &Changed) -> Result<Back, String> {
+    if host.is_over() {
+        *host = lease::take(reach, Wait::ForTheKilled)?;
+    }
+    put_back(host, &one.place, &one.before)
+}
 
-fn wanted(said: &Said, device: &str, asked: &[String]) -> Result<Wanted, Vec<String>> {
-    let net = nic::net(said, device).ok_or_else(|| {
-        let want = nic::devices(said).join(", ");
-        vec![format!("`{device}`: it is no RDMA device there with an interface\n   = want: {want}")]
-    })?;
-    let (mut all, mut wrong) = (Vec::<(Changed, bool)>::new(), Vec::new());
+/// Of each setting what it is and is to be, and whether `dcb` and what else does DCBX may set it.
+type Wanted = Vec<(Changed, bool)>;
+
+fn wanted(said: &Said, port: &At, asked: &[String]) -> Result<Wanted, Vec<String>> {
+    let (mut all, mut wrong) = (Wanted::new(), Vec::new());
     for text in asked {
         let one = |text: &str| {
             let known = || KNOBS.iter().map(|knob| knob.name).collect::<Vec<_>>().join(", ");
@@ -107,7 +121,15 @@ fn wanted(said: &Said, device: &str, asked: &[String]) -> Result<Wanted, Vec<Str
                 format!("`{text}`: nothing is set by that name\n   = want: {}", known())
             })?;
             let now = knob.taken(value)?;
-            let (place, before) = knob.found(said, device, &net)?;
+            let (place, before) = knob.found(said, port)?;
+            // What is not taken today would not be taken back either.
+            if before != now && knob.taken(&before).ok().as_ref() != Some(&before) {
+                return Err(format!(
+                    "`{text}`: it is `{}` now ({}), which could not be put back",
+                    before.escape_debug(),
+                    place.text()
+                ));
+            }
             let is_dcb = matches!(knob.kind, Accepted::Classes | Accepted::Word(_));
             Ok::<_, String>((
                 Changed { name: knob.name, place: place.text().to_owned(), before, now },
@@ -122,5 +144,5 @@ fn wanted(said: &Said, device: &str, asked: &[String]) -> Result<Wanted, Vec<Str
             Err(why) => wrong.push(why),
         }
     }
-    if wrong.is_empty() { Ok((net, all)) } else { Err(wrong) }
+    if wrong.is_empty() { Ok(all) } else { Err(wrong) }
 }

@@ -73,8 +73,8 @@ pub(super) struct Port<'p> {
     pub(super) driver: Option<&'static Driver>,
     /// What to say where it is not.
     pub(super) unknown: &'p str,
-    /// Its interface, if it has one, and the driver of that.
-    pub(super) net: Option<(&'p str, &'p str)>,
+    /// Its interface and the driver of that; or why `ethtool` says nothing of it.
+    pub(super) net: Result<(&'p str, &'p str), &'p str>,
 }
 
 impl Counted {
@@ -203,9 +203,12 @@ struct Ethtool {
 
 impl Ethtool {
     /// Of that interface.
-    fn read(said: &Said, net: Option<&str>) -> Ethtool {
+    fn read(said: &Said, net: Result<&str, &str>) -> Ethtool {
         let without = |why: String| Ethtool { values: BTreeMap::new(), why_not: Some(why) };
-        let Some(net) = net else { return without("it has no interface".to_owned()) };
+        let net = match net {
+            Ok(net) => net,
+            Err(why) => return without(why.to_owned()),
+        };
         let path = format!("/ethtool/{net}/statistics");
         let text = match said.entry(&path) {
             Some(Entry::Text(text)) => text,

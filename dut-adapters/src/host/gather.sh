@@ -27,9 +27,10 @@ for device in /sys/class/infiniband/*; do
   for port in "$device"/ports/*; do
     [ -d "$port" ] || continue
     keep "$port"/state "$port"/rate "$port"/link_layer "$port"/counters/* "$port"/hw_counters/*
-    # A place without a GID answers with an error: nothing is said of it.
-    for place in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
-      if cat "$port/gid_attrs/types/$place" >/dev/null 2>&1 </dev/null; then
+    # A place without a GID answers with an error: nothing is said of it. There may be hundreds, so that none costs a process.
+    for place in "$port"/gid_attrs/types/*; do
+      place=${place##*/}
+      if { IFS= read -r kind <"$port/gid_attrs/types/$place"; } 2>/dev/null && [ -n "$kind" ]; then
         keep "$port/gids/$place" "$port/gid_attrs/types/$place" "$port/gid_attrs/ndevs/$place"
         nets="$nets $(cat "$port/gid_attrs/ndevs/$place" 2>/dev/null)"
       fi
@@ -38,6 +39,8 @@ for device in /sys/class/infiniband/*; do
 done
 for net in /sys/class/net/*; do
   name=${net##*/}
+  # What a bond or a VLAN lies over.
+  for lower in "$net"/lower_*; do link "$lower"; done
   case " $nets " in *" $name "*) ;; *) [ -L "$net/device" ] || continue ;; esac
   keep "$net"/mtu "$net"/operstate "$net"/speed
   link "$net"/device
@@ -51,6 +54,10 @@ for net in /sys/class/net/*; do
   tell "/dcb/$name/ets" dcb -j ets show dev "$name"
   tell "/dcb/$name/app" dcb -j app show dev "$name"
 done
+# What is counted on demand, and of single queue pairs.
+tell /rdma/supported rdma -j statistic mode supported
+tell /rdma/statistic rdma -j statistic show
+tell /rdma/qp rdma -j statistic qp show
 if text=$(pidof lldpad 2>/dev/null); then said F /lldpad; fi
 keep /sys/kernel/debug/mlx5/*/cc_params/*
 echo "# end of rigctl dut nic --raw"

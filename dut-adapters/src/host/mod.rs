@@ -6,15 +6,21 @@
 mod change;
 mod counted;
 mod gather;
+mod lease;
 mod names;
 mod nic;
+mod port;
 mod said;
+mod session;
 mod settings;
+mod statistic;
 pub(crate) mod written;
 
 pub use change::{Changed, NotSet, set};
 pub use counted::{Counted, Missing, Value};
 pub use gather::{HostAccess, gather};
-pub use nic::{Nic, nics};
+pub use nic::{Gid, Nic, nics};
+pub use port::PortAt;
 pub use said::Said;
 pub use settings::{Set, settings};
+pub use statistic::{Optional, QueuePairCount, QueuePairs, Statistic};

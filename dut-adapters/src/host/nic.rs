@@ -2,9 +2,9 @@
 
 use super::counted::{Counted, Port};
 use super::names::{self, DRIVERS};
+use super::port::{At, FOLDER};
 use super::said::Said;
-
-const FOLDER: &str = "/sys/class/infiniband";
+use super::statistic::Statistic;
 
 /// A port of an RDMA device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,20 +21,33 @@ pub struct Nic {
     pub bits: u32,
     /// Version of its firmware, as `fw_ver` has it; none where there is no such file.
     pub firmware: Option<String>,
-    /// Its interface.
-    pub net: Option<String>,
-    /// The driver of that.
+    /// The interfaces that it lies over: one, or those of a bond.
+    pub nets: Vec<String>,
+    /// The driver of its only one.
     pub net_driver: Option<String>,
     /// `ACTIVE`, `DOWN`.
     pub state: Option<String>,
     /// As the kernel says it: `100 Gb/sec (4X EDR)`.
     pub rate: Option<String>,
-    /// Its GIDs of RoCE v2: index, then address.
-    pub gids: Vec<(String, String)>,
+    /// Its GIDs of RoCE v2, by index.
+    pub gids: Vec<Gid>,
     /// For how long its counters may have been kept before they are told, in ms.
     pub kept_ms: Option<String>,
     /// What it has counted.
     pub counted: Counted,
+    /// What it counts on demand, and of single queue pairs.
+    pub statistic: Statistic,
+}
+
+/// An address of a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gid {
+    /// Its index.
+    pub place: String,
+    /// Itself.
+    pub gid: String,
+    /// The interface that it is of, such as a VLAN.
+    pub net: Option<String>,
 }
 
 /// Every port of every RDMA device, by name; those of `only` where it is given.
@@ -76,22 +89,6 @@ pub fn nics(said: &Said, only: Option<&str>) -> Result<Vec<Nic>, Vec<String>> {
     if wrong.is_empty() { Ok(nics) } else { Err(wrong) }
 }
 
-/// The devices of a host.
-pub(super) fn devices(said: &Said) -> Vec<String> {
-    said.names(FOLDER)
-}
-
-/// The interface of the first port of a device.
-pub(super) fn net(said: &Said, device: &str) -> Option<String> {
-    if !devices(said).iter().any(|one| one == device) {
-        return None;
-    }
-    let own = format!("{FOLDER}/{device}");
-    let port = said.names(&format!("{own}/ports")).into_iter().next()?;
-    let soft = || said.line(&format!("{own}/parent"));
-    net_of(said, &own, &format!("{own}/ports/{port}"), &port).or_else(soft)
-}
-
 fn of_port(said: &Said, device: &str, port: &str) -> Result<Nic, Vec<String>> {
     let (own, folder) = (format!("{FOLDER}/{device}"), format!("{FOLDER}/{device}/ports/{port}"));
     let bus = said.leads(&format!("{own}/device/driver"));
@@ -102,8 +99,8 @@ fn of_port(said: &Said, device: &str, port: &str) -> Result<Nic, Vec<String>> {
         Some(_) => names::of_files(&files).filter(|driver| driver.bus.is_empty()),
         None => bus.as_deref().and_then(names::on_bus).or_else(|| names::of_files(&files)),
     };
-    let net = net_of(said, &own, &folder, port).or(soft);
-    let net_driver = net.as_ref().and_then(|net| {
+    let at = At::of(said, device, port);
+    let net_driver = at.net().and_then(|net| {
         let by_link = said.leads(&format!("/sys/class/net/{net}/device/driver"));
         by_link.or_else(|| {
             let told = said.entry_text(&format!("/ethtool/{net}/driver"))?;
@@ -118,13 +115,19 @@ fn of_port(said: &Said, device: &str, port: &str) -> Result<Nic, Vec<String>> {
         bus.as_ref().map(|bus| format!(" (`{bus}`)")).unwrap_or_default(),
         known.join(", ")
     );
+    let over = format!("it lies over {}, each of which counts alone", at.nets.join(" and "));
     let read = Port {
         folder: &folder,
         driver,
         unknown: &unknown,
-        net: net.as_deref().map(|net| (net, net_driver.as_deref().unwrap_or_default())),
+        net: match at.net() {
+            Some(net) => Ok((net, net_driver.as_deref().unwrap_or_default())),
+            None if at.nets.is_empty() => Err("it has no interface"),
+            None => Err(&over),
+        },
     };
     let counted = Counted::read(said, &read)?;
+    let statistic = Statistic::read(said, (device, port), driver)?;
     Ok(Nic {
         device: device.to_owned(),
         port: port.to_owned(),
@@ -139,42 +142,22 @@ fn of_port(said: &Said, device: &str, port: &str) -> Result<Nic, Vec<String>> {
         rate: said.line(&format!("{folder}/rate")),
         gids: gids(said, &folder),
         kept_ms: said.line(&format!("{folder}/hw_counters/lifespan")),
-        net,
+        nets: at.nets,
         net_driver,
         counted,
+        statistic,
     })
 }
 
-/// The interface of a port: the one that its GIDs are of, or the one of the same device on the bus.
-fn net_of(said: &Said, own: &str, folder: &str, port: &str) -> Option<String> {
-    let of_gids = said.names(&format!("{folder}/gid_attrs/ndevs"));
-    let of_gid = |place: &String| said.line(&format!("{folder}/gid_attrs/ndevs/{place}"));
-    if let Some(net) = of_gids.iter().find_map(of_gid) {
-        return Some(net);
-    }
-    let nets = said.names(&format!("{own}/device/net"));
-    match nets.as_slice() {
-        [net] => Some(net.clone()),
-        several => {
-            // Counted from 0 here, and from 1 there.
-            let number: usize = port.parse().ok()?;
-            let is_its = |net: &&String| {
-                let at = said.line(&format!("{own}/device/net/{net}/dev_port"));
-                at.and_then(|at| at.parse().ok()) == number.checked_sub(1)
-            };
-            several.iter().find(is_its).cloned()
-        }
-    }
-}
-
 /// The GIDs of RoCE v2.
-fn gids(said: &Said, folder: &str) -> Vec<(String, String)> {
+fn gids(said: &Said, folder: &str) -> Vec<Gid> {
     let mut places = said.names(&format!("{folder}/gid_attrs/types"));
     places.sort_by_key(|place| (place.len(), place.clone()));
     let of = |place: String| {
         let kind = said.line(&format!("{folder}/gid_attrs/types/{place}"))?;
         let gid = said.line(&format!("{folder}/gids/{place}"))?;
-        (kind == "RoCE v2").then_some((place, gid))
+        let net = said.line(&format!("{folder}/gid_attrs/ndevs/{place}"));
+        (kind == "RoCE v2").then_some(Gid { place, gid, net })
     };
     places.into_iter().filter_map(of).collect()
 }

@@ -1,7 +1,8 @@
 //! What of a NIC can be set: PFC by `dcb`, what it trusts, the traffic class of RoCE, and the knobs of DCQCN of mlx5, by the files that
 //! MLNX_OFED and Linux have for them. Each is read before and after, by the same reader.
 
-use super::nic;
+use super::nic::Nic;
+use super::port::At;
 use super::said::{Entry, Said};
 use serde_json::Value;
 
@@ -21,7 +22,8 @@ pub(super) enum Accepted {
 pub(super) struct Knob {
     pub(super) name: &'static str,
     pub(super) kind: Accepted,
-    /// Where it may be: the first that is there. `{net}` is the interface, `{pci}` its address, `{ib}` the RDMA device.
+    /// Where it may be: the first that is there. `{net}` is the interface, `{pci}` its address, `{ib}` the RDMA device,
+    /// `{port}` its port.
     at: &'static [&'static str],
 }
 
@@ -50,7 +52,7 @@ pub(super) static KNOBS: [Knob; 20] = [
     Knob {
         name: "traffic_class",
         kind: Accepted::Number(255),
-        at: &["/sys/class/infiniband/{ib}/tc/1/traffic_class"],
+        at: &["/sys/class/infiniband/{ib}/tc/{port}/traffic_class"],
     },
     rp(
         "min_time_between_cnps",
@@ -217,20 +219,24 @@ impl Knob {
         }
     }
 
-    /// Where it is of that device, and what was said of it.
+    /// Where it is of that port, and what was said of it.
     ///
     /// # Errors
     /// Why it cannot be read there.
-    pub(super) fn found(
-        &self,
-        said: &Said,
-        device: &str,
-        net: &str,
-    ) -> Result<(Place, String), String> {
-        let pci = said.leads(&format!("/sys/class/infiniband/{device}/device")).unwrap_or_default();
+    pub(super) fn found(&self, said: &Said, port: &At) -> Result<(Place, String), String> {
+        let device = &port.device;
+        let pci = port.net().and_then(|net| said.leads(&format!("/sys/class/net/{net}/device")));
         let mut tried = Vec::new();
         for at in self.at {
-            let at = at.replace("{net}", net).replace("{pci}", &pci).replace("{ib}", device);
+            let at = at.replace("{ib}", device).replace("{port}", &port.port);
+            let at = match (port.net(), &pci) {
+                (Some(net), Some(pci)) => at.replace("{net}", net).replace("{pci}", pci),
+                (Some(net), None) => at.replace("{net}", net),
+                (None, _) => at,
+            };
+            if at.contains('{') {
+                continue;
+            }
             let kept =
                 at.strip_prefix(PFC).map_or_else(|| at.clone(), |net| format!("/dcb/{net}/pfc"));
             match said.entry(&kept) {
@@ -242,6 +248,13 @@ impl Knob {
                 Some(Entry::Unread(why)) => tried.push(format!("{at} ({why})")),
                 Some(Entry::Link(_)) | None => tried.push(at),
             }
+        }
+        if tried.is_empty() {
+            let over = port.nets.join(" and ");
+            return Err(format!(
+                "{}: {device} lies over {over}: it is set at each of them, which is left to you",
+                self.name
+            ));
         }
         Err(format!("{}: {device} has none at {}", self.name, tried.join(", nor at ")))
     }
@@ -269,11 +282,11 @@ pub(super) fn other_hand(said: &Said, net: &str) -> Option<String> {
     })
 }
 
-/// All settings of a device that can be read there, in the order of their names here.
-pub fn settings(said: &Said, device: &str) -> Vec<Set> {
-    let Some(net) = nic::net(said, device) else { return Vec::new() };
+/// All settings of a port that can be read there, in the order of their names here.
+pub fn settings(said: &Said, nic: &Nic) -> Vec<Set> {
+    let port = At::of(said, &nic.device, &nic.port);
     let of = |knob: &'static Knob| {
-        let (place, value) = knob.found(said, device, &net).ok()?;
+        let (place, value) = knob.found(said, &port).ok()?;
         Some(Set { name: knob.name, place: place.text().to_owned(), value })
     };
     KNOBS.iter().filter_map(of).collect()

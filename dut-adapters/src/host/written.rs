@@ -1,30 +1,68 @@
-//! One setting of a host's NIC is written and read back, and made what it was.
+//! One setting of a host's NIC is written and read back, and made what it was, in a shell that holds the host.
 
 use super::gather::HostAccess;
+use super::lease::{self, Wait};
+use super::session::Session;
 use super::settings::Place;
 
 /// What stands at a place.
-fn read(reach: &HostAccess, place: &Place) -> Result<String, String> {
-    place.value(&reach.run(&place.asks())?)
+fn read(host: &mut Session, place: &Place) -> Result<String, String> {
+    place.value(&host.ask(&place.asks())?)
+}
+
+/// Whether a shell writes it: nothing else than words and numbers is.
+///
+/// # Errors
+/// It is something else.
+pub(super) fn writable(value: &str) -> Result<(), String> {
+    if !value.is_empty()
+        && value.chars().all(|sign| sign.is_ascii_alphanumeric() || ",_-".contains(sign))
+    {
+        return Ok(());
+    }
+    Err(format!("`{}` is no value of a setting", value.escape_debug()))
 }
 
 /// Makes it that, and reads it back.
-pub(super) fn write(reach: &HostAccess, place: &str, value: &str) -> Result<(), String> {
+pub(super) fn write(host: &mut Session, place: &str, value: &str) -> Result<(), String> {
     let place = Place::read(place)?;
-    // Nothing else than words and numbers is written by a shell.
-    if !value.chars().all(|sign| sign.is_ascii_alphanumeric() || ",_-".contains(sign)) {
-        return Err(format!("`{}` is no value of a setting", value.escape_debug()));
-    }
-    let printed = reach.run(&format!("{} && {}", place.sets(value), place.asks()))?;
+    writable(value)?;
+    let printed = host.ask(&format!("{} && {}", place.sets(value), place.asks()))?;
     let now = place.value(&printed)?;
     if now == value { Ok(()) } else { Err(format!("{} reads back as {now}", place.text())) }
+}
+
+/// What it took to make a setting what it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Back {
+    /// Nothing: it was so.
+    Already,
+    /// It was written.
+    Now,
+}
+
+/// Makes a setting what it was `before`, whatever stands there.
+///
+/// # Errors
+/// What became of it, as far as that is known.
+pub(super) fn put_back(host: &mut Session, place: &str, before: &str) -> Result<Back, String> {
+    let at = Place::read(place)?;
+    let now = read(host, &at).map_err(|why| format!("what it is now cannot be read: {why}"))?;
+    if now == before {
+        return Ok(Back::Already);
+    }
+    write(host, place, before)
+        .map(|()| Back::Now)
+        .map_err(|why| format!("it is {now}, and was not put back to {before}: {why}"))
 }
 
 /// Makes a setting what it was `before`, unless another hand has changed it since it was `written` and read back; where nobody has read it
 /// back, whatever stands there is what the driver made of it. Whether anything had to be done.
 ///
+/// A rig that was killed while it wrote is over there before this looks.
+///
 /// # Errors
-/// The host cannot be asked, or another hand has: what it is now.
+/// The host cannot be asked, or another rig holds it, or another hand has changed it: what it is now.
 pub(crate) fn undo(
     host: Option<&str>,
     place: &str,
@@ -32,7 +70,9 @@ pub(crate) fn undo(
     written: Option<&str>,
 ) -> Result<bool, String> {
     let reach = host.map_or(HostAccess::Here, |host| HostAccess::Ssh(host.to_owned()));
-    let now = read(&reach, &Place::read(place)?)?;
+    let at = Place::read(place)?;
+    let mut host = lease::take(&reach, Wait::ForTheKilled)?;
+    let now = read(&mut host, &at)?;
     if now == before {
         return Ok(false);
     }
@@ -41,5 +81,5 @@ pub(crate) fn undo(
             "it is {now}, neither what it was ({before}) nor what the rig wrote ({written}): another hand has changed it, and it stays"
         ));
     }
-    write(&reach, place, before).map(|()| true)
+    write(&mut host, place, before).map(|()| true)
 }

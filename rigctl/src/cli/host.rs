@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Printed below the help of `dut nic`.
 pub(super) const HELP: &str = "\
 The terms are NVIDIA's, as those of the emulated NIC: of other drivers the counter that counts the same, with its own name beside it. A counter
-that a driver does not have is named with the reason, and is never 0. Nothing is changed. What is asked is files of /sys, `ethtool` and `dcb`.
+that a driver does not have is named with the reason, and is never 0. Nothing is changed. What is asked is files of /sys, `ethtool`, `dcb` and `rdma`.
 
 Examples:
   rigctl dut nic
@@ -48,7 +48,8 @@ in the unit of the driver. `rigctl dut nic` prints those that a device has.
 
 All that is asked for is set, or nothing. Each is read before, written down, set and read back; what reads back otherwise, as a rate that the
 driver rounds, is put back and told. What was set stays set until `rigctl restore` puts it back, which leaves alone what another hand has changed since.
-Where lldpad or the firmware has DCBX, pfc and trust are not touched.
+Where lldpad or the firmware has DCBX, pfc and trust are not touched. A host that another rig is setting just now is left alone, and who that is is told;
+so is a value that could not be put back.
 
 Examples:
   rigctl dut set --device mlx5_0 pfc=3 trust=dscp
@@ -69,6 +70,9 @@ pub struct SetArgs {
     /// The RDMA device, such as mlx5_0.
     #[arg(long, value_name = "NAME")]
     pub device: String,
+    /// Its port; without it the device has but one.
+    #[arg(long, value_name = "N")]
+    pub port: Option<u32>,
     /// What is to be set.
     #[arg(value_name = "NAME=VALUE", required = true)]
     pub settings: Vec<String>,

@@ -3,8 +3,11 @@
 use super::input::Bad;
 use crate::cli::{Format, NicArgs, SetArgs};
 use crate::{state, stderr, stdout};
-use rig_dut::Journal;
-use rig_dut::host::{self, HostAccess, Nic, Said, Set, gather, nics, settings};
+use rig_dut::host::{
+    self, Gid, HostAccess, Nic, Optional, PortAt, QueuePairCount, QueuePairs, Said, Set, gather,
+    nics, settings,
+};
+use rig_dut::{DeviceLock, Journal};
 use rig_reports::Exit;
 use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
@@ -46,7 +49,7 @@ pub fn nic(args: &NicArgs) -> Result<Exit, Bad> {
     let found: Vec<(Nic, Vec<Set>)> = found
         .into_iter()
         .map(|nic| {
-            let set = settings(&said, &nic.device);
+            let set = settings(&said, &nic);
             (nic, set)
         })
         .collect();
@@ -75,15 +78,21 @@ fn all(wrong: Vec<String>) -> Bad {
 /// A setting that makes no sense.
 pub fn set(args: &SetArgs) -> Result<Exit, Bad> {
     let reach = args.ssh.clone().map_or(HostAccess::Here, HostAccess::Ssh);
+    let broken = |wrong: &[String]| {
+        stderr::line(&format!("error: {}", wrong.join("\nerror: ")));
+        Ok(Exit::Broken)
+    };
+    // Another rig of this machine is told before the host is asked, which has a lock of its own for those elsewhere.
+    let _held = match DeviceLock::take(&state::journals(), &[format!("host {reach}")]) {
+        Ok(held) => held,
+        Err(why) => return broken(&[why]),
+    };
     let journal = Journal::at(&state::journals());
-    let set = host::set(&reach, &args.device, &args.settings, &journal);
-    let changed = match set {
+    let at = PortAt { device: &args.device, port: args.port };
+    let changed = match host::set(&reach, at, &args.settings, &journal) {
         Ok(changed) => changed,
         Err(host::NotSet::Asked(wrong)) => return Err(all(wrong)),
-        Err(host::NotSet::Broken(wrong)) => {
-            stderr::line(&format!("error: {}", wrong.join("\nerror: ")));
-            return Ok(Exit::Broken);
-        }
+        Err(host::NotSet::Broken(wrong)) => return broken(&wrong),
     };
     let mut touched = false;
     for host::Changed { name, place, before, now } in &changed {
@@ -111,13 +120,16 @@ fn text(nic: &Nic, set: &[Set]) -> String {
         word(&nic.state),
         word(&nic.rate)
     );
-    let _infallible = match (&nic.net, &nic.net_driver) {
-        (Some(net), Some(driver)) => writeln!(text, "  interface {net} ({driver})"),
-        (Some(net), None) => writeln!(text, "  interface {net}"),
-        (None, _) => writeln!(text, "  no interface"),
+    let _infallible = match (nic.nets.as_slice(), &nic.net_driver) {
+        ([net], Some(driver)) => writeln!(text, "  interface {net} ({driver})"),
+        ([net], None) => writeln!(text, "  interface {net}"),
+        ([], _) => writeln!(text, "  no interface"),
+        (nets, _) => writeln!(text, "  interfaces {}", nets.join(", ")),
     };
-    for (place, gid) in &nic.gids {
-        let _infallible = writeln!(text, "  GID {place}: RoCE v2, {gid}");
+    for Gid { place, gid, net } in &nic.gids {
+        let over = net.as_ref().filter(|net| nic.nets.as_slice() != [(*net).clone()]);
+        let over = over.map(|net| format!(", of {net}")).unwrap_or_default();
+        let _infallible = writeln!(text, "  GID {place}: RoCE v2, {gid}{over}");
     }
     if let Some(kept) = &nic.kept_ms {
         let _infallible =
@@ -146,9 +158,11 @@ fn text(nic: &Nic, set: &[Set]) -> String {
         let _infallible =
             writeln!(text, "  {quiet} counters of priorities are 0 (--format json names them)");
     }
-    if !nic.counted.missing.is_empty() {
+    text += &on_demand(nic);
+    let missing = || nic.counted.missing.iter().chain(&nic.statistic.missing);
+    if missing().next().is_some() {
         let _infallible = writeln!(text, "  not counted:");
-        for missing in &nic.counted.missing {
+        for missing in missing() {
             let _infallible = writeln!(text, "    {}: {}", missing.term, missing.why);
         }
     }
@@ -161,16 +175,57 @@ fn text(nic: &Nic, set: &[Set]) -> String {
     text
 }
 
+/// What is counted while somebody has asked for it, for people.
+fn on_demand(nic: &Nic) -> String {
+    let mut text = String::new();
+    let statistic = &nic.statistic;
+    if !statistic.optional.is_empty() {
+        let _infallible = writeln!(text, "  optional counters (rdma statistic):");
+    }
+    for Optional { name, what, value } in &statistic.optional {
+        let _infallible = match value {
+            Some(value) => writeln!(text, "    {name} {value:>14}  {what}"),
+            None => writeln!(text, "    {name}: switched off"),
+        };
+    }
+    for QueuePairs { counter, qpns, process, values } in &statistic.queue_pairs {
+        let qpns = qpns.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let process = process.as_ref().map(|of| format!(" of {of}")).unwrap_or_default();
+        let _infallible = writeln!(text, "  queue pairs {qpns}{process} (counter {counter}):");
+        let zero = values.iter().filter(|value| value.value == 0).count();
+        for value in values.iter().filter(|value| value.value > 0) {
+            let (term, count, called) = (&value.term, value.value, &value.called);
+            let _infallible = writeln!(text, "    {term} {count:>14}  ({called})");
+        }
+        let _infallible = writeln!(text, "    {zero} others are 0 (--format json names them)");
+    }
+    text
+}
+
 /// For scripts.
 fn json(nic: &Nic, set: &[Set]) -> Json {
     let values = nic.counted.values.iter().map(|value| {
         json!({"term": value.term, "value": value.value, "called": value.called, "but": value.but})
     });
-    let missing =
-        nic.counted.missing.iter().map(|missing| json!({"term": missing.term, "why": missing.why}));
+    let missing = nic.counted.missing.iter().chain(&nic.statistic.missing);
+    let missing = missing.map(|missing| json!({"term": missing.term, "why": missing.why}));
+    let optional = nic.statistic.optional.iter();
+    let optional = optional.map(|one| json!({"name": one.name, "value": one.value}));
+    let queue_pairs = nic.statistic.queue_pairs.iter().map(|of| {
+        let one = |one: &QueuePairCount| json!({"term": one.term, "value": one.value, "called": one.called});
+        let counters = of.values.iter().map(one).collect::<Vec<_>>();
+        json!({"counter": of.counter, "queue_pairs": of.qpns, "process": of.process, "counters": counters})
+    });
     let set =
         set.iter().map(|one| json!({"name": one.name, "value": one.value, "place": one.place}));
-    let gids = nic.gids.iter().map(|(place, gid)| json!({"index": place, "gid": gid}));
+    let gids = nic
+        .gids
+        .iter()
+        .map(|Gid { place, gid, net }| json!({"index": place, "gid": gid, "interface": net}));
+    let interface = match nic.nets.as_slice() {
+        [net] => Some(net),
+        _ => None,
+    };
     json!({
         "device": nic.device,
         "port": nic.port,
@@ -178,7 +233,8 @@ fn json(nic: &Nic, set: &[Set]) -> Json {
         "names_from": nic.source,
         "bits": nic.bits,
         "firmware": nic.firmware,
-        "interface": nic.net,
+        "interface": interface,
+        "interfaces": nic.nets,
         "interface_driver": nic.net_driver,
         "state": nic.state,
         "rate": nic.rate,
@@ -186,6 +242,8 @@ fn json(nic: &Nic, set: &[Set]) -> Json {
         "kept_ms": nic.kept_ms,
         "counters": values.collect::<Vec<_>>(),
         "not_counted": missing.collect::<Vec<_>>(),
+        "optional_counters": optional.collect::<Vec<_>>(),
+        "of_queue_pairs": queue_pairs.collect::<Vec<_>>(),
         "settings": set.collect::<Vec<_>>(),
     })
 }
