@@ -9,6 +9,7 @@ mod alike;
 mod asic;
 mod buffers;
 pub mod control;
+mod copied;
 mod kept;
 mod link;
 mod live;

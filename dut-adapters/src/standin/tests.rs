@@ -8,7 +8,7 @@ use crate::protocol::Happened;
 use crate::sonic;
 use rig_lab::read::{lab, profile_from};
 use rig_lab::yaml::Source;
-use rig_lab::{Profile, Setting};
+use rig_lab::{Profile, Setting, WatermarkCopy};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -93,6 +93,13 @@ impl Asic for Device {
         }
         memory.set.extend_from_slice(settings);
         Ok(())
+    }
+
+    fn clear(&mut self, copy: WatermarkCopy) {
+        let table = copy.table();
+        let counters = &mut self.0.lock().expect("no panic").counters;
+        let own = counters.iter_mut().filter(|(name, _)| name.starts_with(table));
+        own.for_each(|(_, value)| *value = 0);
     }
 
     fn counters(&mut self) -> BTreeMap<String, u64> {

@@ -68,6 +68,7 @@ fn others() -> Vec<(Setting, &'static str, &'static str, Option<&'static str>)> 
     let map = "PORT_QOS_MAP|Ethernet4";
     let lossless = "BUFFER_PROFILE|pg_lossless_100000_40m_profile";
     let curve = "WRED_PROFILE|AZURE_LOSSLESS";
+    let pool = "BUFFER_POOL|ingress_lossless_pool";
     vec![
         (setting("pfcwd.detection_time", json!("400ms")), port, "detection_time", Some("400")),
         (setting("pfcwd.restoration_time", Value::Null), port, "restoration_time", None),
@@ -91,6 +92,26 @@ fn others() -> Vec<(Setting, &'static str, &'static str, Option<&'static str>)> 
         (setting("buffer.xon", json!("4576B")), lossless, "xon", Some("4576")),
         (setting("buffer.xon_offset", json!("4576B")), lossless, "xon_offset", Some("4576")),
         (setting("buffer.dynamic_th", json!(0)), lossless, "dynamic_th", Some("0")),
+        (setting("buffer.pool", json!("12000000B")), pool, "size", Some("12000000")),
+        (setting("buffer.headroom_pool", json!("200000B")), pool, "xoff", Some("200000")),
+        (
+            setting("buffer.lossy_pool", json!("9000000B")),
+            "BUFFER_POOL|egress_lossy_pool",
+            "size",
+            Some("9000000"),
+        ),
+        (
+            setting("buffer.lossy_dynamic_th", json!(2)),
+            "BUFFER_PROFILE|egress_lossy_profile",
+            "dynamic_th",
+            Some("2"),
+        ),
+        (
+            setting("watermark.poll", json!("100ms")),
+            "FLEX_COUNTER_TABLE|PG_WATERMARK",
+            "POLL_INTERVAL",
+            Some("100"),
+        ),
         (setting("wred.ecn", json!("ecn_green")), curve, "ecn", Some("ecn_green")),
         (setting("wred.kmin", json!("208000B")), curve, "green_min_threshold", Some("208000")),
         (setting("wred.kmax", json!("416000B")), curve, "green_max_threshold", Some("416000")),
