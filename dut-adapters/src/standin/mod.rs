@@ -201,7 +201,7 @@ impl Parts {
         self.take()?;
         ready();
         // When what has changed is taken.
-        let mut due: Option<Mono> = None;
+        let mut due = Some(Mono::now());
         while !self.ends.load(Ordering::SeqCst) {
             let faults = *self.faults.lock().unwrap_or_else(PoisonError::into_inner);
             (self.orchagent.faults, self.copies.faults, self.told.faults) =

@@ -66,8 +66,10 @@ impl Orchagent {
             }
         }
         let settings = said::settings(&rows);
-        let news: Vec<Setting> =
+        let mut news: Vec<Setting> =
             settings.iter().filter(|one| !self.told.contains(one)).cloned().collect();
+        // A device that is what it was told may not run yet: what it was not told it hears once it does.
+        let later = if first && !self.told.is_empty() { news.split_off(0) } else { Vec::new() };
         let live = |one: &Setting| fields::field(&one.path).is_some_and(|field| field.live);
         let taken = match news.as_slice() {
             [] => Ok(()),
@@ -77,6 +79,7 @@ impl Orchagent {
         match taken {
             Ok(()) => {
                 self.told = settings;
+                self.told.retain(|one| !later.contains(one));
                 self.rows = rows;
                 self.written(first).exec(line)?;
             }
