@@ -17,12 +17,16 @@ const MOST: u64 = 86_400_000;
 
 /// What FLEX_COUNTER_DB has to say of the groups, as far as CONFIG_DB says it: the key there, the field and its text.
 pub(super) fn flex(tables: &Tables) -> Vec<(String, &'static str, String)> {
-    let both = GROUPS.into_iter().flat_map(|group| {
-        ["FLEX_COUNTER_STATUS", "POLL_INTERVAL"].map(|field| (group, field))
-    });
+    let both = GROUPS
+        .into_iter()
+        .flat_map(|group| ["FLEX_COUNTER_STATUS", "POLL_INTERVAL"].map(|field| (group, field)));
     let said = both.filter_map(|(group, field)| {
         let said = tables.field(FLEX, group, field)?;
-        Some((format!("FLEX_COUNTER_GROUP_TABLE:{group}_STAT_COUNTER"), field, said.text.to_owned()))
+        Some((
+            format!("FLEX_COUNTER_GROUP_TABLE:{group}_STAT_COUNTER"),
+            field,
+            said.text.to_owned(),
+        ))
     });
     said.collect()
 }

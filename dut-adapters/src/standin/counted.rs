@@ -35,11 +35,7 @@ const GROUPS: [(&str, &str, &[&str]); 9] = [
         ],
     ),
     ("PG_DROP", "PG_DROP_STAT_COUNTER", &["SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_"]),
-    (
-        "QUEUE_WATERMARK",
-        "QUEUE_WATERMARK_STAT_COUNTER",
-        &["SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES"],
-    ),
+    ("QUEUE_WATERMARK", "QUEUE_WATERMARK_STAT_COUNTER", &["SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES"]),
     (
         "PG_WATERMARK",
         "PG_WATERMARK_STAT_COUNTER",
@@ -130,7 +126,9 @@ impl CopySchedule {
             let Some((object, counter)) = name.split_once(' ') else { continue };
             if let Some((object, counter)) = counter.split_once(' ') {
                 let table = name.split_once(' ').map_or("", |(table, _)| table);
-                if let Some(oid) = objects::of(rows, object, counter).filter(|_| due.contains(&COPIES)) {
+                if let Some(oid) =
+                    objects::of(rows, object, counter).filter(|_| due.contains(&COPIES))
+                {
                     let row = copied.entry(format!("{table}:{oid}")).or_default();
                     row.insert(counter.to_owned(), value.to_string());
                 }
@@ -148,7 +146,8 @@ impl CopySchedule {
         }
         // Of the copies what is new.
         copied.retain(|key, row| {
-            key.starts_with("COUNTERS:") || self.shown.insert(key.clone(), row.clone()).as_ref() != Some(row)
+            key.starts_with("COUNTERS:")
+                || self.shown.insert(key.clone(), row.clone()).as_ref() != Some(row)
         });
         if copied.is_empty() {
             return Ok(());

@@ -52,12 +52,10 @@ pub fn filled(profile: &Profile) -> Result<Rows, String> {
         put(&format!("FLEX_COUNTER_TABLE|{group}"), copied);
     }
     // What this would be taken to say is what the device is, or the stand-in would be another one.
-    let other = said::settings(&rows)
-        .into_iter()
-        .find(|setting| {
-            let unsaid = setting.path == said::POLL && switch.watermark.poll.is_none();
-            !unsaid && profile.declared.satisfies(setting) != Ok(true)
-        });
+    let other = said::settings(&rows).into_iter().find(|setting| {
+        let unsaid = setting.path == said::POLL && switch.watermark.poll.is_none();
+        !unsaid && profile.declared.satisfies(setting) != Ok(true)
+    });
     match other {
         None => Ok(rows),
         Some(setting) => {

@@ -70,7 +70,8 @@ pub(super) fn read(
     let objects = objects(link, ports)?;
     let mut shown = watermarks::shown(link, &objects)?;
     let mut groups = BTreeMap::new();
-    let is_watermark = |name| [watermarks::QUEUES, watermarks::PRIORITY_GROUPS, watermarks::POOLS].contains(&name);
+    let is_watermark =
+        |name| [watermarks::QUEUES, watermarks::PRIORITY_GROUPS, watermarks::POOLS].contains(&name);
     for (_, name) in GROUPS.into_iter().filter(|(_, name)| cleared || !is_watermark(*name)) {
         if !groups.contains_key(name)
             && let Some(group) = group(link, name)?.filter(|group| group.ms <= SLOWEST)

@@ -68,8 +68,11 @@ pub(super) fn missing(
             text: Some(poll.to_string()),
         });
     }
-    let copied = copied::flex(tables).into_iter().map(|(key, field, text)| {
-        Want::Field { db: Db::Flex, key, field, text: Some(text) }
+    let copied = copied::flex(tables).into_iter().map(|(key, field, text)| Want::Field {
+        db: Db::Flex,
+        key,
+        field,
+        text: Some(text),
     });
     wants.extend(copied);
     for want in wants {

@@ -39,7 +39,8 @@ pub(super) fn shown(link: &mut Link, objects: &[Object]) -> Result<BTreeMap<Stri
     for (_, copy) in WatermarkCopy::NAMES {
         let table = copy.table();
         for ((name, _), row) in objects.iter().zip(rows(link, objects, copy)?) {
-            let named = row.into_iter().map(|(field, value)| (format!("{table} {name} {field}"), value));
+            let named =
+                row.into_iter().map(|(field, value)| (format!("{table} {name} {field}"), value));
             all.extend(named);
         }
     }
