@@ -209,10 +209,10 @@ impl SonicControl {
         }
     }
 
-    /// From now on what is published is heard.
+    /// From now on what is published is heard, where a line for that can be had.
     fn listen(&mut self) -> Result<(), Lost> {
         if self.ears.is_none() {
-            self.ears = Some(Ears::open(&self.at, &mut self.link, &self.ports)?);
+            self.ears = Ears::open(&self.at, &mut self.link, &self.ports)?;
             self.redden();
         }
         Ok(())
@@ -353,10 +353,8 @@ impl SonicControl {
         self.lease.renew(&mut self.link)?;
         let clock = self.clock();
         self.listen()?;
-        let events = match &mut self.ears {
-            Some(ears) => ears.since(&mut self.link, clock)?,
-            None => Vec::new(),
-        };
+        let Some(ears) = &mut self.ears else { return Err(self.lacks(Ability::Events)) };
+        let events = ears.since(&mut self.link, clock)?;
         self.redden();
         Ok(events)
     }
