@@ -319,8 +319,9 @@ impl Link {
 /// What a program on the switch answers; `None`: nothing was done, as what was watched has changed.
 fn told(shell: &mut Shell, db: Option<Db>, ask: &Pipeline) -> Result<Option<Vec<Value>>, String> {
     let all = shell.ask(db, ask).map_err(|error| broken(&error))?;
-    let each = |all: Vec<Result<Value, String>>| all.into_iter().collect();
-    all.map(each).transpose().map_err(|code: String| refuses(&code))
+    let Some(all) = all else { return Ok(None) };
+    let all: Result<Vec<Value>, String> = all.into_iter().collect();
+    all.map(Some).map_err(|code| refuses(&code))
 }
 
 /// The first of several keys, for a message.

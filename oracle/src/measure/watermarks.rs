@@ -160,7 +160,7 @@ fn checks_of(declared: &Switch, trial: &Trial, spec: &StreamSpec, off: Off) -> V
     for (counter, port, want) in [
         (DutCounter::PortReceived, &from, received),
         (DutCounter::PortSent, &to, sent),
-        (DutCounter::GroupReceived, &from, frames),
+        (DutCounter::GroupReceived, &from, Span::exactly(frames)),
     ] {
         // Not every device counts what passes its ports, nor does SONiC what its groups take in.
         if trial.observation.counters.has(&counter.of(port, class)) {
