@@ -208,7 +208,7 @@ impl Parts {
                 (faults, faults, faults);
             let heard = match hears.get_message() {
                 Ok(asked) if asked.get_channel_name() == CLEARS => {
-                    self.clear(asked.get_payload().unwrap_or_default());
+                    self.clear(&asked.get_payload::<String>().unwrap_or_default());
                     false
                 }
                 Ok(_) => true,
@@ -234,8 +234,8 @@ impl Parts {
     }
 
     /// Clears a copy of watermarks. The device has one of all kinds: who names one clears the others, too.
-    fn clear(&mut self, asked: String) {
-        let words: Vec<String> = serde_json::from_str(&asked).unwrap_or_default();
+    fn clear(&mut self, asked: &str) {
+        let words: Vec<String> = serde_json::from_str(asked).unwrap_or_default();
         let copy = match words.first().map(String::as_str) {
             Some("USER") => WatermarkCopy::User,
             Some("PERSISTENT") => WatermarkCopy::Persistent,

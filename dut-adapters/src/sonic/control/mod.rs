@@ -34,6 +34,7 @@ use rig_lab::{Action, Declared, Profile, RedisAt, Setting, WatermarkCopy, settin
 use rig_testcases::DeviceVerb;
 use rig_units::Dur;
 use std::collections::BTreeMap;
+use watermarks::AskedClear;
 
 /// How long a setting may take to arrive where it is in effect: orchagent does one thing after the other.
 const ARRIVES: Duration = Duration::from_secs(20);
@@ -60,6 +61,8 @@ pub struct SonicControl {
     ears: Option<Ears>,
     /// Whether the user's copy of its watermarks holds nothing of before the trial.
     cleared: bool,
+    /// Clears of copies that steps have asked for: whether they show nobody has looked yet.
+    clears: Vec<AskedClear>,
 }
 
 impl SonicControl {
@@ -135,6 +138,7 @@ impl SonicControl {
                     zero: Mono(0),
                     ears: None,
                     cleared: false,
+                    clears: Vec::new(),
                 };
                 control.is_declared()?;
                 control.arrive().map_err(|error| error.to_string())?;
@@ -328,6 +332,10 @@ impl SonicControl {
             Some(ears) => ears.acted(clock),
             None => Ok(BTreeMap::new()),
         };
+        // One that never shows is for the case to find.
+        for clear in core::mem::take(&mut self.clears) {
+            let _shows = clear.shows(&mut self.link, &mut pause)?;
+        }
         let asked = (self.ports.as_slice(), names, self.cleared);
         let read = counters::read(&mut self.link, asked, &mut watched, &mut pause)?;
         let counters::CounterValues { values, moving } = read;
@@ -337,15 +345,15 @@ impl SonicControl {
     /// Makes the user's copy of its watermarks hold what comes from now on and nothing else.
     fn clear_all(&mut self) -> Result<(), ControlError> {
         self.cleared = false;
+        self.clears.clear();
         self.lease.renew(&mut self.link)?;
         self.cleared = watermarks::begin_anew(&mut self.link, &self.ports, &mut pause)?;
         if self.cleared { Ok(()) } else { Err(self.lacks(Ability::ClearWatermarks)) }
     }
 
-    /// Asks for one copy to be cleared, as a step of a case does. Whether it was is for whoever looks at it.
+    /// Asks for one copy to be cleared, as a step of a case does, and goes on: there are frames to send.
     fn clear(&mut self, copy: WatermarkCopy) -> Result<(), ControlError> {
-        self.lease.renew(&mut self.link)?;
-        let _left = watermarks::clear(&mut self.link, (&self.ports, copy), &mut pause)?;
+        self.clears.push(AskedClear::send(&mut self.link, &self.ports, copy)?);
         Ok(())
     }
 

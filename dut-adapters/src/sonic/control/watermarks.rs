@@ -82,8 +82,12 @@ pub(super) fn begin_anew(
         groups.insert(name, group);
     }
     let user = WatermarkCopy::User;
-    let is_cleared = clear(link, (ports, user), pause)?;
-    Ok(is_cleared && polled(link, ports, &groups, pause)? && clear(link, (ports, user), pause)?)
+    if !AskedClear::send(link, ports, user)?.shows(link, pause)?
+        || !polled(link, ports, &groups, pause)?
+    {
+        return Ok(false);
+    }
+    AskedClear::send(link, ports, user)?.shows(link, pause)
 }
 
 /// Waits until each group was polled, from now on; whether it was in time.
@@ -141,43 +145,65 @@ fn stamps(
     Ok(all)
 }
 
-/// Has a copy cleared, and waits until that shows; whether it does.
-///
-/// # Errors
-/// Nobody hears of it, or the switch is lost.
-pub(super) fn clear(
-    link: &mut Link,
-    (ports, copy): (&[String], WatermarkCopy),
-    pause: &mut dyn FnMut(Duration),
-) -> Result<bool, Lost> {
-    let objects = counters::objects(link, ports)?;
-    let (table, mut left) = (copy.table(), rows(link, &objects, copy)?);
-    let (word, _) = table.split_once('_').unwrap_or((table, ""));
-    let mut ask = redis::pipe();
-    for kind in KINDS {
-        ask.cmd("PUBLISH").arg(CHANNEL).arg(format!("[\"{word}\",\"{kind}\"]"));
+/// A copy that is to be cleared, and what it showed before.
+#[derive(Debug)]
+pub(super) struct AskedClear {
+    copy: WatermarkCopy,
+    objects: Vec<Object>,
+    left: Vec<BTreeMap<String, u64>>,
+}
+
+impl AskedClear {
+    /// Asks orchagent for it.
+    ///
+    /// # Errors
+    /// Nobody hears of it, or the switch is lost.
+    pub(super) fn send(
+        link: &mut Link,
+        ports: &[String],
+        copy: WatermarkCopy,
+    ) -> Result<AskedClear, Lost> {
+        let objects = counters::objects(link, ports)?;
+        let (table, left) = (copy.table(), rows(link, &objects, copy)?);
+        let (word, _) = table.split_once('_').unwrap_or((table, ""));
+        let mut ask = redis::pipe();
+        for kind in KINDS {
+            ask.cmd("PUBLISH").arg(CHANNEL).arg(format!("[\"{word}\",\"{kind}\"]"));
+        }
+        let tried = format!("clear {table}");
+        let heard: Vec<u64> = link.ask(Db::Appl, &tried, &ask)?;
+        if heard.contains(&0) {
+            let why = format!("nobody listens to {CHANNEL}: orchagent is not there");
+            return Err(Lost { tried, why });
+        }
+        Ok(AskedClear { copy, objects, left })
     }
-    let tried = format!("clear {table}");
-    let heard: Vec<u64> = link.ask(Db::Appl, &tried, &ask)?;
-    if heard.contains(&0) {
-        let why = format!("nobody listens to {CHANNEL}: orchagent is not there");
-        return Err(Lost { tried, why });
-    }
-    let mut waited = Duration::ZERO;
-    loop {
-        // What was less at a look than it was before has been cleared in between, whatever came since.
-        for (row, now) in left.iter_mut().zip(rows(link, &objects, copy)?) {
-            row.retain(|field, before| {
-                *before > 0 && now.get(field).is_some_and(|now| *now >= *before)
-            });
+
+    /// Waits until it shows; whether it does within a second.
+    ///
+    /// # Errors
+    /// The switch is lost.
+    pub(super) fn shows(
+        mut self,
+        link: &mut Link,
+        pause: &mut dyn FnMut(Duration),
+    ) -> Result<bool, Lost> {
+        let mut waited = Duration::ZERO;
+        loop {
+            // What was less at a look than it was before has been cleared in between, whatever came since.
+            for (row, now) in self.left.iter_mut().zip(rows(link, &self.objects, self.copy)?) {
+                row.retain(|field, before| {
+                    *before > 0 && now.get(field).is_some_and(|now| *now >= *before)
+                });
+            }
+            if self.left.iter().all(BTreeMap::is_empty) {
+                return Ok(true);
+            }
+            if waited >= SHOWS {
+                return Ok(false);
+            }
+            pause(LOOK);
+            waited += LOOK;
         }
-        if left.iter().all(BTreeMap::is_empty) {
-            return Ok(true);
-        }
-        if waited >= SHOWS {
-            return Ok(false);
-        }
-        pause(LOOK);
-        waited += LOOK;
     }
 }
