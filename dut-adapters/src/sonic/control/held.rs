@@ -219,7 +219,13 @@ impl Held {
             Row::LosslessPool => pool(tables, lossless(tables, port, of)?),
             Row::Lossy => Some(format!("BUFFER_PROFILE|{}", lossy(tables, port, of)?)),
             Row::LossyPool => pool(tables, lossy(tables, port, of)?),
-            Row::Copied(kind) => Some(format!("{FLEX}|{kind}")),
+            // What was not there would be taken away again, and orchagent goes on with what it heard last: it takes what is set, and
+            // nothing of what goes.
+            Row::Copied(kind) => {
+                let whole = |field| tables.field(FLEX, kind, field).is_some();
+                let is_whole = whole("FLEX_COUNTER_STATUS") && whole("POLL_INTERVAL");
+                is_whole.then(|| format!("{FLEX}|{kind}"))
+            }
             Row::Curve => Some(format!("WRED_PROFILE|{}", marked(tables, port, of)?)),
         }
     }

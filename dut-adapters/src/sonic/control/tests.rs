@@ -38,6 +38,12 @@ fn profile() -> Profile {
 fn switch(folder: &Path) -> Option<(RedisServer, Orchagent)> {
     let server = RedisServer::start(folder).map_err(|why| eprintln!("{why}")).ok()?;
     server.load(&leaf());
+    // As `counterpoll watermark interval 60000` leaves it.
+    for kind in ["QUEUE", "PG", "BUFFER_POOL"] {
+        let key = format!("FLEX_COUNTER_TABLE|{kind}_WATERMARK");
+        let row = ["FLEX_COUNTER_STATUS", "enable", "POLL_INTERVAL", "60000"];
+        server.tell(CONFIG, &[&["HSET", key.as_str()], &row[..]].concat());
+    }
     let orchagent = Orchagent::start(&server);
     Some((server, orchagent))
 }
@@ -182,6 +188,15 @@ fn what_cannot_be_held_or_does_not_arrive_is_told_and_leaves_nothing_behind() {
         assert_eq!(server.all(CONFIG), before, "{path}");
     }
     assert!(!is_held("scheduler.queues") && is_held("wred.kmin"));
+    // Of an interval that nobody has set nothing would be left to go back to.
+    let key = "FLEX_COUNTER_TABLE|PG_WATERMARK";
+    server.tell(CONFIG, &["HDEL", key, "POLL_INTERVAL"]);
+    let looked = control.snapshot().expect("it is there").get("watermark.poll");
+    let why = refused(control.set(&[setting("watermark.poll", json!("100ms"))]));
+    assert!(looked.is_some() && why.contains("watermark.poll=100ms: CONFIG_DB of"), "{why}");
+    server.tell(CONFIG, &["HSET", key, "POLL_INTERVAL", "60000"]);
+    control.snapshot().expect("it is there");
+    assert_eq!(server.all(CONFIG), before);
     orchagent.is_deaf(true);
     for (one, want) in [
         (
