@@ -71,6 +71,7 @@ const TABLES: &[(&str, Fields)] = &[
     ),
     ("QUEUE", Fields::Named(&["scheduler", "wred_profile"])),
     ("SCHEDULER", Fields::Named(&["type", "weight"])),
+    ("FLEX_COUNTER_TABLE", Fields::Named(&["FLEX_COUNTER_STATUS", "POLL_INTERVAL"])),
     (
         "MACSEC_PROFILE",
         Fields::Named(&[

@@ -2,6 +2,7 @@
 //!
 //! Of an error of redis only its code is passed on: its text may repeat what it was asked, and values with it.
 
+use super::shell::Shell;
 use super::way::Way;
 use super::wire::{Wire, end};
 use crate::control::error::Lost;
@@ -43,6 +44,28 @@ pub(super) enum Db {
     State = 6,
 }
 
+impl Db {
+    /// What SONiC's own commands call it.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Db::Appl => "APPL_DB",
+            Db::Asic => "ASIC_DB",
+            Db::Counters => "COUNTERS_DB",
+            Db::Config => "CONFIG_DB",
+            Db::Flex => "FLEX_COUNTER_DB",
+            Db::State => "STATE_DB",
+        }
+    }
+}
+
+/// What carries questions and answers.
+enum Line {
+    /// Redis itself, at the end of a way.
+    Redis(Way, Wire),
+    /// A program on the switch, where no way to its redis may be made.
+    Shell(Shell),
+}
+
 /// What came of changes that were to be made together.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Made {
@@ -66,8 +89,7 @@ pub(super) struct Edit<'e> {
 /// A connection.
 pub(super) struct Link {
     at: RedisAt,
-    way: Way,
-    line: Wire,
+    line: Line,
     chosen: Option<Db>,
     lost: Option<Lost>,
 }
@@ -84,13 +106,29 @@ impl Link {
         let tried = format!("connect to {at}");
         let opened =
             Way::to(at).and_then(|way| Wire::open(way.near(), PATIENCE).map(|line| (way, line)));
-        let (way, line) = opened.map_err(|error| Lost { tried, why: broken(&error) })?;
-        Ok(Link { at: at.clone(), way, line, chosen: None, lost: None })
+        let lost = |error: &io::Error| Lost { tried, why: broken(error) };
+        let (way, wire) = opened.map_err(|error| lost(&error))?;
+        let mut link =
+            Link { at: at.clone(), line: Line::Redis(way, wire), chosen: None, lost: None };
+        let RedisAt::Ssh { host, .. } = at else { return Ok(link) };
+        // A way that the switch does not let through is there until somebody uses it.
+        let mut ping = redis::pipe();
+        ping.cmd("PING");
+        let answered: Result<Vec<Value>, Lost> = link.ask(Db::State, "reach its redis", &ping);
+        let Err(closed) = answered else { return Ok(link) };
+        let shell = Shell::start(host).map_err(|error| Lost {
+            why: format!("{}, and by sonic-db-cli: {}", closed.why, broken(&error)),
+            ..closed
+        })?;
+        Ok(Link { line: Line::Shell(shell), chosen: None, lost: None, ..link })
     }
 
-    /// Where another line to it begins, as long as this one is there.
-    pub(super) const fn near(&self) -> &RedisAt {
-        self.way.near()
+    /// Where another line to it begins, as long as this one is there; `None` where there is none but this.
+    pub(super) const fn near(&self) -> Option<&RedisAt> {
+        match &self.line {
+            Line::Redis(way, _) => Some(way.near()),
+            Line::Shell(_) => None,
+        }
     }
 
     /// The keys of a database that begin with `prefix`, a name of a table with its separator.
@@ -197,6 +235,14 @@ impl Link {
     /// All of `ask`, which is one transaction, in the database that was watched. Whether it was done: not where what was watched has
     /// changed.
     pub(super) fn ask_whole(&mut self, tried: &str, ask: &Pipeline) -> Result<bool, Lost> {
+        if let Some(lost) = &self.lost {
+            return Err(lost.clone());
+        }
+        if let Line::Shell(shell) = &mut self.line {
+            let done = told(shell, None, ask);
+            let done = done.map_err(|why| self.is_lost(Lost { tried: tried.to_owned(), why }))?;
+            return Ok(done.is_some());
+        }
         // `MULTI`, that each is queued, and what came of all of them.
         let answers = ask.cmd_iter().count() + 2;
         let all = self.answers(tried, &ask.get_packed_pipeline(), answers)?;
@@ -210,6 +256,23 @@ impl Link {
         tried: &str,
         ask: &Pipeline,
     ) -> Result<T, Lost> {
+        let answers = self.asked(db, tried, ask)?;
+        redis::from_owned_redis_value(Value::Array(answers)).map_err(|error| {
+            let why = format!("its answer is none ({})", error.category());
+            self.is_lost(Lost { tried: tried.to_owned(), why })
+        })
+    }
+
+    /// The answers to all of `ask`.
+    fn asked(&mut self, db: Db, tried: &str, ask: &Pipeline) -> Result<Vec<Value>, Lost> {
+        if let Some(lost) = &self.lost {
+            return Err(lost.clone());
+        }
+        if let Line::Shell(shell) = &mut self.line {
+            let all = told(shell, Some(db), ask);
+            let all = all.map_err(|why| self.is_lost(Lost { tried: tried.to_owned(), why }))?;
+            return Ok(all.unwrap_or_default());
+        }
         let mut all = redis::pipe();
         let chooses = self.chosen != Some(db);
         if chooses {
@@ -224,10 +287,7 @@ impl Link {
             answers.remove(0);
         }
         self.chosen = Some(db);
-        redis::from_owned_redis_value(Value::Array(answers)).map_err(|error| {
-            let why = format!("its answer is none ({})", error.category());
-            self.is_lost(Lost { tried: tried.to_owned(), why })
-        })
+        Ok(answers)
     }
 
     /// So many answers to what was packed, all of them within the time of one.
@@ -235,12 +295,13 @@ impl Link {
         if let Some(lost) = &self.lost {
             return Err(lost.clone());
         }
+        let Line::Redis(_, line) = &mut self.line else { return Ok(Vec::new()) };
         let mut heard = || -> Result<Vec<Value>, String> {
             let over = end(PATIENCE);
-            self.line.send(packed, PATIENCE).map_err(|error| broken(&error))?;
+            line.send(packed, PATIENCE).map_err(|error| broken(&error))?;
             let mut all = Vec::new();
             for _ in 0..count {
-                let reply = self.line.hear(over).map_err(|error| broken(&error))?;
+                let reply = line.hear(over).map_err(|error| broken(&error))?;
                 let reply = reply.ok_or_else(|| "no answer in time".to_owned())?;
                 all.push(reply.map_err(|code| refuses(&code))?);
             }
@@ -253,6 +314,14 @@ impl Link {
         self.lost = Some(lost.clone());
         lost
     }
+}
+
+/// What a program on the switch answers; `None`: nothing was done, as what was watched has changed.
+fn told(shell: &mut Shell, db: Option<Db>, ask: &Pipeline) -> Result<Option<Vec<Value>>, String> {
+    let all = shell.ask(db, ask).map_err(|error| broken(&error))?;
+    let Some(all) = all else { return Ok(None) };
+    let all: Result<Vec<Value>, String> = all.into_iter().collect();
+    all.map(Some).map_err(|code| refuses(&code))
 }
 
 /// The first of several keys, for a message.

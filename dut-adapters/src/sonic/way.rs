@@ -6,7 +6,7 @@ use core::time::Duration;
 use rig_generator::port::Mono;
 use rig_lab::RedisAt;
 use std::fs::{DirBuilder, remove_dir, remove_file};
-use std::io::{self, ErrorKind, Read as _};
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
@@ -29,6 +29,20 @@ const OPTIONS: [&str; 6] = [
     "ServerAliveInterval=3",
     "ServerAliveCountMax=2",
 ];
+
+/// What is asked of `ssh` whatever it is to do.
+pub(super) fn options() -> impl Iterator<Item = &'static str> {
+    OPTIONS.into_iter()
+}
+
+/// The last that somebody has said who has ended.
+pub(super) fn said(by: Option<&mut impl io::Read>) -> String {
+    let mut said = Vec::new();
+    let _read = by.map(|said_by| said_by.read_to_end(&mut said));
+    let said = String::from_utf8_lossy(&said);
+    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+    last.unwrap_or("it does not say why").escape_debug().take(SAID).collect()
+}
 
 /// A way that is there until this goes.
 #[derive(Debug)]
@@ -74,7 +88,7 @@ impl Forward {
         let run = "folder=$1; shift; ssh \"$@\"; is=$?; rm -f \"$folder/redis.sock\"; rmdir \"$folder\"; exit $is";
         let mut command = Command::new("sh");
         command.args(["-c", run, "ssh"]).arg(&folder).arg("-T");
-        OPTIONS.iter().for_each(|option| {
+        options().for_each(|option| {
             command.args(["-o", option]);
         });
         let forward = format!("{}:{}", folder.join("redis.sock").display(), far.display());
@@ -90,7 +104,8 @@ impl Forward {
         let over = end(PATIENCE);
         while UnixStream::connect(forward.socket()).is_err() {
             if forward.ssh.try_wait()?.is_some() {
-                return Err(io::Error::other(format!("ssh ends: {}", forward.said())));
+                let said = said(forward.ssh.stderr.as_mut());
+                return Err(io::Error::other(format!("ssh ends: {said}")));
             }
             if Mono::now() >= over {
                 return Err(io::Error::new(ErrorKind::TimedOut, "ssh forwards nothing in time"));
@@ -102,15 +117,6 @@ impl Forward {
 
     fn socket(&self) -> PathBuf {
         self.folder.join("redis.sock")
-    }
-
-    /// The last that it has said.
-    fn said(&mut self) -> String {
-        let mut said = Vec::new();
-        let _read = self.ssh.stderr.as_mut().map(|said_by| said_by.read_to_end(&mut said));
-        let said = String::from_utf8_lossy(&said);
-        let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
-        last.unwrap_or("it does not say why").escape_debug().take(SAID).collect()
     }
 }
 

@@ -4,13 +4,14 @@ use super::asic::Asic;
 use super::faults::Faults;
 use super::names::{Db, Row, Rows, set};
 use super::objects;
+use super::said;
 use redis::{Connection, Pipeline, RedisResult};
 use rig_generator::port::Mono;
 use rig_units::Dur;
 use std::collections::BTreeMap;
 
 /// A group: its name in CONFIG_DB and in FLEX_COUNTER_DB, and what its counters begin with; a later one has what no earlier one has.
-const GROUPS: [(&str, &str, &[&str]); 6] = [
+const GROUPS: [(&str, &str, &[&str]); 9] = [
     (
         "PORT_BUFFER_DROP",
         "PORT_BUFFER_DROP_STAT",
@@ -34,7 +35,23 @@ const GROUPS: [(&str, &str, &[&str]); 6] = [
         ],
     ),
     ("PG_DROP", "PG_DROP_STAT_COUNTER", &["SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_"]),
+    ("QUEUE_WATERMARK", "QUEUE_WATERMARK_STAT_COUNTER", &["SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES"]),
+    (
+        "PG_WATERMARK",
+        "PG_WATERMARK_STAT_COUNTER",
+        &[
+            "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES",
+            "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES",
+        ],
+    ),
+    ("BUFFER_POOL_WATERMARK", "BUFFER_POOL_WATERMARK_STAT_COUNTER", &["SAI_BUFFER_POOL_STAT_"]),
 ];
+/// The copies that its scripts keep of watermarks. The device polls by itself, at an instant that nobody is told: it is looked at often
+/// enough that a poll shows here hardly later than it was.
+const COPIES: &str = "_WATERMARKS ";
+/// So many looks in an interval, and no two closer than this, in milliseconds.
+const LOOKS: u64 = 10;
+const CLOSEST: u64 = 8;
 /// What orchagent itself counts of stormed queues, and writes each second (`COUNTER_CHECK_POLL_TIMEOUT_SEC`).
 const STORMED: &str = "PFC_WD_QUEUE_STATS_";
 const SECOND: u64 = 1_000;
@@ -59,13 +76,20 @@ pub(super) fn flex(rows: &Rows, all: &mut Pipeline) {
 #[derive(Debug, Default)]
 pub(super) struct CopySchedule {
     due: BTreeMap<&'static str, Mono>,
+    /// What each copy of watermarks showed last, by its key.
+    shown: BTreeMap<String, Row>,
     pub(super) faults: Faults,
 }
 
 impl CopySchedule {
     /// None was made yet.
     pub(super) fn new(faults: Faults) -> CopySchedule {
-        CopySchedule { due: BTreeMap::new(), faults }
+        CopySchedule { due: BTreeMap::new(), shown: BTreeMap::new(), faults }
+    }
+
+    /// Looks at the copies of watermarks at once.
+    pub(super) fn look(&mut self) {
+        self.due.remove(COPIES);
     }
 
     /// Copies what is due at `now`.
@@ -79,10 +103,14 @@ impl CopySchedule {
         let mut due: Vec<&str> = Vec::new();
         let intervals =
             GROUPS.iter().filter_map(|(name, group, _)| Some((*group, interval(rows, name)?)));
-        for (group, ms) in intervals.chain([(STORMED, SECOND)]) {
+        let polled = said::WATERMARKS.into_iter().filter_map(|name| interval(rows, name)).min();
+        let looked = polled.map(|ms| (COPIES, (ms / LOOKS).max(CLOSEST)));
+        for (group, ms) in intervals.chain([(STORMED, SECOND)]).chain(looked) {
             let next = self.due.entry(group).or_insert(now);
             if *next <= now {
-                let late = self.faults.late_counters.0 / 1_000;
+                let of_copies = group == COPIES;
+                let Faults { late_counters, late_watermarks, .. } = self.faults;
+                let late = if of_copies { late_watermarks } else { late_counters }.0 / 1_000;
                 *next = Mono(now.0 + Dur::ms(ms).0 / 1_000 + late);
                 due.push(group);
             }
@@ -96,6 +124,16 @@ impl CopySchedule {
         let stamp = Mono::now().0.to_string();
         for (name, value) in counters {
             let Some((object, counter)) = name.split_once(' ') else { continue };
+            if let Some((object, counter)) = counter.split_once(' ') {
+                let table = name.split_once(' ').map_or("", |(table, _)| table);
+                if let Some(oid) =
+                    objects::of(rows, object, counter).filter(|_| due.contains(&COPIES))
+                {
+                    let row = copied.entry(format!("{table}:{oid}")).or_default();
+                    row.insert(counter.to_owned(), value.to_string());
+                }
+                continue;
+            }
             if let Some(group) = group_of(counter).filter(|group| due.contains(group))
                 && let Some(oid) = objects::of(rows, object, counter)
             {
@@ -105,6 +143,14 @@ impl CopySchedule {
                     row.insert(format!("{group}_time_stamp"), stamp.clone());
                 }
             }
+        }
+        // Of the copies what is new.
+        copied.retain(|key, row| {
+            key.starts_with("COUNTERS:")
+                || self.shown.insert(key.clone(), row.clone()).as_ref() != Some(row)
+        });
+        if copied.is_empty() {
+            return Ok(());
         }
         let mut all = redis::pipe();
         all.cmd("SELECT").arg(Db::Counters as u8).ignore();
@@ -123,7 +169,7 @@ fn group_of(counter: &str) -> Option<&'static str> {
 }
 
 /// How often CONFIG_DB has a group copied, in milliseconds; `None` where it does not.
-fn interval(rows: &Rows, name: &str) -> Option<u64> {
+pub(super) fn interval(rows: &Rows, name: &str) -> Option<u64> {
     let row = rows.get(&format!("FLEX_COUNTER_TABLE|{name}"))?;
     let on = row.get("FLEX_COUNTER_STATUS").is_some_and(|word| word == "enable");
     row.get("POLL_INTERVAL").filter(|_| on)?.parse().ok()

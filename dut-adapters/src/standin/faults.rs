@@ -20,6 +20,10 @@ pub struct Faults {
     pub silent: bool,
     /// Copies of counters bear no stamp, as where syncd does not read them in bulk.
     pub unstamped: bool,
+    /// Nobody hears that a copy of the watermarks is to be cleared.
+    pub lost_clears: bool,
+    /// The copies of the watermarks show a poll so much later.
+    pub late_watermarks: Dur,
 }
 
 /// One of them, as it is typed.
@@ -29,7 +33,7 @@ pub struct FaultSwitch(fn(&mut Faults, Dur), Dur);
 /// A word, whether a length of time goes with it, and what it sets.
 type Switch = (&'static str, bool, fn(&mut Faults, Dur));
 
-const SWITCHES: [Switch; 7] = [
+const SWITCHES: [Switch; 9] = [
     ("deaf-asic", false, |all, _| all.deaf_asic = true),
     ("late-counters", true, |all, by| all.late_counters = by),
     ("clock", true, |all, by| all.clock = by),
@@ -37,6 +41,8 @@ const SWITCHES: [Switch; 7] = [
     ("events-twice", false, |all, _| all.twice = true),
     ("no-events", false, |all, _| all.silent = true),
     ("no-stamps", false, |all, _| all.unstamped = true),
+    ("lost-clears", false, |all, _| all.lost_clears = true),
+    ("late-watermarks", true, |all, by| all.late_watermarks = by),
 ];
 
 impl FromStr for FaultSwitch {

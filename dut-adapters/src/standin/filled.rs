@@ -12,6 +12,8 @@ const LANES: u64 = 4;
 /// What is copied to COUNTERS_DB, and how often in milliseconds: as `counterpoll` sets it for who wants to read it.
 const COPIED: [(&str, &str); 4] =
     [("PORT", "1000"), ("QUEUE", "1000"), ("PG_DROP", "1000"), ("WRED_ECN_QUEUE", "1000")];
+/// The same of watermarks, where the device does not say how often.
+const WATERMARKS: Dur = Dur::ms(500);
 
 /// The rows of CONFIG_DB of the device of `profile`.
 ///
@@ -43,10 +45,17 @@ pub fn filled(profile: &Profile) -> Result<Rows, String> {
         let copied = row([status, ("POLL_INTERVAL", interval.to_owned())]);
         put(&format!("FLEX_COUNTER_TABLE|{group}"), copied);
     }
+    let every = ms(switch.watermark.poll.unwrap_or(WATERMARKS));
+    for group in said::WATERMARKS {
+        let status = ("FLEX_COUNTER_STATUS", "enable".to_owned());
+        let copied = row([status, ("POLL_INTERVAL", every.clone())]);
+        put(&format!("FLEX_COUNTER_TABLE|{group}"), copied);
+    }
     // What this would be taken to say is what the device is, or the stand-in would be another one.
-    let other = said::settings(&rows)
-        .into_iter()
-        .find(|setting| profile.declared.satisfies(setting) != Ok(true));
+    let other = said::settings(&rows).into_iter().find(|setting| {
+        let unsaid = setting.path == said::POLL && switch.watermark.poll.is_none();
+        !unsaid && profile.declared.satisfies(setting) != Ok(true)
+    });
     match other {
         None => Ok(rows),
         Some(setting) => {

@@ -31,7 +31,7 @@ use names::Db;
 use orchagent::Orchagent;
 use redis::{Client, Connection, ConnectionAddr, ConnectionInfo, RedisError, RedisResult};
 use rig_generator::port::Mono;
-use rig_lab::{Profile, Setting};
+use rig_lab::{Profile, Setting, WatermarkCopy};
 use rig_units::Dur;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,6 +44,9 @@ use told::Told;
 const LOOK: Duration = Duration::from_millis(4);
 /// How long a change of CONFIG_DB takes until it is taken.
 const TAKES: Dur = Dur::ms(10);
+
+/// Where it hears that a copy of watermarks is to be cleared.
+const CLEARS: &str = "WATERMARK_CLEAR_REQUEST";
 
 /// What is said of a change that is not taken, where orchagent would write to its log.
 pub type Log = Box<dyn FnMut(&str) + Send>;
@@ -122,7 +125,9 @@ impl Standin {
         (faults, log): (Faults, Log),
     ) -> Result<Standin, String> {
         let rows = filled(profile)?;
-        let told = said::settings(&rows);
+        // How often its watermarks are polled the device does not know yet where it does not declare it.
+        let mut told = said::settings(&rows);
+        told.retain(|one| profile.declared.satisfies(one) == Ok(true));
         fill(socket, &rows)?;
         Standin::beside(socket, asic, told, (faults, log))
     }
@@ -191,16 +196,21 @@ impl Parts {
     fn run(&mut self, mut hears: Connection, ready: &mut dyn FnMut()) -> RedisResult<()> {
         let mut hears = hears.as_pubsub();
         hears.psubscribe(format!("__keyspace@{}__:*", Db::Config as u8))?;
+        hears.subscribe(CLEARS)?;
         hears.set_read_timeout(Some(LOOK))?;
         self.take()?;
         ready();
         // When what has changed is taken.
-        let mut due: Option<Mono> = None;
+        let mut due = Some(Mono::now());
         while !self.ends.load(Ordering::SeqCst) {
             let faults = *self.faults.lock().unwrap_or_else(PoisonError::into_inner);
             (self.orchagent.faults, self.copies.faults, self.told.faults) =
                 (faults, faults, faults);
             let heard = match hears.get_message() {
+                Ok(asked) if asked.get_channel_name() == CLEARS => {
+                    self.clear(&asked.get_payload::<String>().unwrap_or_default());
+                    false
+                }
                 Ok(_) => true,
                 Err(error) if error.is_timeout() => false,
                 Err(error) => return Err(error),
@@ -221,6 +231,20 @@ impl Parts {
             self.copies.copy(&self.orchagent.rows, now, &mut self.line, &mut *self.asic)?;
         }
         Ok(())
+    }
+
+    /// Clears a copy of watermarks. The device has one of all kinds: who names one clears the others, too.
+    fn clear(&mut self, asked: &str) {
+        let words: Vec<String> = serde_json::from_str(asked).unwrap_or_default();
+        let copy = match words.first().map(String::as_str) {
+            Some("USER") => WatermarkCopy::User,
+            Some("PERSISTENT") => WatermarkCopy::Persistent,
+            _ => return,
+        };
+        if !self.orchagent.faults.lost_clears {
+            self.asic.clear(copy);
+            self.copies.look();
+        }
     }
 
     fn take(&mut self) -> RedisResult<()> {

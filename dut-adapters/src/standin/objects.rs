@@ -7,6 +7,7 @@ use redis::Pipeline;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ObjectType {
     Queue = 0x15,
+    Pool = 0x18,
     Group = 0x1a,
 }
 
@@ -20,6 +21,17 @@ pub(super) fn part(kind: ObjectType, at: usize, index: u8) -> String {
     format!("oid:0x{:x}000000000{at:02x}{index:x}", kind as u8)
 }
 
+/// The object of a pool of that name.
+pub(super) fn pool(rows: &Rows, name: &str) -> Option<String> {
+    let at = pools(rows).position(|pool| pool == name)?;
+    Some(format!("oid:0x{:x}000000000{at:02x}", ObjectType::Pool as u8))
+}
+
+/// The names of the pools, in order.
+pub(super) fn pools(rows: &Rows) -> impl Iterator<Item = &str> {
+    rows.keys().filter_map(|key| key.strip_prefix("BUFFER_POOL|"))
+}
+
 /// The place of a port among the ports.
 pub(super) fn place(rows: &Rows, port: &str) -> Option<usize> {
     ports(rows).iter().position(|one| *one == port)
@@ -27,7 +39,9 @@ pub(super) fn place(rows: &Rows, port: &str) -> Option<usize> {
 
 /// The object that a canonical name such as `Ethernet0` or `Ethernet0:3` is of, whose counter is called so.
 pub(super) fn of(rows: &Rows, name: &str, counter: &str) -> Option<String> {
-    let Some((own, index)) = name.split_once(':') else { return place(rows, name).map(port) };
+    let Some((own, index)) = name.split_once(':') else {
+        return place(rows, name).map(port).or_else(|| pool(rows, name));
+    };
     let group = counter.starts_with("SAI_INGRESS_PRIORITY_GROUP_");
     let kind = if group { ObjectType::Group } else { ObjectType::Queue };
     Some(part(kind, place(rows, own)?, index.parse().ok()?))
@@ -55,6 +69,9 @@ pub(super) fn maps(rows: &Rows) -> Pipeline {
             put("COUNTERS_PG_PORT_MAP", &group, &own);
             put("COUNTERS_PG_INDEX_MAP", &group, &index.to_string());
         }
+    }
+    for name in pools(rows) {
+        pool(rows, name).iter().for_each(|oid| put("COUNTERS_BUFFER_POOL_NAME_MAP", name, oid));
     }
     all
 }

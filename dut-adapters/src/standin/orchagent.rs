@@ -9,16 +9,18 @@ use super::names::{Db, Row, Rows, numbers, of_port, ports, referred, row, set};
 use super::objects::{self, ObjectType};
 use super::{refused, said};
 use redis::{Connection, Pipeline, RedisResult};
-use rig_lab::Setting;
+use rig_lab::{Setting, fields};
 use std::collections::BTreeMap;
 
 /// What it takes of CONFIG_DB.
-const TABLES: [&str; 8] = [
+const TABLES: [&str; 10] = [
     "PORT",
     "PORT_QOS_MAP",
     "PFC_WD",
+    "BUFFER_POOL",
     "BUFFER_PROFILE",
     "BUFFER_PG",
+    "BUFFER_QUEUE",
     "QUEUE",
     "WRED_PROFILE",
     "FLEX_COUNTER_TABLE",
@@ -64,12 +66,20 @@ impl Orchagent {
             }
         }
         let settings = said::settings(&rows);
-        let news: Vec<Setting> =
+        let mut news: Vec<Setting> =
             settings.iter().filter(|one| !self.told.contains(one)).cloned().collect();
-        let taken = if news.is_empty() { Ok(()) } else { asic.set(&news) };
+        // A device that is what it was told may not run yet: what it was not told it hears once it does.
+        let later = if first && !self.told.is_empty() { news.split_off(0) } else { Vec::new() };
+        let live = |one: &Setting| fields::field(&one.path).is_some_and(|field| field.live);
+        let taken = match news.as_slice() {
+            [] => Ok(()),
+            all if all.iter().all(live) => asic.set(all),
+            _ => asic.restart(&settings),
+        };
         match taken {
             Ok(()) => {
                 self.told = settings;
+                self.told.retain(|one| !later.contains(one));
                 self.rows = rows;
                 self.written(first).exec(line)?;
             }
@@ -93,8 +103,10 @@ impl Orchagent {
         flex(&self.rows, &mut all);
         let rows = &self.rows;
         all.cmd("SELECT").arg(Db::Appl as u8).ignore();
-        for (name, row) in of(rows, "BUFFER_PROFILE") {
-            set(&mut all, &format!("BUFFER_PROFILE_TABLE:{name}"), row);
+        for table in ["BUFFER_PROFILE", "BUFFER_POOL"] {
+            for (name, row) in of(rows, table) {
+                set(&mut all, &format!("{table}_TABLE:{name}"), row);
+            }
         }
         if first || !self.faults.deaf_asic {
             asic(rows, &mut all);
@@ -205,6 +217,16 @@ fn asic(rows: &Rows, all: &mut Pipeline) {
         for index in numbers(queues) {
             let oid = objects::part(ObjectType::Queue, at, index);
             set(all, &format!("ASIC_STATE:SAI_OBJECT_TYPE_QUEUE:{oid}"), &bound);
+        }
+    }
+    for (name, pool) in of(rows, "BUFFER_POOL") {
+        let Some(oid) = objects::pool(rows, name) else { continue };
+        let key = format!("ASIC_STATE:SAI_OBJECT_TYPE_BUFFER_POOL:{oid}");
+        for (field, attribute) in
+            [("size", "SAI_BUFFER_POOL_ATTR_SIZE"), ("xoff", "SAI_BUFFER_POOL_ATTR_XOFF_SIZE")]
+        {
+            let text = pool.get(field).into_iter();
+            text.for_each(|text| set(all, &key, &row([(attribute, text.clone())])));
         }
     }
     for (at, port) in ports(rows).iter().enumerate() {

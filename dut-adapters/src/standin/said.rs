@@ -1,8 +1,14 @@
 //! What CONFIG_DB says of the first port, as settings of a device: a device has one configuration for all of its ports.
 
+use super::counted;
 use super::names::{Row, Rows, bound, numbers, of_port, ports, referred};
 use rig_lab::Setting;
 use serde_json::{Value, json};
+
+/// The groups that copy watermarks, and the setting that says how often.
+pub(super) const WATERMARKS: [&str; 3] =
+    ["QUEUE_WATERMARK", "PG_WATERMARK", "BUFFER_POOL_WATERMARK"];
+pub(super) const POLL: &str = "watermark.poll";
 
 /// Millionths in a percent.
 pub(super) const PERCENT: u32 = 10_000;
@@ -56,6 +62,28 @@ pub(super) fn settings(rows: &Rows) -> Vec<Setting> {
             say("buffer.dynamic_th", json!(k));
         }
     }
+    let bytes = |row: &Row, field: &str| {
+        row.get(field)?.parse().ok().map(|bytes: u64| json!(format!("{bytes}B")))
+    };
+    let pool = |profile: &Row| rows.get(&format!("BUFFER_POOL|{}", referred(profile.get("pool")?)));
+    if let Some(pool) = group.and_then(pool) {
+        bytes(pool, "size").into_iter().for_each(|size| say("buffer.pool", size));
+        say("buffer.headroom_pool", bytes(pool, "xoff").unwrap_or(Value::Null));
+    }
+    let lossy = (0..8).filter(|class| !lossless.contains(class));
+    let lossy = lossy
+        .into_iter()
+        .find_map(|class| referred_to("BUFFER_QUEUE", class, "profile", "BUFFER_PROFILE"));
+    if let Some(row) = lossy {
+        let size = pool(row).and_then(|pool| bytes(pool, "size"));
+        size.into_iter().for_each(|size| say("buffer.lossy_pool", size));
+        if let Some(k) = row.get("dynamic_th").and_then(|text| text.parse::<i8>().ok()) {
+            say("buffer.lossy_dynamic_th", json!(k));
+        }
+    }
+    let every = WATERMARKS.map(|group| counted::interval(rows, group));
+    let every = every[0].filter(|_| every.iter().all(|other| *other == every[0]));
+    say(POLL, every.map_or(Value::Null, |ms| json!(format!("{ms}ms"))));
     let curve = lossless.iter().copied().chain(0..8);
     let curve = curve
         .into_iter()

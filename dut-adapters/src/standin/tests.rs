@@ -2,13 +2,14 @@
 
 mod heard;
 mod moments;
+mod watermarks;
 
 use super::{Asic, Faults, Log, Rows, Server, Standin, filled};
 use crate::protocol::Happened;
 use crate::sonic;
 use rig_lab::read::{lab, profile_from};
 use rig_lab::yaml::Source;
-use rig_lab::{Profile, Setting};
+use rig_lab::{Profile, Setting, WatermarkCopy};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -93,6 +94,19 @@ impl Asic for Device {
         }
         memory.set.extend_from_slice(settings);
         Ok(())
+    }
+
+    /// What it is told as it begins is no change.
+    fn restart(&mut self, _: &[Setting]) -> Result<(), String> {
+        let refuses = self.0.lock().expect("no panic").refuses;
+        if refuses { Err("no".to_owned()) } else { Ok(()) }
+    }
+
+    fn clear(&mut self, copy: WatermarkCopy) {
+        let table = copy.table();
+        let counters = &mut self.0.lock().expect("no panic").counters;
+        let own = counters.iter_mut().filter(|(name, _)| name.starts_with(table));
+        own.for_each(|(_, value)| *value = 0);
     }
 
     fn counters(&mut self) -> BTreeMap<String, u64> {
@@ -209,7 +223,7 @@ fn counters_are_copied_by_their_groups_and_a_group_that_is_off_is_not() {
         "Ethernet4:3 SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS",
         "Ethernet4:3 PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED",
         // Of no group that is on.
-        "Ethernet4:3 SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES",
+        "Ethernet4 SAI_PORT_STAT_IN_DROPPED_PKTS",
     ];
     let all: BTreeMap<String, u64> = names.map(str::to_owned).into_iter().zip(7..).collect();
     device.0.lock().expect("no panic").counters = all;
@@ -224,5 +238,5 @@ fn counters_are_copied_by_their_groups_and_a_group_that_is_off_is_not() {
     assert_eq!(value(&queue, "SAI_QUEUE_STAT_PACKETS").as_deref(), Some("8"));
     let dropped = "SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS";
     assert_eq!(value(&group, dropped).as_deref(), Some("9"));
-    assert_eq!(value(&queue, "SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES"), None);
+    assert_eq!(value(&port, "SAI_PORT_STAT_IN_DROPPED_PKTS"), None);
 }

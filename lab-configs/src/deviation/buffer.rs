@@ -60,6 +60,9 @@ table! {
     /// A request to clear the user or the persistent copy of the watermarks clears both.
     // After a clear of one copy the other shows 0 as well.
     watermark_clear_clears_all;
+    /// A request to clear the user or the persistent copy of the watermarks is lost.
+    // What the copy showed before the clear it shows after it.
+    watermark_clear_lost;
     /// The persistent copy of the watermarks is cleared whenever the periodic one is.
     // A peak is gone from the persistent copy an interval later.
     watermark_persistent_forgets;

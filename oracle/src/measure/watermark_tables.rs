@@ -118,10 +118,10 @@ fn read(
     let peak = own.peak;
     let chip = name(trial, stream, of)?;
     let counters = &trial.observation.counters;
-    if counters.after(&chip).is_none() {
+    let name = format!("{} {chip}", copy.table());
+    if counters.after(&chip).is_none() && counters.after(&name).is_none() {
         return Err(trial.doubt(&format!("the device offers no counter {chip}")).into());
     }
-    let name = format!("{} {chip}", copy.table());
     // Before the first poll there is no such entry.
     let got = counters.after(&name).unwrap_or(0);
     let before = done.trials.iter().map(Kept::outline);

@@ -48,7 +48,8 @@ struct Lab<'d> {
 }
 
 impl Lab<'_> {
-    fn start(desk: &Path) -> Lab<'_> {
+    /// Its sshd is configured as this says, too.
+    fn start<'d>(desk: &'d Path, more: &str) -> Lab<'d> {
         let (near, far) = cabled();
         near.set_up("lo", true).expect("it goes up");
         for key in ["host", "user"] {
@@ -65,7 +66,7 @@ impl Lab<'_> {
             "sshd_config",
             &format!(
                 "Port {PORT}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nStrictModes no\nUsePAM no\n\
-                 PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\nSetEnv PATH={}:/usr/bin:/bin\n",
+                 PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\nSetEnv PATH={}:/usr/bin:/bin\n{more}",
                 at("host"),
                 at("let-in"),
                 at("switch")
@@ -152,6 +153,20 @@ impl Lab<'_> {
         self.run(env!("CARGO_BIN_EXE_rigctl"), &arguments)
     }
 
+    /// Writes its profile and a lab with it; where its redis is.
+    fn described(&self) -> String {
+        let at = format!("ssh:leaf-1:{}", self.desk.join("own/redis.sock").display());
+        let leaf = self.rigctl(&format!("profile from-dut --redis {at}"));
+        assert!(leaf.status.success(), "{leaf:?}");
+        fs::write(self.desk.join("leaf.yaml"), leaf.stdout).expect("writable");
+        let lab = format!(
+            "about: \"behind ssh\"\ntransport: interfaces\ncable: 3m\nwire: {{interfaces: [eth1, eth2], speed: 500Mbps, bound: 16ms, budget: \
+             60s}}\nduts: [{{profile: leaf.yaml, control: sonic, redis: \"{at}\", disposable: true}}]\n"
+        );
+        write(self.desk, "lab.yaml", &lab);
+        at
+    }
+
     fn results(&self) -> Value {
         let text = fs::read_to_string(self.desk.join("out/results.json")).expect("results");
         serde_json::from_str(&text).expect("JSON")
@@ -196,21 +211,10 @@ fn a_switch_behind_ssh_is_judged_and_a_session_that_is_dropped_accuses_nobody_an
     }
     write(desk, "one.yaml", SUITE);
     fs::create_dir(desk.join("tmp")).expect("a folder");
-    let mut lab = Lab::start(desk);
+    let mut lab = Lab::start(desk, "");
     let before = lab.config();
     assert!(before.contains("detection_time"), "{before}");
-    let at = format!("ssh:leaf-1:{}", desk.join("own/redis.sock").display());
-    let leaf = lab.rigctl(&format!("profile from-dut --redis {at}"));
-    assert!(leaf.status.success(), "{leaf:?}");
-    fs::write(desk.join("leaf.yaml"), leaf.stdout).expect("writable");
-    write(
-        desk,
-        "lab.yaml",
-        &format!(
-            "about: \"behind ssh\"\ntransport: interfaces\ncable: 3m\nwire: {{interfaces: [eth1, eth2], speed: 500Mbps, bound: 16ms, budget: \
-             60s}}\nduts: [{{profile: leaf.yaml, control: sonic, redis: \"{at}\", disposable: true}}]\n"
-        ),
-    );
+    let at = lab.described();
     let line = "run one.yaml --lab lab.yaml --seed 7 --overwrite --out out";
     // Heard over ssh alone: `alert` leaves no trace on the wire.
     let output = lab.rigctl(&format!("{line} --only one::told"));
@@ -254,4 +258,36 @@ fn a_switch_behind_ssh_is_judged_and_a_session_that_is_dropped_accuses_nobody_an
     drop((device, sshd));
     let left: Vec<_> = fs::read_dir(desk.join("tmp")).expect("a folder").flatten().collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_switch_that_forwards_no_socket_is_steered_by_its_own_commands_and_tells_no_events() {
+    if !root() || !sshd() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    if !redis(desk) {
+        return;
+    }
+    write(desk, "one.yaml", SUITE);
+    fs::create_dir(desk.join("tmp")).expect("a folder");
+    let lab = Lab::start(desk, "AllowStreamLocalForwarding no\nAllowTcpForwarding no\n");
+    let before = lab.config();
+    let at = lab.described();
+    let line = "run one.yaml --lab lab.yaml --seed 7 --overwrite --out out";
+    let output = lab.rigctl(line);
+    let results = lab.results();
+    // Nothing on the wire tells of `alert`, and nobody can listen.
+    assert_eq!(verdict(&results, "one::told").0, "inconclusive", "{output:?}");
+    let (word, reason) = verdict(&results, "one::one");
+    let stalled = word == "inconclusive" && super::STALLS.contains(&reason);
+    assert!(word == "pass" || stalled, "{word} {reason}\n{output:?}");
+    assert_eq!(lab.config(), before, "{output:?}");
+    // Where the switch has no such command either, both ways are told.
+    fs::remove_file(desk.join("switch/sonic-db-cli")).expect("it is there");
+    let neither = lab.rigctl(&format!("profile from-dut --redis {at}"));
+    let said = String::from_utf8_lossy(&neither.stderr).into_owned();
+    let both = "the connection is closed, and by sonic-db-cli: there is no sonic-db-cli";
+    assert!(!neither.status.success() && said.contains(both), "{said}");
 }

@@ -1,17 +1,24 @@
 //! Counters of a switch from its COUNTERS_DB. What stands there is a copy that the flex counters of syncd write now and then. So a
 //! reading waits until each has been copied anew and stands still, by the stamp of its copies. What is copied too seldom to wait for
 //! is not read, and missing: never 0; nor has a value what nothing shows at rest.
+//!
+//! A watermark is what the user's copy of it holds, where that was cleared for the trial: the chip's own is lost with each poll.
 
 use super::super::link::{Db, Link};
 use super::copies::CounterCopies;
 use super::events::{Acted, COUNTED, STATUS, STORMED};
+use super::watermarks::{self, Object};
 use crate::control::error::Lost;
 use core::time::Duration;
-use rig_lab::Switch;
+use rig_lab::{Switch, WatermarkCopy};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which group of flex counters copies what begins so; a later row is of what no earlier one is.
-const GROUPS: [(&str, &str); 11] = [
+const GROUPS: [(&str, &str); 15] = [
+    ("SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES", watermarks::QUEUES),
+    ("SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES", watermarks::PRIORITY_GROUPS),
+    ("SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES", watermarks::PRIORITY_GROUPS),
+    ("SAI_BUFFER_POOL_STAT_", watermarks::POOLS),
     ("SAI_PORT_STAT_IN_DROPPED_PKTS", DROPS),
     ("SAI_PORT_STAT_OUT_DROPPED_PKTS", DROPS),
     ("SAI_PORT_STAT_WRED_", MARKS),
@@ -30,11 +37,11 @@ const MARKS: &str = "WRED_ECN_PORT_STAT_COUNTER";
 const ORCHAGENT: &str = "";
 const SECOND: u64 = 1_000;
 /// The slowest group that is waited for, in milliseconds.
-const SLOWEST: u64 = 2_000;
+pub(super) const SLOWEST: u64 = 2_000;
 /// So many of its intervals a reading takes at most.
-const LONGEST: u64 = 5;
+pub(super) const LONGEST: u64 = 5;
 /// So many looks in an interval.
-const LOOKS: u64 = 8;
+pub(super) const LOOKS: u64 = 8;
 
 /// What was read.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -50,24 +57,30 @@ pub(super) type Watched<'w> = dyn FnMut() -> Result<BTreeMap<String, Acted>, Los
 
 /// Each counter of these ports and of their queues and groups that can be read and has one of these names, or any where none is named:
 /// the rig's first port is `Ethernet0`, whatever the switch calls it. What orchagent counts is held against what the watchdogs did.
+/// Watermarks are among them where their copy was `cleared`; what the copies show is read at once.
 ///
 /// # Errors
 /// The switch is lost.
 pub(super) fn read(
     link: &mut Link,
-    (ports, names): (&[String], &[String]),
+    (ports, names, cleared): (&[String], &[String], bool),
     watched: &mut Watched<'_>,
     pause: &mut dyn FnMut(Duration),
 ) -> Result<CounterValues, Lost> {
+    let objects = objects(link, ports)?;
+    let mut shown = watermarks::shown(link, &objects)?;
     let mut groups = BTreeMap::new();
-    for (_, name) in GROUPS {
+    let is_watermark =
+        |name| [watermarks::QUEUES, watermarks::PRIORITY_GROUPS, watermarks::POOLS].contains(&name);
+    for (_, name) in GROUPS.into_iter().filter(|(_, name)| cleared || !is_watermark(*name)) {
         if !groups.contains_key(name)
             && let Some(group) = group(link, name)?.filter(|group| group.ms <= SLOWEST)
         {
             groups.insert(name, group);
         }
     }
-    let (objects, names) = (objects(link, ports)?, names.iter().map(String::as_str).collect());
+    let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+    shown.retain(|name, _| names.is_empty() || names.contains(name.as_str()));
     let mut copies = CounterCopies::default();
     let mut waited = Duration::ZERO;
     loop {
@@ -81,21 +94,22 @@ pub(super) fn read(
         pause(wait);
         waited += wait;
     }
-    let (values, moving) = copies.read();
+    let (mut values, moving) = copies.read();
+    values.append(&mut shown);
     Ok(CounterValues { values, moving })
 }
 
 /// A group of flex counters that is on.
 #[derive(Debug, Clone, Copy)]
-struct Group {
+pub(super) struct Group {
     /// How often it is copied, in milliseconds.
-    ms: u64,
+    pub(super) ms: u64,
     /// So many copies have to be seen until one was made of what is there now, all of it.
-    copies: u32,
+    pub(super) copies: u32,
 }
 
 /// How often a group is copied; `None` where it is not.
-fn group(link: &mut Link, name: &str) -> Result<Option<Group>, Lost> {
+pub(super) fn group(link: &mut Link, name: &str) -> Result<Option<Group>, Lost> {
     if name == ORCHAGENT {
         return Ok(Some(Group { ms: SECOND, copies: 0 }));
     }
@@ -108,8 +122,8 @@ fn group(link: &mut Link, name: &str) -> Result<Option<Group>, Lost> {
     Ok(ms.map(|ms| Group { ms, copies: if in_parts { 3 } else { 2 } }))
 }
 
-/// The canonical name of each object of these ports, and its key.
-fn objects(link: &mut Link, ports: &[String]) -> Result<Vec<(String, String)>, Lost> {
+/// The canonical name of each object of these ports and of each pool, and its key.
+pub(super) fn objects(link: &mut Link, ports: &[String]) -> Result<Vec<Object>, Lost> {
     let mut all = Vec::new();
     for map in ["COUNTERS_PORT_NAME_MAP", "COUNTERS_QUEUE_NAME_MAP", "COUNTERS_PG_NAME_MAP"] {
         for (name, oid) in link.whole(Db::Counters, map)? {
@@ -123,13 +137,15 @@ fn objects(link: &mut Link, ports: &[String]) -> Result<Vec<(String, String)>, L
             all.push((name, format!("COUNTERS:{oid}")));
         }
     }
+    let pools = link.whole(Db::Counters, "COUNTERS_BUFFER_POOL_NAME_MAP")?;
+    all.extend(pools.into_iter().map(|(pool, oid)| (pool, format!("COUNTERS:{oid}"))));
     Ok(all)
 }
 
 /// What stands there now of what is asked for.
 fn look(
     link: &mut Link,
-    (objects, names): (&[(String, String)], &BTreeSet<&str>),
+    (objects, names): (&[Object], &BTreeSet<&str>),
     groups: &BTreeMap<&'static str, Group>,
     watched: &mut Watched<'_>,
     copies: &mut CounterCopies,
@@ -142,16 +158,25 @@ fn look(
         return Ok(());
     }
     let rows: Vec<BTreeMap<String, String>> = link.ask(Db::Counters, "read counters", &ask)?;
+    let kept = match groups.contains_key(watermarks::QUEUES) {
+        true => watermarks::rows(link, objects, WatermarkCopy::User)?,
+        false => Vec::new(),
+    };
+    let mut kept = kept.into_iter();
     // Behind it: what a watchdog did before the row was read has been heard then.
     let acted = watched()?;
     for ((name, key), row) in objects.iter().zip(rows) {
+        let kept = kept.next().unwrap_or_default();
         let mut parts: BTreeMap<&'static str, BTreeMap<String, u64>> = BTreeMap::new();
         for (field, text) in &row {
             let group = GROUPS.iter().find(|(prefix, _)| field.starts_with(prefix));
-            let group = group.filter(|_| !field.contains("WATERMARK"));
             let own = format!("{name} {field}");
             let asked = names.is_empty() || names.contains(own.as_str());
-            if let (Some((_, group)), Ok(value), true) = (group, text.parse(), asked) {
+            let value = match field.contains("WATERMARK") {
+                true => kept.get(field).copied(),
+                false => text.parse().ok(),
+            };
+            if let (Some((_, group)), Some(value), true) = (group, value, asked) {
                 parts.entry(group).or_default().insert(own, value);
             }
         }

@@ -1,6 +1,7 @@
 //! Whether what CONFIG_DB says is in effect: orchagent and its managers take it from there, and the databases behind them tell
 //! what they have made of it. What does not arrive there nobody may rely on.
 
+use super::super::copied;
 use super::super::link::{Db, Link};
 use super::super::tables::Tables;
 use super::super::write::shown;
@@ -12,6 +13,9 @@ use std::collections::BTreeMap;
 /// The attribute of a queue that names its WRED object, and what it says of none.
 const BOUND: &str = "SAI_QUEUE_ATTR_WRED_PROFILE_ID";
 const UNBOUND: &str = "oid:0x0";
+
+/// Tables whose rows the buffer manager passes on.
+const BUFFERS: [&str; 2] = ["BUFFER_PROFILE", "BUFFER_POOL"];
 
 /// Something that must stand in a database once the configuration is in effect.
 #[derive(Debug)]
@@ -29,6 +33,7 @@ enum Want {
 struct Names {
     ports: BTreeMap<String, String>,
     queues: BTreeMap<String, String>,
+    pools: BTreeMap<String, String>,
 }
 
 /// What is not in effect yet of what CONFIG_DB says of these ports; `None` where all of it is.
@@ -44,12 +49,13 @@ pub(super) fn missing(
     let names = Names {
         ports: link.whole(Db::Counters, "COUNTERS_PORT_NAME_MAP")?,
         queues: link.whole(Db::Counters, "COUNTERS_QUEUE_NAME_MAP")?,
+        pools: link.whole(Db::Counters, "COUNTERS_BUFFER_POOL_NAME_MAP")?,
     };
     let mut wants = Vec::new();
     for port in ports {
         watchdog(&names, port, of, &mut wants);
         wants.push(priorities(&names, port, of));
-        buffers(tables, port, of, &mut wants);
+        buffers((tables, &names), port, of, &mut wants);
         wants.extend(of.wred.queues.iter().map(|class| curve(&names, (port, *class), of)));
     }
     if !of.qos.pfcwd_sw_enable.is_empty() {
@@ -62,6 +68,13 @@ pub(super) fn missing(
             text: Some(poll.to_string()),
         });
     }
+    let copied = copied::flex(tables).into_iter().map(|(key, field, text)| Want::Field {
+        db: Db::Flex,
+        key,
+        field,
+        text: Some(text),
+    });
+    wants.extend(copied);
     for want in wants {
         if let Some(why) = unmet(link, &want)? {
             return Ok(Some(why));
@@ -113,18 +126,30 @@ fn priorities(names: &Names, port: &str, of: &Switch) -> Want {
     Want::Field { db: Db::Asic, key, field, text: Some(bits.to_string()) }
 }
 
-/// The profile of the lossless groups, as the buffer manager passes it on.
-fn buffers(tables: &Tables, port: &str, of: &Switch, wants: &mut Vec<Want>) {
+/// Profiles and pools, as the buffer manager passes them on; and what the ASIC was told of the pools, where they have names.
+fn buffers((tables, names): (&Tables, &Names), port: &str, of: &Switch, wants: &mut Vec<Want>) {
     for held in TABLE {
         let Some(key) = held.key(tables, port, of) else { continue };
-        let Some(name) = key.strip_prefix("BUFFER_PROFILE|") else { continue };
-        let text = held.text(of, Held::sized(tables, &key));
-        let said = tables.field("BUFFER_PROFILE", name, held.field);
+        let Some((table, name)) = key.split_once('|').filter(|(table, _)| BUFFERS.contains(table))
+        else {
+            continue;
+        };
         // What it does not say nobody passes on.
-        if said.is_some() {
-            let key = format!("BUFFER_PROFILE_TABLE:{name}");
-            wants.push(Want::Field { db: Db::Appl, key, field: held.field, text });
+        let Some(said) = tables.field(table, name, held.field) else { continue };
+        // A pool of which a profile shares no more than it has may be larger.
+        let text = match table {
+            "BUFFER_POOL" => said.text.to_owned(),
+            _ => held.text(of, Held::sized(tables, &key)).unwrap_or_default(),
+        };
+        let oid = names.pools.get(name).filter(|_| table == "BUFFER_POOL");
+        if let Some(oid) = oid {
+            let key = format!("ASIC_STATE:SAI_OBJECT_TYPE_BUFFER_POOL:{oid}");
+            let size = "SAI_BUFFER_POOL_ATTR_SIZE";
+            let field = if held.field == "size" { size } else { "SAI_BUFFER_POOL_ATTR_XOFF_SIZE" };
+            wants.push(Want::Field { db: Db::Asic, key, field, text: Some(text.clone()) });
         }
+        let key = format!("{table}_TABLE:{name}");
+        wants.push(Want::Field { db: Db::Appl, key, field: held.field, text: Some(text) });
     }
 }
 

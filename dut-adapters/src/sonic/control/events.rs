@@ -75,8 +75,13 @@ impl Ears {
     ///
     /// # Errors
     /// The switch is lost.
-    pub(super) fn open(at: &RedisAt, link: &mut Link, ports: &[String]) -> Result<Ears, Lost> {
-        let listener = Listener::start((at, link.near()))?;
+    pub(super) fn open(
+        at: &RedisAt,
+        link: &mut Link,
+        ports: &[String],
+    ) -> Result<Option<Ears>, Lost> {
+        let Some(near) = link.near() else { return Ok(None) };
+        let listener = Listener::start((at, near))?;
         let mut queues = BTreeMap::new();
         for (name, oid) in link.whole(Db::Counters, "COUNTERS_QUEUE_NAME_MAP")? {
             let Some((own, class)) = name.split_once(':') else { continue };
@@ -98,7 +103,7 @@ impl Ears {
             let is_on = status.first().is_some_and(|word| word.as_deref() == Some(STORMED));
             queue.last = is_on.then_some((DutEventKind::Storm, (Mono(0), Mono(0))));
         }
-        Ok(ears)
+        Ok(Some(ears))
     }
 
     /// The big red switch is on.

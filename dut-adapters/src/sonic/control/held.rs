@@ -1,6 +1,7 @@
 //! Which field of CONFIG_DB holds a setting: the inverse of what [`stated`](super::super::stated) reads of it. What is about to be
 //! written is read by that reader first, so that the two cannot come apart.
 
+use super::super::copied::FLEX;
 use super::super::tables::Tables;
 use rig_lab::Switch;
 use rig_units::Dur;
@@ -25,6 +26,14 @@ pub(super) enum Row {
     Port(&'static str),
     /// The profile that the port's lossless groups are bound to.
     Lossless,
+    /// The pool of that profile.
+    LosslessPool,
+    /// The profile that the port's other queues are bound to.
+    Lossy,
+    /// The pool of that profile.
+    LossyPool,
+    /// How often watermarks of this kind are copied.
+    Copied(&'static str),
     /// The profile that the port's lossless queues are bound to.
     Curve,
 }
@@ -115,6 +124,36 @@ pub(super) const TABLE: &[Held] = &[
         field: "dynamic_th",
         text: |of, _| Some(of.buffer.dynamic_th.to_string()),
     },
+    Held {
+        paths: &["buffer.pool"],
+        row: Row::LosslessPool,
+        field: "size",
+        text: |of, _| Some(of.buffer.pool.0.to_string()),
+    },
+    Held {
+        paths: &["buffer.headroom_pool"],
+        row: Row::LosslessPool,
+        field: "xoff",
+        text: |of, _| of.buffer.headroom_pool.map(|pool| pool.0.to_string()),
+    },
+    Held {
+        paths: &["buffer.lossy_pool"],
+        row: Row::LossyPool,
+        field: "size",
+        text: |of, _| Some(of.buffer.lossy_pool.0.to_string()),
+    },
+    Held {
+        paths: &["buffer.lossy_dynamic_th"],
+        row: Row::Lossy,
+        field: "dynamic_th",
+        text: |of, _| Some(of.buffer.lossy_dynamic_th.to_string()),
+    },
+    copied("QUEUE_WATERMARK", "POLL_INTERVAL", interval),
+    copied("PG_WATERMARK", "POLL_INTERVAL", interval),
+    copied("BUFFER_POOL_WATERMARK", "POLL_INTERVAL", interval),
+    copied("QUEUE_WATERMARK", "FLEX_COUNTER_STATUS", status),
+    copied("PG_WATERMARK", "FLEX_COUNTER_STATUS", status),
+    copied("BUFFER_POOL_WATERMARK", "FLEX_COUNTER_STATUS", status),
     Held { paths: &["wred.ecn"], row: Row::Curve, field: "ecn", text: |of, _| word(&of.wred.ecn) },
     Held {
         paths: &["wred.kmin"],
@@ -135,6 +174,23 @@ pub(super) const TABLE: &[Held] = &[
         text: |of, _| Some((of.wred.pmax.0 / PERCENT).to_string()),
     },
 ];
+
+/// A field of how watermarks of one kind are copied: all three kinds alike, as `counterpoll watermark` sets them.
+const fn copied(
+    kind: &'static str,
+    field: &'static str,
+    text: fn(&Switch, Sized) -> Option<String>,
+) -> Held {
+    Held { paths: &["watermark.poll"], row: Row::Copied(kind), field, text }
+}
+
+fn interval(of: &Switch, _: Sized) -> Option<String> {
+    of.watermark.poll.and_then(ms)
+}
+
+fn status(of: &Switch, _: Sized) -> Option<String> {
+    Some(if of.watermark.poll.is_some() { "enable" } else { "disable" }.to_owned())
+}
 
 /// Millionths in a percent.
 const PERCENT: u32 = 10_000;
@@ -160,6 +216,16 @@ impl Held {
                 Some(format!("{table}|{}", own.unwrap_or(port)))
             }
             Row::Lossless => Some(format!("BUFFER_PROFILE|{}", lossless(tables, port, of)?)),
+            Row::LosslessPool => pool(tables, lossless(tables, port, of)?),
+            Row::Lossy => Some(format!("BUFFER_PROFILE|{}", lossy(tables, port, of)?)),
+            Row::LossyPool => pool(tables, lossy(tables, port, of)?),
+            // What was not there would be taken away again, and orchagent goes on with what it heard last: it takes what is set, and
+            // nothing of what goes.
+            Row::Copied(kind) => {
+                let whole = |field| tables.field(FLEX, kind, field).is_some();
+                let is_whole = whole("FLEX_COUNTER_STATUS") && whole("POLL_INTERVAL");
+                is_whole.then(|| format!("{FLEX}|{kind}"))
+            }
             Row::Curve => Some(format!("WRED_PROFILE|{}", marked(tables, port, of)?)),
         }
     }
@@ -181,6 +247,21 @@ fn lossless<'t>(tables: &'t Tables, port: &str, of: &Switch) -> Option<&'t str> 
         tables.field("BUFFER_PG", key, "profile")?.referred("BUFFER_PROFILE")
     };
     of.qos.pfc_enable.iter().find_map(one)
+}
+
+/// That of its first other queue that has one.
+fn lossy<'t>(tables: &'t Tables, port: &str, of: &Switch) -> Option<&'t str> {
+    let one = |class: u8| {
+        let key = tables.bound("BUFFER_QUEUE", port, class)?;
+        tables.field("BUFFER_QUEUE", key, "profile")?.referred("BUFFER_PROFILE")
+    };
+    (0..8).filter(|class| !of.qos.pfc_enable.contains(class)).find_map(one)
+}
+
+/// The key of the pool of a profile.
+fn pool(tables: &Tables, profile: &str) -> Option<String> {
+    let pool = tables.field("BUFFER_PROFILE", profile, "pool")?.referred("BUFFER_POOL")?;
+    Some(format!("BUFFER_POOL|{pool}"))
 }
 
 /// The profile by which queues of a port are marked: that of its lossless ones first.

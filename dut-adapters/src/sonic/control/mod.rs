@@ -12,6 +12,7 @@ mod held;
 mod lease;
 mod stated;
 mod timestamps;
+mod watermarks;
 
 pub use held::is_held;
 
@@ -20,16 +21,20 @@ use super::link::{Link, Made};
 use super::tables::Tables;
 use super::write::{self, Back, Write};
 use super::{live, stated as reader};
-use crate::control::{Ability, Capabilities, Control, ControlError, Lost, Readings, Refused};
+use crate::control::{
+    Ability, Capabilities, Control, ControlError, Lost, Order, Readings, Refused,
+};
 use crate::journal::Change;
 use core::time::Duration;
 use events::{Clock, Ears};
 use lease::Lease;
 use rig_capture::DutEvent;
 use rig_generator::port::Mono;
-use rig_lab::{Action, Declared, Profile, RedisAt, Setting, settings};
+use rig_lab::{Action, Declared, Profile, RedisAt, Setting, WatermarkCopy, settings};
+use rig_testcases::DeviceVerb;
 use rig_units::Dur;
 use std::collections::BTreeMap;
+use watermarks::AskedClear;
 
 /// How long a setting may take to arrive where it is in effect: orchagent does one thing after the other.
 const ARRIVES: Duration = Duration::from_secs(20);
@@ -54,14 +59,27 @@ pub struct SonicControl {
     zero: Mono,
     /// Whoever listens to what it publishes, once somebody has asked for it.
     ears: Option<Ears>,
+    /// Whether the user's copy of its watermarks holds nothing of before the trial.
+    cleared: bool,
+    /// Clears of copies that steps have asked for: whether they show nobody has looked yet.
+    clears: Vec<AskedClear>,
 }
 
 impl SonicControl {
     /// What it can do: state what is configured, set it, read counters, and hear what watchdogs do. When that was is known to within
     /// less than a poll and a half where the image says nothing of its polls, and each event says how far off it may be.
     pub const CAPABILITIES: Capabilities = Capabilities {
-        offered: &[Ability::Snapshot, Ability::Configure, Ability::Counters, Ability::Events],
-        verbs: &[],
+        offered: &[
+            Ability::Snapshot,
+            Ability::Configure,
+            Ability::Counters,
+            Ability::Events,
+            Ability::ClearWatermarks,
+        ],
+        verbs: &[
+            DeviceVerb::ClearWatermarks(WatermarkCopy::User),
+            DeviceVerb::ClearWatermarks(WatermarkCopy::Persistent),
+        ],
         clock_bound: Dur::s(1),
     };
 
@@ -119,6 +137,8 @@ impl SonicControl {
                     patience,
                     zero: Mono(0),
                     ears: None,
+                    cleared: false,
+                    clears: Vec::new(),
                 };
                 control.is_declared()?;
                 control.arrive().map_err(|error| error.to_string())?;
@@ -135,7 +155,10 @@ impl SonicControl {
     fn is_declared(&self) -> Result<(), String> {
         let (_, stated) = &self.seen;
         let declared = &self.base.profile.declared;
-        let differs = declared.differences(stated);
+        let mut differs = declared.differences(stated);
+        // A profile that says nothing of it is of a switch that copies them as it likes.
+        let silent = declared.switch().is_some_and(|switch| switch.watermark.poll.is_none());
+        differs.retain(|path| !(silent && path == "watermark.poll"));
         let Some(path) = differs.first() else { return Ok(()) };
         let shown =
             |of: &Declared| of.get(path).map_or_else(|| "never".to_owned(), |v| stated::show(&v));
@@ -190,10 +213,10 @@ impl SonicControl {
         }
     }
 
-    /// From now on what is published is heard.
+    /// From now on what is published is heard, where a line for that can be had.
     fn listen(&mut self) -> Result<(), Lost> {
         if self.ears.is_none() {
-            self.ears = Some(Ears::open(&self.at, &mut self.link, &self.ports)?);
+            self.ears = Ears::open(&self.at, &mut self.link, &self.ports)?;
             self.redden();
         }
         Ok(())
@@ -221,7 +244,7 @@ impl SonicControl {
         }
         if self.lease.begin(&mut self.link)? {
             // What was published by now is of whoever was there.
-            self.ears = None;
+            (self.ears, self.cleared) = (None, false);
             self.look()?;
             self.is_declared().map_err(|why| Refused { why })?;
             self.arrive()?;
@@ -309,20 +332,37 @@ impl SonicControl {
             Some(ears) => ears.acted(clock),
             None => Ok(BTreeMap::new()),
         };
-        let asked = (self.ports.as_slice(), names);
+        // One that never shows is for the case to find.
+        for clear in core::mem::take(&mut self.clears) {
+            let _shows = clear.shows(&mut self.link, &mut pause)?;
+        }
+        let asked = (self.ports.as_slice(), names, self.cleared);
         let read = counters::read(&mut self.link, asked, &mut watched, &mut pause)?;
         let counters::CounterValues { values, moving } = read;
         Ok(Readings { values, moving, ..Readings::default() })
+    }
+
+    /// Makes the user's copy of its watermarks hold what comes from now on and nothing else.
+    fn clear_all(&mut self) -> Result<(), ControlError> {
+        self.cleared = false;
+        self.clears.clear();
+        self.lease.renew(&mut self.link)?;
+        self.cleared = watermarks::begin_anew(&mut self.link, &self.ports, &mut pause)?;
+        if self.cleared { Ok(()) } else { Err(self.lacks(Ability::ClearWatermarks)) }
+    }
+
+    /// Asks for one copy to be cleared, as a step of a case does, and goes on: there are frames to send.
+    fn clear(&mut self, copy: WatermarkCopy) -> Result<(), ControlError> {
+        self.clears.push(AskedClear::send(&mut self.link, &self.ports, copy)?);
+        Ok(())
     }
 
     fn hear(&mut self) -> Result<Vec<DutEvent>, ControlError> {
         self.lease.renew(&mut self.link)?;
         let clock = self.clock();
         self.listen()?;
-        let events = match &mut self.ears {
-            Some(ears) => ears.since(&mut self.link, clock)?,
-            None => Vec::new(),
-        };
+        let Some(ears) = &mut self.ears else { return Err(self.lacks(Ability::Events)) };
+        let events = ears.since(&mut self.link, clock)?;
         self.redden();
         Ok(events)
     }
@@ -397,6 +437,15 @@ impl Control for SonicControl {
 
     fn missed(&mut self) -> Option<String> {
         self.ears.as_mut().and_then(Ears::missed)
+    }
+
+    fn order(&mut self, order: Order) -> Result<(), ControlError> {
+        let done = match order {
+            Order::ClearWatermarks => self.clear_all(),
+            Order::Perform { verb: DeviceVerb::ClearWatermarks(copy) } => self.clear(copy),
+            other => Err(self.lacks(other.needs())),
+        };
+        done.map_err(ControlError::away)
     }
 
     /// Byte for byte what it was, whatever `touched` names: a value that was not there is not there again.

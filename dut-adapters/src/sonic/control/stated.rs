@@ -1,6 +1,7 @@
 //! What CONFIG_DB says of the rig's ports, as a configuration; and what has to be written there so that it says another one.
 
 use super::super::asic::Base;
+use super::super::copied::{self, FLEX};
 use super::super::stated::{Stated, of_port};
 use super::super::tables::Tables;
 use super::super::write::Write;
@@ -44,7 +45,9 @@ pub(super) fn declared(
         let bad = |bad: rig_lab::BadSetting| Refused { why: format!("{why}: {bad}") };
         declared = declared.with(&setting).map_err(bad)?;
     }
-    Ok(declared)
+    let poll = copied::every(tables).map_or(Value::Null, |every| every.to_string().into());
+    let poll = Setting { path: "watermark.poll".to_owned(), value: poll };
+    declared.with(&poll).map_err(|bad| Refused { why: format!("{FLEX}: {bad}") })
 }
 
 fn is_said(stated: &Stated) -> bool {

@@ -38,6 +38,12 @@ fn profile() -> Profile {
 fn switch(folder: &Path) -> Option<(RedisServer, Orchagent)> {
     let server = RedisServer::start(folder).map_err(|why| eprintln!("{why}")).ok()?;
     server.load(&leaf());
+    // As `counterpoll watermark interval 60000` leaves it.
+    for kind in ["QUEUE", "PG", "BUFFER_POOL"] {
+        let key = format!("FLEX_COUNTER_TABLE|{kind}_WATERMARK");
+        let row = ["FLEX_COUNTER_STATUS", "enable", "POLL_INTERVAL", "60000"];
+        server.tell(CONFIG, &[&["HSET", key.as_str()], &row[..]].concat());
+    }
     let orchagent = Orchagent::start(&server);
     Some((server, orchagent))
 }
@@ -68,6 +74,7 @@ fn others() -> Vec<(Setting, &'static str, &'static str, Option<&'static str>)> 
     let map = "PORT_QOS_MAP|Ethernet4";
     let lossless = "BUFFER_PROFILE|pg_lossless_100000_40m_profile";
     let curve = "WRED_PROFILE|AZURE_LOSSLESS";
+    let pool = "BUFFER_POOL|ingress_lossless_pool";
     vec![
         (setting("pfcwd.detection_time", json!("400ms")), port, "detection_time", Some("400")),
         (setting("pfcwd.restoration_time", Value::Null), port, "restoration_time", None),
@@ -91,6 +98,26 @@ fn others() -> Vec<(Setting, &'static str, &'static str, Option<&'static str>)> 
         (setting("buffer.xon", json!("4576B")), lossless, "xon", Some("4576")),
         (setting("buffer.xon_offset", json!("4576B")), lossless, "xon_offset", Some("4576")),
         (setting("buffer.dynamic_th", json!(0)), lossless, "dynamic_th", Some("0")),
+        (setting("buffer.pool", json!("12000000B")), pool, "size", Some("12000000")),
+        (setting("buffer.headroom_pool", json!("200000B")), pool, "xoff", Some("200000")),
+        (
+            setting("buffer.lossy_pool", json!("9000000B")),
+            "BUFFER_POOL|egress_lossy_pool",
+            "size",
+            Some("9000000"),
+        ),
+        (
+            setting("buffer.lossy_dynamic_th", json!(2)),
+            "BUFFER_PROFILE|egress_lossy_profile",
+            "dynamic_th",
+            Some("2"),
+        ),
+        (
+            setting("watermark.poll", json!("100ms")),
+            "FLEX_COUNTER_TABLE|PG_WATERMARK",
+            "POLL_INTERVAL",
+            Some("100"),
+        ),
         (setting("wred.ecn", json!("ecn_green")), curve, "ecn", Some("ecn_green")),
         (setting("wred.kmin", json!("208000B")), curve, "green_min_threshold", Some("208000")),
         (setting("wred.kmax", json!("416000B")), curve, "green_max_threshold", Some("416000")),
@@ -161,6 +188,15 @@ fn what_cannot_be_held_or_does_not_arrive_is_told_and_leaves_nothing_behind() {
         assert_eq!(server.all(CONFIG), before, "{path}");
     }
     assert!(!is_held("scheduler.queues") && is_held("wred.kmin"));
+    // Of an interval that nobody has set nothing would be left to go back to.
+    let key = "FLEX_COUNTER_TABLE|PG_WATERMARK";
+    server.tell(CONFIG, &["HDEL", key, "POLL_INTERVAL"]);
+    let looked = control.snapshot().expect("it is there").get("watermark.poll");
+    let why = refused(control.set(&[setting("watermark.poll", json!("100ms"))]));
+    assert!(looked.is_some() && why.contains("watermark.poll=100ms: CONFIG_DB of"), "{why}");
+    server.tell(CONFIG, &["HSET", key, "POLL_INTERVAL", "60000"]);
+    control.snapshot().expect("it is there");
+    assert_eq!(server.all(CONFIG), before);
     orchagent.is_deaf(true);
     for (one, want) in [
         (

@@ -98,6 +98,9 @@ impl Watermarks {
 
     /// What a request to clear a copy does.
     pub(super) fn request(&mut self, copy: WatermarkCopy) {
+        if self.faults.watermark_clear_lost {
+            return;
+        }
         self.clear(copy);
         if self.faults.watermark_clear_clears_all {
             WatermarkCopy::CLEARED.into_iter().for_each(|(_, copy)| self.clear(copy));

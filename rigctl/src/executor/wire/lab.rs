@@ -159,7 +159,9 @@ impl WireLab {
         self.secure(script, declared)?;
         self.assign(script);
         let Bench { control, cabling, pacer, .. } = &mut *self.bench;
-        if_offered(control.order(Order::ClearWatermarks))?;
+        if self.counts {
+            if_offered(control.order(Order::ClearWatermarks))?;
+        }
         if_offered(control.order(Order::Disconnect))?;
         let read = self.clock.now();
         let before = readings(control, self.counts)?;

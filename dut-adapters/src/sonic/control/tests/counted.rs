@@ -31,7 +31,7 @@ fn read(
     copy: &mut dyn FnMut(u64),
 ) -> (CounterValues, u64) {
     let mut looks = 0;
-    let asked = (control.ports.as_slice(), [].as_slice());
+    let asked = (control.ports.as_slice(), [].as_slice(), false);
     let read = counters::read(&mut control.link, asked, &mut || Ok(acted.clone()), &mut |_| {
         looks += 1;
         copy(looks);

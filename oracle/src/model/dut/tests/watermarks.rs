@@ -82,6 +82,15 @@ fn a_clear_that_clears_all_takes_the_other_copy() {
 }
 
 #[test]
+fn a_clear_that_is_lost_leaves_what_was_there() {
+    let broken = Case::of(RuleFamily::Broadcom).mutated("deviation=watermark_clear_lost");
+    let mut bench = filled_on(broken, 1, 50);
+    bench.run(270);
+    assert!(bench.dut.perform(DeviceVerb::ClearWatermarks(WatermarkCopy::User)));
+    assert_eq!(bench.marks()[2..], [9_152, 9_152]);
+}
+
+#[test]
 fn a_persistent_copy_that_forgets_is_gone_with_the_period_and_the_user_copy_stays() {
     let broken = Case::of(RuleFamily::Broadcom).mutated("deviation=watermark_persistent_forgets");
     let mut bench = filled_on(broken, 1, 50);
