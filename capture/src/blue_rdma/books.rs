@@ -98,7 +98,7 @@ impl Books {
     /// An acknowledgement by hardware, whose window is around `psn` now.
     fn windows(&mut self, psn: Psn, ack: &ack::Repr) {
         let moved = psn.ahead_of(ack.before_psn);
-        let within = psn.get() % STRIDE != 0 || ack.before_psn.get() % STRIDE != 0;
+        let within = [psn, ack.before_psn].iter().any(|psn| !psn.get().is_multiple_of(STRIDE));
         let Some(moved) = moved.filter(|_| !within) else {
             self.reported.odd_windows += 1;
             return;

@@ -3,6 +3,7 @@
 use super::books::Books;
 use super::seen::{Seen, posted};
 use super::{Dialogue, Placed, Reported};
+use core::cmp::Reverse;
 use core::net::Ipv4Addr;
 use indexmap::IndexMap;
 use rig_frames::blue_rdma::{Datagram, Header, bth};
@@ -52,8 +53,8 @@ impl Finder {
         match Header::parse(datagram.bytes) {
             Ok((header, payload)) => {
                 let seen = Seen::of(at, &datagram, header, payload);
-                let told = seen.is_unlike_roce() || (seen.says_its_length() && !is_roce(frame));
-                passed.told |= told;
+                let unlike = seen.is_unlike_roce() || seen.says_its_length();
+                passed.told |= unlike && !is_roce(frame);
                 let all =
                     if seen.posted().is_some() { &mut passed.data } else { &mut passed.reports };
                 all.push(seen);
@@ -79,12 +80,18 @@ impl Finder {
     pub fn dialogues(&self) -> Vec<Dialogue> {
         let told: Vec<(&Lane, &Passed)> =
             self.lanes.iter().filter(|(_, passed)| passed.told).collect();
+        let mut sending: Vec<usize> = (0..told.len()).filter(|&at| told[at].1.has_data()).collect();
+        sending.sort_by_key(|&at| Reverse(told[at].1.data.len()));
+        // A queue pair sends to one other: where several would be told the same, it is the one that got most.
         let mut heard = vec![false; told.len()];
+        let mut own = vec![None; told.len()];
+        for at in sending {
+            own[at] = answers(&told, told[at]).filter(|&answer| !heard[answer]);
+            own[at].into_iter().for_each(|answer| heard[answer] = true);
+        }
         let mut all = Vec::new();
-        for (lane, passed) in told.iter().filter(|(_, passed)| passed.has_data()) {
-            let own = answers(&told, lane, passed);
+        for ((lane, passed), own) in told.iter().zip(own).filter(|((_, of), _)| of.has_data()) {
             let answer = own.map(|at| told[at]);
-            own.into_iter().for_each(|at| heard[at] = true);
             let to = answer.map(|(lane, _)| lane.to.get());
             all.push(dialogue(
                 lane,
@@ -127,7 +134,7 @@ fn is_roce(frame: &[u8]) -> bool {
 
 /// Which of the ways back is told of what goes this one: that of the queue pair whose number the UDP port is made of, or the only one
 /// there is where nothing else goes this way.
-fn answers(told: &[(&Lane, &Passed)], lane: &Lane, passed: &Passed) -> Option<usize> {
+fn answers(told: &[(&Lane, &Passed)], (lane, passed): (&Lane, &Passed)) -> Option<usize> {
     let back = told.iter().enumerate();
     let back = back.filter(|(_, (other, of))| lane.is_answered_by(other) && of.has_reports());
     let back: Vec<(usize, u32)> = back.map(|(at, (other, _))| (at, other.to.get())).collect();

@@ -4,7 +4,7 @@
 //! Told apart from RoCEv2 by lengths. Datagrams of that are multiples of four bytes; here the headers alone take 54 bytes, or the 48 of an
 //! acknowledgement by the driver, and a packet that is not the last of its message ends at a multiple of four of the receiver's memory, two
 //! bytes behind one of the datagram. Where the length of a last or only packet is a multiple of four, too, its RETH says that of its
-//! payload, and no ICRC fits. Where one packet of a flow is told so, all of that flow are.
+//! payload. A frame with an ICRC that is right is RoCEv2's, whatever its length. Where one packet of a flow is told so, all of it are.
 //!
 //! What a bitmap says is held against what passed the place of the capture before it. There a missing packet may have been lost behind,
 //! nearer to the receiver: a capture at the receiver leaves no such doubt.

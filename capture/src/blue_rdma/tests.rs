@@ -1,5 +1,6 @@
 use super::{Dialogue, Finder, Posted};
 use core::net::Ipv4Addr;
+use proptest::prelude::*;
 use rig_frames::blue_rdma::{Author, Ext, Header, ack, bth, rreth};
 use rig_frames::ethernet::{self, ethertype};
 use rig_frames::ip::{Dscp, Ecn};
@@ -160,6 +161,25 @@ fn a_bitmap_that_is_off_by_one_disagrees_with_what_passed() {
 }
 
 #[test]
+fn what_is_still_in_the_window_has_its_last_word_now() {
+    let mut frames = until_the_window_moves(0);
+    let before = u128::MAX ^ (1 << 5) ^ (1 << 16);
+    let (now, before_psn) = ((u128::MAX >> 16) | (1 << 112), Psn::new(112));
+    let ack = ack::Repr { before, now, lost: true, moved: true, by_driver: false, before_psn };
+    frames.push(report(false, 128, ack));
+    assert_eq!(one(&frames).reports.missing_runs, [[5, 5]]);
+}
+
+#[test]
+fn of_what_is_before_the_first_packet_nobody_knows() {
+    // The first is 70. Packet 192 moves the window, which began at 64: bits 0 to 5 are none of this message's, 75 is lost.
+    let mut frames = until_the_window_moves(70);
+    frames.push(hardware_ack(192, u128::MAX ^ 0x3f ^ (1 << 11)));
+    let reports = one(&frames).reports;
+    assert_eq!((reports.missing_runs, reports.come_but_not_passed), (vec![[75, 75]], 0));
+}
+
+#[test]
 fn a_window_that_begins_within_a_stride_or_goes_back_is_none() {
     for (psn, before_psn) in [(129, 112), (128, 113), (112, 128)] {
         let mut frames = until_the_window_moves(0);
@@ -244,6 +264,23 @@ fn what_one_queue_pair_is_told_is_found_by_the_port_that_it_sends_from() {
         ends(&[other(0), own, told.clone()]),
         [(Some(0x333), None), (Some(RECEIVER), Some(SENDER))]
     );
+    // The port has 16 bits, a queue pair's number 24.
+    let mut longer = told.clone();
+    longer[47] = 0x01;
+    let own = placing(base(Opcode::RcWriteOnly, RECEIVER, 0), 8, 0, 8);
+    assert_eq!(
+        ends(&[other(0), own, longer]),
+        [(Some(0x333), None), (Some(RECEIVER), Some(0x1_0000 + SENDER))]
+    );
+    // Of two that send from one port the one of more packets is told; a queue pair has one other.
+    let mut harmed = placing(base(Opcode::RcWriteOnly, RECEIVER, 0), 8, 0, 8);
+    let own = [0, 1].map(|psn| placing(base(Opcode::RcWriteOnly, RECEIVER, psn), 8, 0, 8));
+    harmed[47] = 0x02;
+    let [first, second] = own;
+    assert_eq!(
+        ends(&[harmed, first, second, told.clone()]),
+        [(Some(0x2_0000 + RECEIVER), None), (Some(RECEIVER), Some(SENDER))]
+    );
     // The only one that sends is the one that is told, whatever its port; of two it may be either.
     assert_eq!(ends(&[other(0), told.clone()]), [(Some(0x333), Some(SENDER))]);
     let mut third = other(0);
@@ -280,8 +317,37 @@ fn rocev2_is_none_of_it() {
     assert_eq!(found(&[disguised.clone()]).len(), 1);
     rig_frames::icrc::seal(&mut disguised).expect("a place for it");
     assert_eq!(found(&[disguised]), []);
-    // Of a length that RoCEv2 has not, it is none of that.
+    // The first packet of a message does not say its own length.
+    assert_eq!(found(&[placing(base(Opcode::RcWriteFirst, RECEIVER, 0), 512, 0, 254)]), []);
+    // A packet of a NIC of RoCEv2's that does not fill up to four is no other either.
     let mut odd = only(11);
+    assert_eq!(found(&[odd.clone()]).len(), 1);
     rig_frames::icrc::seal(&mut odd).expect("a place for it");
-    assert_eq!(found(&[odd]).len(), 1);
+    assert_eq!(found(&[odd]), []);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn whatever_bytes_are_harmed_the_books_are_closed(
+        harm in prop::collection::vec((0_usize..264, 12_usize..96, any::<u8>()), 0..200),
+    ) {
+        let mut frames = until_the_window_moves(0xff_ffc0);
+        frames.push(hardware_ack(0x40, u128::MAX ^ (1 << 5)));
+        frames.extend((0..PACKETS).map(|at| write(0xff_ffc0, at, true)));
+        frames.extend([driver_ack(0x42), cnp()]);
+        let all = frames.len();
+        for (frame, byte, value) in harm {
+            let len = frames[frame % all].len();
+            frames[frame % all][byte % len] = value;
+        }
+        let mut packets = 0;
+        for of in found(&frames) {
+            packets += of.data.packets + of.data.malformed + of.reports.malformed;
+            packets += of.reports.driver_acks + of.reports.driver_naks + of.reports.hardware_acks + of.reports.cnps;
+            prop_assert!(of.reports.missing_but_passed <= of.reports.missing);
+            prop_assert!(of.data.retries_of_lost <= of.data.retries);
+        }
+        prop_assert!(packets <= u64::try_from(all).expect("few"));
+    }
 }

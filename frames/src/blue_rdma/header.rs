@@ -64,7 +64,7 @@ impl Header {
         match author {
             Author::Hardware => out.resize(BLOCK, 0),
             Author::Driver => {
-                assert_eq!(layout, Layout::Ack, "a driver acknowledges, nothing else")
+                assert_eq!(layout, Layout::Ack, "a driver acknowledges, nothing else");
             }
         }
         out
