@@ -8,6 +8,7 @@
 pub mod analyse;
 mod approach;
 pub mod at_rest;
+pub mod blue_rdma;
 pub mod codec;
 pub mod connection;
 pub mod counter;

@@ -11,6 +11,7 @@
 
 pub mod arp;
 mod bits;
+pub mod blue_rdma;
 mod bytes;
 pub mod cnp;
 pub mod ethernet;

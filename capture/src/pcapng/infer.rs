@@ -6,6 +6,7 @@ use super::kept;
 use super::raw::{Raw, RawFrame};
 use super::read::{Assume, Capture};
 use super::storms::storms;
+use crate::blue_rdma::{self, Dialogue};
 use crate::connection::{Connection, Finder};
 use crate::decode::{Decoder, Found};
 use crate::passage::Passages;
@@ -16,6 +17,7 @@ use rig_frames::packet::{self, Packet};
 use rig_frames::vlan;
 use rig_testcases::{Script, StreamKind, StreamRate, StreamSpec};
 use rig_units::{Dur, PortSpeed, Time};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 type Mac = [u8; 6];
@@ -25,12 +27,15 @@ pub(super) fn capture(raw: &Raw<'_>, assume: Assume<'_>) -> Capture {
     let (mut ports, port_of) = ports(raw, assume, &mut notes);
     let passed = Passed::of(raw);
     let (mut sightings, found, closed) = decoded(&passed, &port_of);
-    let connections = connections(&passed, &port_of);
+    let (connections, dialogues) = connections(&passed, &port_of);
     if closed > 0 {
         notes.push(format!(
             "{closed} frames are protected by MACsec (IEEE 802.1AE) and there are no keys here: what they carried is \
              unknown, and nothing is said of streams, PFC and loss among them"
         ));
+    }
+    if !dialogues.is_empty() {
+        notes.push(OF_THE_DIALECT.to_owned());
     }
     notes.extend(backwards(raw));
     let guessed = directions(&mut sightings, found.len());
@@ -88,7 +93,7 @@ pub(super) fn capture(raw: &Raw<'_>, assume: Assume<'_>) -> Capture {
     });
     let loads = loads.collect();
     let of_nic = raw.about.iter().any(|line| line.contains(NIC_BEHIND));
-    Capture { observation, script, of_nic, kept, holes, loads, notes, connections }
+    Capture { observation, script, of_nic, kept, holes, loads, notes, connections, dialogues }
 }
 
 /// One port for each interface name, and the port of each interface.
@@ -182,21 +187,40 @@ fn backwards(raw: &Raw<'_>) -> Option<String> {
     })
 }
 
-/// The reliable connections among the frames. Of a frame that is cut nobody knows the ICRC: its headers are believed.
-fn connections(passed: &Passed<'_>, port_of: &[u16]) -> Vec<Connection> {
+/// What the frames of NICs of blue-rdma are not read as.
+const OF_THE_DIALECT: &str = "some frames have the headers of blue-rdma and no ICRC: a NIC of RoCEv2 drops them, and here nothing is \
+                              said of them as streams and connections";
+
+/// The reliable connections among the frames, and what NICs of blue-rdma send. Of a frame that is cut nobody knows the ICRC: its
+/// headers are believed.
+fn connections(passed: &Passed<'_>, port_of: &[u16]) -> (Vec<Connection>, Vec<Dialogue>) {
+    let mut dialect = blue_rdma::Finder::default();
+    for frame in &passed.frames {
+        let port = port_of[frame.interface];
+        dialect.take(port, passed.at(frame), &filled(frame));
+    }
     let mut finder = Finder::default();
     for frame in &passed.frames {
-        let mut bytes = frame.bytes.clone();
-        let cut = bytes.len() < frame.len;
-        if cut {
-            bytes.to_mut().resize(frame.len.min(usize::from(u16::MAX)), 0);
+        let port = port_of[frame.interface];
+        let bytes = filled(frame);
+        if dialect.has(port, &bytes) {
+            continue;
         }
         if let Ok(Packet::Roce { frame: roce, icrc_ok }) = packet::parse(&bytes) {
-            let port = port_of[frame.interface];
+            let cut = frame.bytes.len() < frame.len;
             finder.take(port, passed.at(frame), &roce, icrc_ok || cut);
         }
     }
-    finder.connections()
+    (finder.connections(), dialect.dialogues())
+}
+
+/// A frame as long as it was, with zeros for what is not in the file.
+fn filled<'a>(frame: &'a RawFrame<'_>) -> Cow<'a, [u8]> {
+    let mut bytes = Cow::Borrowed(&frame.bytes[..]);
+    if bytes.len() < frame.len {
+        bytes.to_mut().resize(frame.len.min(usize::from(u16::MAX)), 0);
+    }
+    bytes
 }
 
 /// The frames, the streams among them, and how many nobody could open.

@@ -2,6 +2,7 @@
 
 use super::{infer, raw, zip};
 use crate::Observation;
+use crate::blue_rdma::Dialogue;
 use crate::connection::Connection;
 use core::fmt;
 use rig_testcases::Script;
@@ -43,6 +44,8 @@ pub struct Capture {
     pub notes: Vec<String>,
     /// The reliable connections among the frames, by the first packet of each.
     pub connections: Vec<Connection>,
+    /// What queue pairs of blue-rdma send each other among the frames, by the first packet of each.
+    pub dialogues: Vec<Dialogue>,
 }
 
 /// How much of a stream a file shows.

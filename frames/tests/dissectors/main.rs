@@ -2,6 +2,7 @@
 //!
 //! Where one of them is missing its tests say so and pass; with `RIG_REQUIRE_ALL=1`, as in CI, they fail.
 
+mod blue_rdma;
 mod corpus;
 mod macsec;
 mod scapy;

@@ -1,5 +1,6 @@
 //! `rigctl analyze`: what the analysers read off a capture, whoever took it. No verdict: nobody said what was wanted.
 
+mod blue_rdma;
 mod connection;
 mod look;
 mod seen;

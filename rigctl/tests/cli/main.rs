@@ -1,6 +1,7 @@
 //! The built binary as scripts and people meet it: exit codes, messages, files.
 
 mod analyze;
+mod blue_rdma;
 mod capture;
 mod compare;
 mod doctor;

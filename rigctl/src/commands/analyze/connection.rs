@@ -45,7 +45,7 @@ pub(super) fn lines(of: &Connection, port: &str) -> Vec<(&'static str, String)> 
 }
 
 /// What there is any of, with its number; `None` where there is nothing.
-fn said(of: &[(u64, &str)]) -> Option<String> {
+pub(super) fn said(of: &[(u64, &str)]) -> Option<String> {
     let any: Vec<String> =
         of.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
     (!any.is_empty()).then(|| any.join(", "))

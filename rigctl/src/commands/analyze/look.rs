@@ -55,6 +55,7 @@ impl Analysis {
                 .filter_map(|at| pfc(observation, at))
                 .collect(),
             connections: capture.connections.clone(),
+            blue_rdma: capture.dialogues.clone(),
             watchdog,
             doubts: doubts.collect(),
             notes,

@@ -1,6 +1,7 @@
 //! What a capture shows, as plain data: the JSON of `rigctl analyze`. Lengths of time are picoseconds.
 
 use rig_capture::Span;
+use rig_capture::blue_rdma::Dialogue;
 use rig_capture::connection::Connection;
 use serde::Serialize;
 
@@ -23,6 +24,8 @@ pub(super) struct Analysis {
     pub(super) pfc: Vec<Pfc>,
     /// Reliable connections, whose they are; `port` is an index into `ports`.
     pub(super) connections: Vec<Connection>,
+    /// What queue pairs of blue-rdma send each other; `port` is an index into `ports`.
+    pub(super) blue_rdma: Vec<Dialogue>,
     /// What storm and stream together show of a watchdog.
     pub(super) watchdog: Vec<Watchdog>,
     /// Why the capture cannot be trusted whole.

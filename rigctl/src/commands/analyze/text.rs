@@ -1,7 +1,7 @@
 //! The same for people: twelve columns of what it is, then the thing itself.
 
-use super::connection;
 use super::seen::{Analysis, Anchor, Malformed, Pfc, PfcClass, Port, Ps, Storm, Stream, Watchdog};
+use super::{blue_rdma, connection};
 use crate::commands::words::count;
 use rig_capture::{Reading, Span, Unit};
 use rig_lab::Profile;
@@ -44,6 +44,10 @@ pub(super) fn text(file: &str, analysis: &Analysis, device: &Profile, guessed: &
     for of in &analysis.connections {
         let port = ports.get(usize::from(of.port)).map_or("", |port| &port.name);
         connection::lines(of, port).iter().for_each(|(what, text)| lines.add(what, text));
+    }
+    for of in &analysis.blue_rdma {
+        let port = ports.get(usize::from(of.port)).map_or("", |port| &port.name);
+        blue_rdma::lines(of, port).iter().for_each(|(what, text)| lines.add(what, text));
     }
     for Watchdog { storm, stream, detection, restoration, restoration_from, why_not } in
         &analysis.watchdog
