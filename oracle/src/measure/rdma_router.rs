@@ -1,6 +1,11 @@
 //! What a software RDMA router lets through, and how long it takes to hand something over: what its one core, the copies and the token
 //! buckets leave of a NIC.
 
+pub(super) mod admission;
+pub(super) mod migration;
+pub(super) mod registration;
+pub(super) mod stall;
+
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Judged, looked};
 use super::measurement::{FromStart, Known, Red, Tells, told};
@@ -73,6 +78,12 @@ fn router(nics: &rig_lab::Nics) -> &RdmaRouter {
     nics.rdma_router.as_ref().expect("what such a router has is measured of one")
 }
 
+/// The same for the container that a flow is of.
+fn capped(nics: &rig_lab::Nics, of: &FlowSpec) -> RdmaRouter {
+    let router = *router(nics);
+    RdmaRouter { cap: of.container.cap.or(router.cap), ..router }
+}
+
 /// What one flow and those beside it sent, by the first packets of their messages.
 struct Sent<'a> {
     spec: &'a FlowSpec,
@@ -109,9 +120,49 @@ impl<'a> Sent<'a> {
         })
     }
 
+    /// What lies between its messages at most.
+    fn gap(&self, router: &RdmaRouter, others: u64) -> Dur {
+        let message = Bytes(self.spec.message.into());
+        let packets = u64::from(self.spec.message.div_ceil(self.spec.mtu.max(1)));
+        let sizes = self.left.iter().filter(|one| one.roce.connection == self.connection);
+        let own = sizes.map(|one| self.takes(one)).max().unwrap_or_default();
+        let frame = self.left.iter().map(|one| self.takes(one)).max().unwrap_or_default();
+        let copied = self.spec.verb == Verb::Send;
+        let wire = own * packets;
+        let beside = spec::Beside { others, message, copied, packets, wire, frame };
+        spec::gap(router, &beside)
+    }
+
     fn takes(&self, one: &Left) -> Dur {
         self.speed.slot(Bytes(one.roce.size.into()))
     }
+}
+
+/// When the one start of a flow was.
+fn started(trial: &Trial, flow: &str) -> Result<Time, Doubt> {
+    let (index, _) = trial.flow(flow)?;
+    let starts = trial.script.steps.iter();
+    let mut starts = starts.filter(|step| step.action == Action::StartFlow(index));
+    match (starts.next(), starts.next()) {
+        (Some(start), None) => Ok(Time::ZERO + start.at),
+        _ => Err(trial.doubt(&format!("{flow} is not started once"))),
+    }
+}
+
+/// When a flow is stopped, or the trial is over.
+fn ends(trial: &Trial, flow: u16) -> Time {
+    let stops = trial.script.steps.iter().filter(|step| step.action == Action::StopFlow(flow));
+    Time::ZERO + stops.map(|step| step.at).min().unwrap_or(trial.script.length)
+}
+
+/// Flows beside `flow` that are started on its NIC.
+fn beside(trial: &Trial, flow: u16) -> impl Iterator<Item = (u16, &FlowSpec)> {
+    let script = &trial.script;
+    let starts =
+        |index: u16| script.steps.iter().any(|step| step.action == Action::StartFlow(index));
+    let nic = script.flows[usize::from(flow)].nic;
+    let all = (0_u16..).zip(&script.flows);
+    all.filter(move |(index, spec)| *index != flow && spec.nic == nic && starts(*index))
 }
 
 /// Judges what a flow gets through.
@@ -145,7 +196,7 @@ fn rate(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             wire: meanwhile.map(|one| sent.takes(one)).sum(),
             frame: sent.left.iter().map(|one| sent.takes(one)).max().unwrap_or_default(),
         };
-        let router = router(done.context.nics());
+        let router = &capped(done.context.nics(), sent.spec);
         let (takes, by) = spec::takes(router, &stretch);
         let apart = done.context.apart();
         let takes = apart.range(takes);
@@ -189,7 +240,7 @@ fn alike(trial: &Trial, flow: &str) -> Result<Vec<u16>, Doubt> {
         steps.collect()
     };
     let is = |(index, other): &(u16, &FlowSpec)| {
-        let asks = |of: &FlowSpec| (of.nic, of.verb, of.message, of.count);
+        let asks = |of: &FlowSpec| (of.nic, of.verb, of.message, of.count, of.container.cap);
         asks(other) == asks(spec) && when(*index) == when(own)
     };
     let alike = (0..).zip(&script.flows).filter(is);
@@ -205,14 +256,9 @@ fn bits(bytes: Bytes, took: Dur) -> u64 {
 /// Judges how long the first message of a flow takes to its NIC.
 fn handover(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     done.each("rdma_router.handover", flow, judged, |trial| {
-        let (index, spec) = trial.flow(flow)?;
+        let (_, spec) = trial.flow(flow)?;
         let sent = Sent::of(trial, flow)?;
-        let starts = trial.script.steps.iter();
-        let mut starts = starts.filter(|step| step.action == Action::StartFlow(index));
-        let (Some(start), None) = (starts.next(), starts.next()) else {
-            return Err(trial.doubt(&format!("{flow} is not started once")).into());
-        };
-        let called = Time::ZERO + start.at;
+        let called = started(trial, flow)?;
         let Some((_, first)) = sent.own().find(|(before, _)| *before == 0) else {
             let why = format!("{flow} sent nothing");
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
