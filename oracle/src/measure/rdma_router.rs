@@ -133,6 +133,17 @@ impl<'a> Sent<'a> {
         spec::gap(router, &beside)
     }
 
+    /// A stretch that ended at `last` with one message more of each who takes turns.
+    fn one_more(&self, stretch: &Stretch, last: Time) -> Stretch {
+        let rest = self.left.iter().filter(|one| last <= one.at).map(|one| self.takes(one));
+        Stretch {
+            own: stretch.own + 1,
+            all: stretch.all + stretch.sharing,
+            wire: stretch.wire + rest.sum::<Dur>(),
+            ..*stretch
+        }
+    }
+
     fn takes(&self, one: &Left) -> Dur {
         self.speed.slot(Bytes(one.roce.size.into()))
     }
@@ -175,6 +186,7 @@ fn rate(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         };
         let (_, first) = sent.own().find(|(before, _)| *before == 0).ok_or_else(few)?;
         let (own, last) = sent.own().last().filter(|(own, _)| *own > 0).ok_or_else(few)?;
+        let until = trial.flow(flow).map(|(index, spec)| asked_until(trial, index, spec, own))?;
         let within = |one: &&Left| first.at < one.at && one.at <= last.at;
         let mut sharing: Vec<u16> =
             sent.messages().filter(within).map(|one| one.roce.connection).collect();
@@ -182,8 +194,11 @@ fn rate(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         sharing.sort_unstable();
         sharing.dedup();
         let alike = alike(trial, flow)?;
-        let in_turn = sharing.iter().all(|one| alike.contains(one));
-        let count = if in_turn { alike.len() } else { sharing.len() };
+        // Who may be refused takes a turn, and sends nothing.
+        let silent = trial.flow(flow).map(|(index, _)| beside(trial, index))?;
+        let silent = silent.filter(|(_, spec)| spec.container.may_be_refused).count();
+        let in_turn = silent == 0 && sharing.iter().all(|one| alike.contains(one));
+        let count = if in_turn { alike.len() } else { sharing.len() + silent };
         let count = u64::try_from(count).unwrap_or(u64::MAX);
         let meanwhile = sent.left.iter().filter(|one| first.at <= one.at && one.at < last.at);
         let stretch = Stretch {
@@ -197,8 +212,18 @@ fn rate(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             frame: sent.left.iter().map(|one| sent.takes(one)).max().unwrap_or_default(),
         };
         let router = &capped(done.context.nics(), sent.spec);
-        let (takes, by) = spec::takes(router, &stretch);
         let apart = done.context.apart();
+        let blur = trial.observation.bound() * 2;
+        // A router that stands still sends no message that would end the stretch: it is told by the one that is overdue.
+        let overdue = until.is_some_and(|until| {
+            let next = sent.one_more(&stretch, last.at);
+            in_turn && first.at + apart.range(spec::takes(router, &next).0).most() + blur < until
+        });
+        let (own, stretch) = match overdue {
+            true => (own + 1, sent.one_more(&stretch, last.at)),
+            false => (own, stretch),
+        };
+        let (takes, by) = spec::takes(router, &stretch);
         let takes = apart.range(takes);
         let bytes = Bytes(own * stretch.message.0);
         // Sums of rounded times: a picosecond a message.
@@ -217,14 +242,28 @@ fn rate(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             ),
             source: SOURCE,
         };
-        let took = last.at - first.at;
-        let blur = trial.observation.bound() * 2;
-        let span =
-            Span { lo: bits(bytes, took + blur), hi: bits(bytes, took.saturating_sub(blur)) };
+        let came = until.filter(|_| overdue).unwrap_or(last.at);
+        let took = came - first.at;
+        let least = if overdue { 0 } else { bits(bytes, took + blur) };
+        let span = Span { lo: least, hi: bits(bytes, took.saturating_sub(blur)) };
+        let got = overdue.then(|| {
+            let silent = came - last.at;
+            format!("nothing in the last {silent} of the time that it is asked for, after {own} messages")
+        });
         let records = vec![first.record, last.record];
         let looked = looked(usize::try_from(own).unwrap_or(usize::MAX), "messages");
-        Ok(TrialReading { span, want, got: None, records, looked })
+        Ok(TrialReading { span, want, got, records, looked })
     });
+}
+
+/// Until when a flow has more to send than the `own` messages after its first, where it is not at its end.
+fn asked_until(trial: &Trial, index: u16, spec: &FlowSpec, own: u64) -> Option<Time> {
+    // What is left of another flow comes to an end by itself.
+    let more = spec.container.takes_over.is_none()
+        && spec.count.is_none_or(|count| own + 1 < u64::from(count));
+    let stops = trial.script.steps.iter().filter(|step| step.action == Action::StopFlow(index));
+    let until = stops.map(|step| step.at).min().unwrap_or(trial.script.length);
+    more.then_some(Time::ZERO + until)
 }
 
 /// The connections of all flows that ask for what `flow` does, whenever it does: it, too.
@@ -240,7 +279,9 @@ fn alike(trial: &Trial, flow: &str) -> Result<Vec<u16>, Doubt> {
         steps.collect()
     };
     let is = |(index, other): &(u16, &FlowSpec)| {
-        let asks = |of: &FlowSpec| (of.nic, of.verb, of.message, of.count, of.container.cap);
+        let asks = |of: &FlowSpec| {
+            (of.nic, of.verb, of.message, of.count, of.container.cap, of.container.memory)
+        };
         asks(other) == asks(spec) && when(*index) == when(own)
     };
     let alike = (0..).zip(&script.flows).filter(is);
