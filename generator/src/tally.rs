@@ -93,6 +93,7 @@ fn flow(spec: &FlowSpec, speed: PortSpeed, length: Dur) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rig_testcases::Container;
     use rig_testcases::{MacsecMode, PfcFrames, Step, StormSpec, StreamRate, StreamSpec, Verb};
     use rig_units::Quanta;
 
@@ -122,6 +123,7 @@ mod tests {
             count: Some(10),
             psn: 0,
             address: 0,
+            container: Container::USUAL,
         };
         let mut spec = flow.clone();
         (spec.name, spec.count) = ("endless".into(), None);

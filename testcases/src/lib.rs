@@ -7,6 +7,7 @@
 
 pub mod amount;
 pub mod case;
+mod container;
 pub mod device_verb;
 pub mod found;
 pub mod macsec;
@@ -26,6 +27,7 @@ pub mod wire;
 
 pub use amount::{Amount, Lookup};
 pub use case::{Case, CaseId, Expect, Spared, Suite, Sweep};
+pub use container::{Container, Memory};
 pub use device_verb::DeviceVerb;
 pub use found::Accepts;
 pub use macsec::{MacsecMode, Protection, Secured, Takes, Tamper};

@@ -1,5 +1,6 @@
 //! What NICs send by themselves.
 
+use crate::container::Container;
 use rig_units::Bytes;
 
 /// What a NIC sends by itself, as written: messages of one reliable connection, one right after the other.
@@ -23,6 +24,8 @@ pub struct Flow {
     pub psn: u32,
     /// Which of the addresses of the rig's port it goes to; 0 is the usual one.
     pub address: u8,
+    /// Of which container it is.
+    pub container: Container<String>,
 }
 
 /// The same, worked out for one device. Ports are indices of the script.
@@ -50,6 +53,8 @@ pub struct FlowSpec {
     pub psn: u32,
     /// Which of the addresses of the rig's port it goes to; 0 is the usual one.
     pub address: u8,
+    /// Of which container it is.
+    pub container: Container<u16>,
 }
 
 /// What the messages of a reliable connection are.

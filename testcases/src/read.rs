@@ -7,6 +7,7 @@ mod amount;
 mod argument;
 mod between;
 mod case;
+mod container;
 mod dut;
 mod found;
 mod group;

@@ -346,6 +346,7 @@ impl Resolving<'_> {
             count: flow.count,
             psn: flow.psn,
             address: flow.address,
+            container: flow.container.on(self.declared, &self.case.flows),
         })
     }
 

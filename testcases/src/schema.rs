@@ -2,10 +2,10 @@
 
 use crate::read::{INTERVALS, PREDICTIONS};
 use crate::wire::ADDRESSES;
-use crate::{DeviceVerb, MacsecMode, Takes, Tap, Target, Verb, Vocabulary};
+use crate::{DeviceVerb, MacsecMode, Memory, Takes, Tap, Target, Verb, Vocabulary};
 use rig_lab::Kind;
 use rig_lab::schema::{DRAFT, families, settings};
-use rig_units::{Bytes, Dur, Length, PortSpeed, Ppm, Quanta, Rate};
+use rig_units::{Bytes, Dur, L2Rate, Length, PortSpeed, Ppm, Quanta, Rate};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
@@ -186,7 +186,21 @@ fn flow() -> Value {
         "count": { "type": "integer", "minimum": 1 },
         "psn": psn(),
         "address": address(),
+        "container": container(),
     });
+    object(&properties, &[])
+}
+
+/// Whose flow it is, where containers share a NIC behind a software RDMA router.
+fn container() -> Value {
+    let mut properties = json!({
+        "number": { "description": "its number; 1 is the usual one", "type": "integer", "minimum": 1, "maximum": 255 },
+        "memory": { "enum": Memory::NAMES.map(|(name, _)| name) },
+        "cap": of::<L2Rate>(),
+        "takes_over": { "type": "string" },
+    });
+    properties["takes_over"]["description"] =
+        json!("the flow whose messages it goes on with once its container has moved");
     object(&properties, &[])
 }
 

@@ -18,8 +18,8 @@ use rig_lab::{Declared, Keys, Macsec, Profile, Setting};
 use rig_oracle::model::network::Delivered;
 use rig_oracle::model::packet::Tag;
 use rig_oracle::model::{Dir, Packet, PacketKind, host, nic};
-use rig_testcases::Verb;
 use rig_testcases::wire::macsec::is_protected;
+use rig_testcases::{Container, Verb};
 use rig_units::Time;
 
 /// A device that runs.
@@ -248,7 +248,10 @@ impl Device {
         };
         let host = self.emulated.nic_host(port);
         let dst = host::at(port, order.address);
-        let flow = nic::Flow { id, verb, message, mtu, count, psn, dst, class, dscp, ect: true };
+        // No router between containers and their NIC is served.
+        let (ect, container) = (true, Container::USUAL);
+        let flow =
+            nic::Flow { id, verb, message, mtu, count, psn, dst, class, dscp, ect, container };
         self.emulated.rig().start_flow(host, &flow);
         Ok(())
     }

@@ -3,7 +3,7 @@
 //!
 //! The rules that go with these values are in `docs/freeflow.md`, and built twice: in the oracle's closed forms and in its model.
 
-use crate::field::Holds::{Rate, Size, Time};
+use crate::field::Holds::{Count, Rate, Size, Time};
 use crate::field::{Field, needed, optional};
 use rig_units::{Bytes, Dur, L2Rate};
 use schemars::JsonSchema;
@@ -26,6 +26,14 @@ pub struct RdmaRouter {
     pub cap: Option<L2Rate>,
     /// Payload that a bucket lets through at once when it is full. A message above it never gets through a bucket.
     pub burst: Bytes,
+    /// What it takes until a container may use memory that it registers. The other hosts learn of it from a store that all of them
+    /// ask, so that it waits for none of them.
+    pub registration: Dur,
+    /// Hosts of the router's list that are gone.
+    pub hosts_gone: u16,
+    /// How many queue pairs a container may have. What asks for more is refused. Unset: as many as it likes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<u16>,
 }
 
 impl RdmaRouter {
@@ -36,6 +44,10 @@ impl RdmaRouter {
         optional("copy", Rate).by_case(),
         optional("cap", Rate).by_case(),
         needed("burst", Size, "4MB").by_case(),
+        needed("registration", Time, "10us").by_case(),
+        // What is gone makes no difference to a router that does as it declares.
+        needed("hosts_gone", Count, "0").by_case().tried(&[]),
+        optional("quota", Count).by_case().tried(&["x2", "never"]),
     ];
 
     /// Every value that lies outside its range: the path below its own, what stands there, what would be accepted.
@@ -49,6 +61,10 @@ impl RdmaRouter {
             if rate.is_some_and(|rate| rate.bps == 0) {
                 all.push((path, "no rate".to_owned(), "more than 0bps-L2".to_owned()));
             }
+        }
+        if self.quota == Some(0) {
+            let want = "1 at least, or no quota".to_owned();
+            all.push(("quota", "no queue pair at all".to_owned(), want));
         }
         all
     }

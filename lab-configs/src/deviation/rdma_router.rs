@@ -20,4 +20,25 @@ table! {
     /// After each request the core begins again at the first mailbox.
     // Whoever came first gets everything, and who came later waits.
     turns_not_kept;
+    /// A request with an R_Key that no host has announced is looked up five times, for so long each, and everybody waits.
+    // ffrouter.cpp: the one loop asks the map up to five times, with sleep(0.5) between, of whole seconds.
+    bad_rkey_stalls_all ("microseconds", 1..=100_000, default 10);
+    /// A request with an R_Key that no host has announced is handed over all the same.
+    // ffrouter.cpp: after the fifth look it is posted with the address that the container gave.
+    bad_rkey_posted;
+    /// A registration waits until each host of the list has answered, one after the other: with one that is gone it never ends.
+    // ffrouter.cpp: the mapping goes to each of HOST_LIST in turn, and waits for its answer.
+    registration_waits_for_dead_host;
+    /// The quota of a container counts the queue pairs of all containers of the host.
+    // Who asks for many leaves nothing for others, which is what the quota is for.
+    quota_of_host;
+    /// After a migration the last message that had left is asked for once more.
+    // As where what was not completed yet is posted again, although it left.
+    migration_repeats;
+    /// The message that is next when a container leaves is lost.
+    // As where the mailbox is thrown away with what is in it.
+    migration_forgets;
+    /// The cap of the container that came last holds for all.
+    // As where one rate is kept for the host.
+    cap_of_last;
 }

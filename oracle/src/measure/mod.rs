@@ -122,6 +122,10 @@ static ALL: &[&Known] = &[
     &nic::pause::SENDS_ON,
     &rdma_router::RATE,
     &rdma_router::HANDOVER,
+    &rdma_router::registration::REGISTRATION,
+    &rdma_router::stall::STALL,
+    &rdma_router::admission::ADMISSION,
+    &rdma_router::migration::MIGRATION,
 ];
 
 /// A measure says which parts of a device it is about, or does not compile.

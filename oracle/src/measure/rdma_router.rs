@@ -1,6 +1,11 @@
 //! What a software RDMA router lets through, and how long it takes to hand something over: what its one core, the copies and the token
 //! buckets leave of a NIC.
 
+pub(super) mod admission;
+pub(super) mod migration;
+pub(super) mod registration;
+pub(super) mod stall;
+
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Judged, looked};
 use super::measurement::{FromStart, Known, Red, Tells, told};
@@ -73,6 +78,12 @@ fn router(nics: &rig_lab::Nics) -> &RdmaRouter {
     nics.rdma_router.as_ref().expect("what such a router has is measured of one")
 }
 
+/// The same for the container that a flow is of.
+fn capped(nics: &rig_lab::Nics, of: &FlowSpec) -> RdmaRouter {
+    let router = *router(nics);
+    RdmaRouter { cap: of.container.cap.or(router.cap), ..router }
+}
+
 /// What one flow and those beside it sent, by the first packets of their messages.
 struct Sent<'a> {
     spec: &'a FlowSpec,
@@ -109,6 +120,19 @@ impl<'a> Sent<'a> {
         })
     }
 
+    /// What lies between its messages at most.
+    fn gap(&self, router: &RdmaRouter, others: u64) -> Dur {
+        let message = Bytes(self.spec.message.into());
+        let packets = u64::from(self.spec.message.div_ceil(self.spec.mtu.max(1)));
+        let sizes = self.left.iter().filter(|one| one.roce.connection == self.connection);
+        let own = sizes.map(|one| self.takes(one)).max().unwrap_or_default();
+        let frame = self.left.iter().map(|one| self.takes(one)).max().unwrap_or_default();
+        let copied = self.spec.verb == Verb::Send;
+        let wire = own * packets;
+        let beside = spec::Beside { others, message, copied, packets, wire, frame };
+        spec::gap(router, &beside)
+    }
+
     /// A stretch that ended at `last` with one message more of each who takes turns.
     fn one_more(&self, stretch: &Stretch, last: Time) -> Stretch {
         let rest = self.left.iter().filter(|one| last <= one.at).map(|one| self.takes(one));
@@ -123,6 +147,33 @@ impl<'a> Sent<'a> {
     fn takes(&self, one: &Left) -> Dur {
         self.speed.slot(Bytes(one.roce.size.into()))
     }
+}
+
+/// When the one start of a flow was.
+fn started(trial: &Trial, flow: &str) -> Result<Time, Doubt> {
+    let (index, _) = trial.flow(flow)?;
+    let starts = trial.script.steps.iter();
+    let mut starts = starts.filter(|step| step.action == Action::StartFlow(index));
+    match (starts.next(), starts.next()) {
+        (Some(start), None) => Ok(Time::ZERO + start.at),
+        _ => Err(trial.doubt(&format!("{flow} is not started once"))),
+    }
+}
+
+/// When a flow is stopped, or the trial is over.
+fn ends(trial: &Trial, flow: u16) -> Time {
+    let stops = trial.script.steps.iter().filter(|step| step.action == Action::StopFlow(flow));
+    Time::ZERO + stops.map(|step| step.at).min().unwrap_or(trial.script.length)
+}
+
+/// Flows beside `flow` that are started on its NIC.
+fn beside(trial: &Trial, flow: u16) -> impl Iterator<Item = (u16, &FlowSpec)> {
+    let script = &trial.script;
+    let starts =
+        |index: u16| script.steps.iter().any(|step| step.action == Action::StartFlow(index));
+    let nic = script.flows[usize::from(flow)].nic;
+    let all = (0_u16..).zip(&script.flows);
+    all.filter(move |(index, spec)| *index != flow && spec.nic == nic && starts(*index))
 }
 
 /// Judges what a flow gets through.
@@ -143,8 +194,11 @@ fn rate(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         sharing.sort_unstable();
         sharing.dedup();
         let alike = alike(trial, flow)?;
-        let in_turn = sharing.iter().all(|one| alike.contains(one));
-        let count = if in_turn { alike.len() } else { sharing.len() };
+        // Who may be refused takes a turn, and sends nothing.
+        let silent = trial.flow(flow).map(|(index, _)| beside(trial, index))?;
+        let silent = silent.filter(|(_, spec)| spec.container.may_be_refused).count();
+        let in_turn = silent == 0 && sharing.iter().all(|one| alike.contains(one));
+        let count = if in_turn { alike.len() } else { sharing.len() + silent };
         let count = u64::try_from(count).unwrap_or(u64::MAX);
         let meanwhile = sent.left.iter().filter(|one| first.at <= one.at && one.at < last.at);
         let stretch = Stretch {
@@ -157,7 +211,7 @@ fn rate(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             wire: meanwhile.map(|one| sent.takes(one)).sum(),
             frame: sent.left.iter().map(|one| sent.takes(one)).max().unwrap_or_default(),
         };
-        let router = router(done.context.nics());
+        let router = &capped(done.context.nics(), sent.spec);
         let apart = done.context.apart();
         let blur = trial.observation.bound() * 2;
         // A router that stands still sends no message that would end the stretch: it is told by the one that is overdue.
@@ -204,7 +258,9 @@ fn rate(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
 
 /// Until when a flow has more to send than the `own` messages after its first, where it is not at its end.
 fn asked_until(trial: &Trial, index: u16, spec: &FlowSpec, own: u64) -> Option<Time> {
-    let more = spec.count.is_none_or(|count| own + 1 < u64::from(count));
+    // What is left of another flow comes to an end by itself.
+    let more = spec.container.takes_over.is_none()
+        && spec.count.is_none_or(|count| own + 1 < u64::from(count));
     let stops = trial.script.steps.iter().filter(|step| step.action == Action::StopFlow(index));
     let until = stops.map(|step| step.at).min().unwrap_or(trial.script.length);
     more.then_some(Time::ZERO + until)
@@ -223,7 +279,9 @@ fn alike(trial: &Trial, flow: &str) -> Result<Vec<u16>, Doubt> {
         steps.collect()
     };
     let is = |(index, other): &(u16, &FlowSpec)| {
-        let asks = |of: &FlowSpec| (of.nic, of.verb, of.message, of.count);
+        let asks = |of: &FlowSpec| {
+            (of.nic, of.verb, of.message, of.count, of.container.cap, of.container.memory)
+        };
         asks(other) == asks(spec) && when(*index) == when(own)
     };
     let alike = (0..).zip(&script.flows).filter(is);
@@ -239,14 +297,9 @@ fn bits(bytes: Bytes, took: Dur) -> u64 {
 /// Judges how long the first message of a flow takes to its NIC.
 fn handover(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     done.each("rdma_router.handover", flow, judged, |trial| {
-        let (index, spec) = trial.flow(flow)?;
+        let (_, spec) = trial.flow(flow)?;
         let sent = Sent::of(trial, flow)?;
-        let starts = trial.script.steps.iter();
-        let mut starts = starts.filter(|step| step.action == Action::StartFlow(index));
-        let (Some(start), None) = (starts.next(), starts.next()) else {
-            return Err(trial.doubt(&format!("{flow} is not started once")).into());
-        };
-        let called = Time::ZERO + start.at;
+        let called = started(trial, flow)?;
         let Some((_, first)) = sent.own().find(|(before, _)| *before == 0) else {
             let why = format!("{flow} sent nothing");
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());

@@ -72,6 +72,49 @@ pub fn hand_over(router: &RdmaRouter, message: Bytes, copied: bool) -> Within {
     Within::between(least, least + router.sleep)
 }
 
+/// From the call of an application whose memory is not registered yet: the registration, and the hand-over after it.
+pub fn registered(router: &RdmaRouter, message: Bytes, copied: bool) -> Within {
+    let after = hand_over(router, message, copied);
+    Within::between(after.least() + router.registration, after.most() + router.registration)
+}
+
+/// Whether a container that has `others` queue pairs with messages left gets one more.
+pub fn admits(router: &RdmaRouter, others: usize) -> bool {
+    router.quota.is_none_or(|quota| others < usize::from(quota))
+}
+
+/// A queue pair that has more to send, beside others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beside {
+    /// Queue pairs beside that may have a turn meanwhile, be it to be refused.
+    pub others: u64,
+    /// Payload of a message.
+    pub message: Bytes,
+    /// Whether the container copies it.
+    pub copied: bool,
+    /// Its frames.
+    pub packets: u64,
+    /// What they take on the port.
+    pub wire: Dur,
+    /// The longest frame of any takes so long.
+    pub frame: Dur,
+}
+
+/// The longest that lies between the first packets of two messages, one after the other, of a queue pair that has more to send. Each of the
+/// others has one turn at the core meanwhile, and a frame on the port for each of its own.
+pub fn gap(router: &RdmaRouter, of: &Beside) -> Dur {
+    let copies = copies(router, of.message, of.copied);
+    let turns = router.request * of.others;
+    // A copy that outlasts a sleep misses a look, and so does a bucket that fills meanwhile.
+    let looks = if copies > Dur::ZERO { router.sleep * 2 } else { router.sleep };
+    let core = router.request + turns + copies + looks;
+    let bucket = router.cap.map_or(Dur::ZERO, |cap| cap.serialise(of.message) + turns + looks);
+    if of.others == 0 {
+        return core.max(bucket).max(of.wire);
+    }
+    core.max(bucket) + of.wire + of.frame * (of.packets * of.others + 1)
+}
+
 /// How long a stretch takes, and by what.
 pub fn takes(router: &RdmaRouter, of: &Stretch) -> (Within, Bound) {
     let copies = copies(router, of.message, of.copied);
@@ -85,6 +128,10 @@ pub fn takes(router: &RdmaRouter, of: &Stretch) -> (Within, Bound) {
     let (most, by) = [(core, Bound::Core), (bucket, Bound::Bucket), (of.wire, Bound::Wire)]
         .into_iter()
         .fold((Dur::ZERO, Bound::Wire), |most, one| if one.0 > most.0 { one } else { most });
+    // A bucket that gets full before it is looked into again loses what comes then, with each message.
+    let wait = router.sleep + copies + router.request * of.sharing;
+    let overflows = |cap: L2Rate| cap.serialise(router.burst) < cap.serialise(of.message) + wait;
+    let lost = if router.cap.is_some_and(overflows) { wait * of.own } else { Dur::ZERO };
     // Others do not hold back by more than all of them once, at either end; nor does a look that the bucket let pass come sooner.
     let turn = if alone { Dur::ZERO } else { (router.request + of.frame) * of.sharing };
     let look = if by == Bound::Bucket || !alone { router.sleep } else { Dur::ZERO };
@@ -96,7 +143,7 @@ pub fn takes(router: &RdmaRouter, of: &Stretch) -> (Within, Bound) {
     // Where others come and go, each bound may be the greatest for a part of the stretch: together they take no longer than one after
     // the other.
     let most = if alone || of.in_turn { most } else { core + bucket + of.wire };
-    (Within::between(least.saturating_sub(look), most + turn + look + missed), by)
+    (Within::between(least.saturating_sub(look), most + turn + look + missed + lost), by)
 }
 
 /// How long the tokens for a stretch take to come, at the declared rate, from the first request on.

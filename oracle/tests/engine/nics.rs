@@ -64,6 +64,7 @@ fn script() -> impl Strategy<Value = Script> {
                     class,
                     dscp: class,
                     ect: true,
+                    container: rig_testcases::Container::USUAL,
                 },
             )
         });

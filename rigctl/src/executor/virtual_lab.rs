@@ -22,7 +22,8 @@ use rig_oracle::model::packet::Packet;
 use rig_oracle::model::tap::{self, Tap};
 use rig_oracle::model::{PacketKind, host, middlebox, nic};
 use rig_testcases::{
-    Action, EndpointSpec, FlowSpec, Injection, MacsecMode, PfcFrames, Script, Takes, Verb, Which,
+    Action, Container, EndpointSpec, FlowSpec, Injection, MacsecMode, PfcFrames, Script, Takes,
+    Verb, Which,
 };
 use rig_units::{Apart, Dur, PortSpeed, Quanta, Time};
 
@@ -371,7 +372,12 @@ impl Trial<'_, '_> {
                 self.lab.dut.rig().inject(Injection { on: id, which, ..one.clone() });
             }
         }
-        let flow = nic::Flow { id, verb, message, mtu, count, psn, dst, class, dscp, ect: true };
+        let takes_over = spec.container.takes_over;
+        let before = takes_over.and_then(|of| self.recorder.names(self.script.connection(of)));
+        let container = Container { takes_over: before, ..spec.container };
+        let ect = true;
+        let flow =
+            nic::Flow { id, verb, message, mtu, count, psn, dst, class, dscp, ect, container };
         self.lab.dut.rig().start_flow(host, &flow);
     }
 

@@ -3,7 +3,9 @@
 use rig_frames::vlan;
 use rig_lab::Curve;
 use rig_testcases::case::Count;
-use rig_testcases::{Case, EndpointSpec, FlowSpec, Injection, Middlebox, Script, Verb, Which};
+use rig_testcases::{
+    Case, Container, EndpointSpec, FlowSpec, Injection, Memory, Middlebox, Script, Verb, Which,
+};
 use rig_units::Bytes;
 
 /// What is sent, a line for each sender, and which ports are unusual peers.
@@ -77,11 +79,28 @@ pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
     };
     let count = flow.count.map_or(String::new(), |count| format!(", {count} of them"));
     format!(
-        "{}: the NIC behind {} to {to}, class {}, {verb} of {message} in packets of {mtu}{count}",
+        "{}: the NIC behind {} to {to}, class {}, {verb} of {message} in packets of {mtu}{count}{}",
         flow.name,
         port(flow.nic),
-        flow.class
+        flow.class,
+        container_text(script, &flow.container)
     )
+}
+
+/// What a flow's container has to do with it, where that is not what is usual.
+fn container_text(script: &Script, container: &Container<u16>) -> String {
+    let Container { number, memory, cap, takes_over, .. } = *container;
+    let usual = Container::<u16>::USUAL;
+    let number = (number != usual.number).then(|| format!(", of container {number}"));
+    let memory = match memory {
+        Memory::Registered => None,
+        Memory::New => Some(", registers its memory first".to_owned()),
+        Memory::Unknown => Some(", with an R_Key that no host has announced".to_owned()),
+    };
+    let cap = cap.map(|cap| format!(", {cap} at most"));
+    let other = takes_over.and_then(|of| script.flows.get(usize::from(of)));
+    let other = other.map(|other| format!(", those that {} leaves", other.name));
+    [number, memory, cap, other].into_iter().flatten().collect()
 }
 
 /// What the rig does between two NICs, a line for each thing.

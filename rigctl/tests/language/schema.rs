@@ -209,7 +209,14 @@ fn the_keys_of_the_schema_are_those_that_the_reader_takes() {
         (format!("about: x\ndevice: nic\ncases: {{a: {{{inside}}}}}"), name.to_owned())
     };
     all.push(of_nic("streams: {s: {zz: 1}}", "to_nic"));
-    all.push(of_nic("flows: {s: {zz: 1}}", "flow"));
+    let flow = |device: &str| {
+        format!("about: x\ndevice: {device}\ncases: {{a: {{flows: {{s: {{zz: 1}}}}}}}}")
+    };
+    all.push((flow("rdma-router"), "flow".to_owned()));
+    // A NIC that no containers share takes all of it but whose flow it is.
+    let mut of_container = taken(&flow("rdma-router"));
+    of_container.retain(|key| !taken(&flow("nic")).contains(key));
+    assert_eq!(of_container, BTreeSet::from(["container".to_owned()]));
     all.push(of_nic("between: {zz: 1}", "between"));
     let narrow = "between/properties/bottleneck";
     all.push(of_nic("between: {bottleneck: {zz: 1}}", narrow));

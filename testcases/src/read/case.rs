@@ -8,7 +8,7 @@ use super::measure::{Traffic, measure};
 use super::names::Names;
 use super::places::Places;
 use super::ports::{self, Blocks};
-use super::{between, kills, nic, sense, steps, sweep, traffic};
+use super::{between, container, kills, nic, sense, steps, sweep, traffic};
 use crate::case::{CaseStep, Storm, Stream};
 use crate::vocabulary::{Argument, Vocabulary};
 use crate::{Accepts, Case, CaseId, Expect, Flow, Measure, Sweep, Tap};
@@ -74,6 +74,8 @@ const FLOW: GroupKeys<Flow> = GroupKeys {
     keys: &["nic", "to", "class", "verb", "message", "mtu", "count", "psn", "address"],
     read: nic::flow,
 };
+/// The same of containers that share a NIC.
+const OF_CONTAINER: GroupKeys<Flow> = GroupKeys { keys: container::FLOW, ..FLOW };
 const STORM: GroupKeys<Storm> = GroupKeys {
     part: "storms",
     keys: &["from", "classes", "quanta", "refresh", "every", "macsec"],
@@ -109,7 +111,8 @@ impl<'w> Reading<'w, '_> {
         let tried = tried.map(|at| configure(&at, pattern, &mut places)).unwrap_or_default();
         let to_device = if device.has_nics() { &TO_NIC } else { &STREAM };
         let streams = self.group(to_device, &mut places);
-        let flows = self.group(&FLOW, &mut places);
+        let of_flow = if device == Kind::RdmaRouter { &OF_CONTAINER } else { &FLOW };
+        let flows = self.group(of_flow, &mut places);
         self.flows_of_nics();
         let between = between::between(&self.blocks("between"), &mut places);
         let storms = self.group(&STORM, &mut places);
@@ -150,6 +153,7 @@ impl<'w> Reading<'w, '_> {
         if steps.is_some() && measures.is_some() && length.is_some() {
             self.late_peers(&names);
             self.all_used(&names);
+            container::taken_over(&flows.all, &|name| names.used(name), self.at);
         }
         let mut case = Case {
             id: CaseId { suite: self.context.suite.clone(), case: name.to_owned() },

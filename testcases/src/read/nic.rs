@@ -1,9 +1,10 @@
 //! What the rig sends to a NIC, and what a NIC sends by itself.
 
+use super::container::container;
 use super::traffic::{self, Named};
 use crate::case::{Count, Stream};
 use crate::nic::{Flow, Verb};
-use crate::{StreamKind, wire};
+use crate::{Memory, StreamKind, wire};
 use rig_frames::ip::Ecn;
 use rig_lab::walk::{At, Fields};
 use rig_units::Bytes;
@@ -95,11 +96,17 @@ pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
     let mtu = payload(fields, "mtu", Bytes(4096));
     let count = fields.maybe("count", |at| at.whole(1..=100_000_000, "a number of messages"))?;
     let (psn, address) = (first_psn(fields)?, address(fields)?);
+    let container = container(fields)?;
     if let (Some(at), Some(_)) = (fields.get("address"), fields.get("to")) {
         at.at_key("an address of the rig for a flow to a NIC", "no `address`, or no `to`");
         return None;
     }
     let (nics, class, verb, message, mtu) = (nics?, class?, verb?, message?, mtu?);
+    if container.memory == Memory::Unknown && verb.takes_buffer() {
+        let want = "a `verb` that names memory at the other end, such as write";
+        fields.at.at_key("an R_Key that nobody has announced, of a SEND", want);
+        return None;
+    }
     if verb.is_atomic() && (message, to.is_some()) != (Verb::ATOMIC, true) {
         let want = format!("`message: {}`, and `to` a NIC, which does it", Verb::ATOMIC);
         fields.at.at_key("an atomic operation on something else", want);
@@ -107,7 +114,8 @@ pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
     }
     Some(traffic::each_port(name, nics, |nic| {
         let to = to.clone().unwrap_or_else(|| nic.clone());
-        Flow { nic, to, class, verb, message, mtu, count, psn, address }
+        let container = container.clone();
+        Flow { nic, to, class, verb, message, mtu, count, psn, address, container }
     }))
 }
 

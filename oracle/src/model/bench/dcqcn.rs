@@ -8,6 +8,7 @@ use crate::model::nic::ns3_dcqcn;
 use crate::model::nic::{self, Flow, Verb};
 use crate::model::{Topology, wred};
 use rig_lab::Nic;
+use rig_testcases::Container;
 use rig_units::{Dur, Ppm, Within};
 
 /// Payload of a packet that is 1048 B long, which is the simulator's frame of 1000 B.
@@ -155,6 +156,7 @@ pub fn start<Q: EventQueue>(
             class,
             dscp: class,
             ect: true,
+            container: Container::USUAL,
         };
         network.start_flow(sender, &flow);
     }

@@ -1,5 +1,7 @@
 //! What a NIC is asked to send.
 
+use rig_testcases::Container;
+
 /// What a queue pair does with its messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verb {
@@ -63,4 +65,6 @@ pub struct Flow {
     pub dscp: u8,
     /// Whether its frames are ECN-capable: ECT(0).
     pub ect: bool,
+    /// Of which container it is; its flows are named by their connections.
+    pub container: Container<u16>,
 }

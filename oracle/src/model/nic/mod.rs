@@ -42,7 +42,7 @@ use super::packet::ROCE_OVERHEAD;
 use answers::Answers;
 use np::Np;
 use pair::Pair;
-use polling::Polling;
+use polling::{Polling, Wanted};
 use receive::Pipeline;
 use rig_lab::Scope;
 use rig_units::{Dur, Time, Within};
@@ -181,15 +181,29 @@ impl Nic {
             let limit = self.pairs[usize::from(slot)].limit;
             self.send_queues.limits[usize::from(limit)].limiter = self.config.fresh(self.line);
         }
+        let left = self.left(flow);
         if let (Some(polling), Some(router)) = (&mut self.polling, &self.config.router) {
-            let asks = (flow.message, flow.count, flow.verb == Verb::Send);
-            polling.ask(router, now, slot, asks);
+            let (message, copied) = (flow.message, flow.verb == Verb::Send);
+            let wanted = Wanted { left, message, copied, container: flow.container };
+            polling.ask((router, &self.config.faults.rdma_router), now, slot, wanted);
             if let Some(requester) = &mut self.pairs[usize::from(slot)].requester {
                 requester.stop();
             }
             return self.poll(now);
         }
         self.send_queues.enqueue(&mut self.pairs, slot, now);
+    }
+
+    /// Messages of a flow: its own, or what is left of one that it takes over, which ends here.
+    fn left(&mut self, flow: &Flow) -> Option<u32> {
+        let Some(before) = flow.container.takes_over else { return flow.count };
+        self.stop(before);
+        let pair = self.pairs.get(usize::from(self.table.get(before)))?;
+        let left = pair.requester.as_ref()?.left()?;
+        let faults = &self.config.faults.rdma_router;
+        let (more, less) =
+            (u32::from(faults.migration_repeats), u32::from(faults.migration_forgets));
+        Some((left + more).saturating_sub(less))
     }
 
     /// The core that hands over requests does what is due.

@@ -8,18 +8,31 @@
 
 use rig_lab::declared::RdmaRouter;
 use rig_lab::deviation::RdmaRouterFaults;
+use rig_testcases::{Container, Memory};
 use rig_units::{Bytes, Dur, L2Rate, Time};
+
+/// Looks at the mappings before a request is given up that names memory which none of them knows, where it is looked up again.
+const LOOKS: u64 = 5;
+
+/// What an application wants of a queue pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// Messages left; `None`: no end of them.
+    pub(super) left: Option<u32>,
+    /// Bytes of one.
+    pub(super) message: u32,
+    /// Whether the data is copied before it is asked for.
+    pub(super) copied: bool,
+    /// Whose it is.
+    pub(super) container: Container<u16>,
+}
 
 /// Messages of a queue pair that the NIC was not asked for yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Asking {
     /// The queue pair's place.
     slot: u16,
-    /// Messages left; `None`: no end of them.
-    left: Option<u32>,
-    message: u32,
-    /// Whether the data is copied before it is asked for.
-    copied: bool,
+    wanted: Wanted,
     /// From when on the request is in the mailbox.
     from: Time,
     /// Until when the bucket is paid for, in picoseconds; none: it is full.
@@ -53,28 +66,46 @@ impl Polling {
         Polling { from, ..Polling::default() }
     }
 
-    /// An application has so many messages for a queue pair from `now` on.
+    /// An application has messages for a queue pair from `now` on. Beyond the quota of its container it gets none.
     pub(super) fn ask(
         &mut self,
-        router: &RdmaRouter,
+        (router, faults): (&RdmaRouter, &RdmaRouterFaults),
         now: Time,
         slot: u16,
-        (message, count, is_send): (u32, Option<u32>, bool),
+        mut wanted: Wanted,
     ) {
+        let container = wanted.container;
+        let counts = |one: &Wanted| {
+            one.left != Some(0)
+                && (faults.quota_of_host || one.container.number == container.number)
+        };
+        let others = self.boxes.iter().filter(|one| one.slot != slot && counts(&one.wanted));
+        if router.quota.is_some_and(|quota| others.count() >= usize::from(quota)) {
+            return;
+        }
+        let mut from = now + copies(router, &wanted);
+        if container.memory == Memory::New {
+            from += router.registration;
+            if faults.registration_waits_for_dead_host && router.hosts_gone > 0 {
+                wanted.left = Some(0);
+            }
+        }
         let before = self.boxes.iter().position(|one| one.slot == slot);
         let paid = before.and_then(|at| self.boxes[at].paid);
-        let from = now + copies(router, message, is_send);
-        let asking = Asking { slot, left: count, message, copied: is_send, from, paid };
+        let asking = Asking { slot, wanted, from, paid };
         match before {
             Some(at) => self.boxes[at] = asking,
             None => self.boxes.push(asking),
+        }
+        if faults.cap_of_last {
+            self.boxes.iter_mut().for_each(|one| one.wanted.container.cap = container.cap);
         }
     }
 
     /// Nothing more is asked for a queue pair.
     pub(super) fn stop(&mut self, slot: u16) {
         if let Some(one) = self.boxes.iter_mut().find(|one| one.slot == slot) {
-            one.left = Some(0);
+            one.wanted.left = Some(0);
         }
     }
 
@@ -90,10 +121,13 @@ impl Polling {
                 self.doing = Doing::Looks;
                 (self.at, self.from) = (if faults.turns_not_kept { 0 } else { index + 1 }, now);
                 let one = &mut self.boxes[index];
-                let asked = one.left != Some(0);
-                one.left = one.left.map(|left| left.saturating_sub(1));
-                one.from = now + copies(router, one.message, one.copied);
-                asked.then_some(one.slot)
+                let asked = one.wanted.left != Some(0);
+                // An error of a request is the end of its queue pair.
+                let refused = one.is_unknown() && !faults.bad_rkey_posted;
+                let left = one.wanted.left.map(|left| left.saturating_sub(1));
+                one.wanted.left = if refused { Some(0) } else { left };
+                one.from = now + copies(router, &one.wanted);
+                (asked && !refused).then_some(one.slot)
             }
             _ => None,
         };
@@ -142,10 +176,10 @@ impl Polling {
     /// From when on a mailbox has a request for which there are tokens.
     fn ready(&self, index: usize, router: &RdmaRouter, faults: &RdmaRouterFaults) -> Option<Time> {
         let one = &self.boxes[index];
-        if one.left == Some(0) {
+        if one.wanted.left == Some(0) {
             return None;
         }
-        let Some([cost, burst]) = tokens(one.message, router, faults) else {
+        let Some([cost, burst]) = tokens(&one.wanted, router, faults) else {
             return Some(one.from);
         };
         if cost > burst {
@@ -159,33 +193,48 @@ impl Polling {
     /// Takes the tokens for a request at `now`.
     fn pay(&mut self, index: usize, now: Time, router: &RdmaRouter, faults: &RdmaRouterFaults) {
         let one = &mut self.boxes[index];
-        let Some([cost, burst]) = tokens(one.message, router, faults) else { return };
+        let Some([cost, burst]) = tokens(&one.wanted, router, faults) else { return };
         let full = i128::from(now.0) - burst;
         one.paid = Some(one.paid.map_or(full, |paid| paid.max(full)) + cost);
     }
 
     /// How long the request of a mailbox takes the core.
     fn takes(&self, index: usize, router: &RdmaRouter, faults: &RdmaRouterFaults) -> Dur {
-        let Some(each) = faults.scan_grows_with_queues else { return router.request };
-        let others = self.boxes.iter().enumerate().filter(|(at, _)| *at != index);
-        let idle = others.filter(|(_, one)| one.left == Some(0)).count();
-        router.request + Dur::ns(each.into()) * u64::try_from(idle).unwrap_or(0)
+        let mut takes = router.request;
+        if let Some(each) = faults.bad_rkey_stalls_all
+            && self.boxes[index].is_unknown()
+        {
+            takes += Dur::us(each.into()) * LOOKS;
+        }
+        if let Some(each) = faults.scan_grows_with_queues {
+            let others = self.boxes.iter().enumerate().filter(|(at, _)| *at != index);
+            let idle = others.filter(|(_, one)| one.wanted.left == Some(0)).count();
+            takes += Dur::ns(each.into()) * u64::try_from(idle).unwrap_or(0);
+        }
+        takes
+    }
+}
+
+impl Asking {
+    /// Whether its requests name memory that no host has announced.
+    const fn is_unknown(&self) -> bool {
+        matches!(self.wanted.container.memory, Memory::Unknown)
     }
 }
 
 /// How long the copy of a message takes.
-fn copies(router: &RdmaRouter, message: u32, is_send: bool) -> Dur {
+fn copies(router: &RdmaRouter, wanted: &Wanted) -> Dur {
     match router.copy {
-        Some(rate) if is_send => rate.serialise(Bytes(message.into())),
+        Some(rate) if wanted.copied => rate.serialise(Bytes(wanted.message.into())),
         _ => Dur::ZERO,
     }
 }
 
 /// What a message costs of a bucket, and what the bucket holds, both as the time in which it comes, in picoseconds; `None`: there is none.
-fn tokens(message: u32, router: &RdmaRouter, faults: &RdmaRouterFaults) -> Option<[i128; 2]> {
-    let cap = router.cap.filter(|_| !faults.bucket_bypassed)?;
+fn tokens(wanted: &Wanted, router: &RdmaRouter, faults: &RdmaRouterFaults) -> Option<[i128; 2]> {
+    let cap = wanted.container.cap.or(router.cap).filter(|_| !faults.bucket_bypassed)?;
     let takes = |bytes: u64| i128::from(time_of(bytes, cap, faults.bucket_quantised).0);
-    Some([takes(message.into()), takes(router.burst.0)])
+    Some([takes(wanted.message.into()), takes(router.burst.0)])
 }
 
 /// How long tokens for so many bytes take to come.

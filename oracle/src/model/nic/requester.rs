@@ -102,6 +102,13 @@ impl Requester {
         self.total += u64::from(self.packets);
     }
 
+    /// Messages of its flow of which not all has left yet; `None`: no end of them.
+    pub(super) fn left(&self) -> Option<u32> {
+        let whole = self.reached / u64::from(self.packets);
+        let left = |count: u32| count.saturating_sub(u32::try_from(whole).unwrap_or(u32::MAX));
+        self.flow.count.map(left)
+    }
+
     const fn is_read(&self) -> bool {
         matches!(self.flow.verb, Verb::Read)
     }

@@ -7,6 +7,9 @@ const FAST: RdmaRouter = RdmaRouter {
     copy: Some(L2Rate { bps: 128_000_000_000 }),
     cap: None,
     burst: Bytes(4_000_000),
+    registration: Dur::us(10),
+    hosts_gone: 0,
+    quota: None,
 };
 
 /// 1000 messages of 2 KiB alone on a host, which take the wire no time to speak of.
@@ -61,4 +64,45 @@ fn a_request_is_handed_over_after_its_copy_and_a_sleep_at_most() {
     assert_eq!(hand_over(&FAST, Bytes(4_096), true), Within::exactly(Dur::ns(856)));
     let low = RdmaRouter { sleep: Dur::us(14), ..FAST };
     assert_eq!(hand_over(&low, Bytes(2), false), Within::between(Dur::ns(600), Dur::ns(14_600)));
+}
+
+#[test]
+fn a_registration_comes_before_the_hand_over_and_a_quota_lets_no_more_in_than_it_says() {
+    assert_eq!(registered(&FAST, Bytes(4_096), true), Within::exactly(Dur::ns(10_856)));
+    let two = RdmaRouter { quota: Some(2), ..FAST };
+    assert_eq!([0, 1, 2, 3].map(|others| admits(&two, others)), [true, true, false, false]);
+    assert!(admits(&FAST, 10_000));
+}
+
+#[test]
+fn between_two_messages_each_of_the_others_has_a_turn() {
+    let alone = Beside {
+        others: 0,
+        message: Bytes(2_048),
+        copied: false,
+        packets: 1,
+        wire: Dur::ns(430),
+        frame: Dur::ns(430),
+    };
+    assert_eq!(gap(&FAST, &alone), Dur::ns(600));
+    assert_eq!(gap(&FAST, &Beside { wire: Dur::ns(900), ..alone }), Dur::ns(900));
+    // A copy of 128 ns.
+    assert_eq!(gap(&FAST, &Beside { copied: true, ..alone }), Dur::ns(728));
+    // Two turns more of 600 ns, a frame of each on the port, and one that is on its way.
+    assert_eq!(gap(&FAST, &Beside { others: 2, ..alone }), Dur::ns(1_800 + 3 * 430 + 430));
+    let capped = RdmaRouter { cap: Some(L2Rate { bps: 1_000_000_000 }), ..FAST };
+    assert_eq!(gap(&capped, &alone), Dur::ns(16_384));
+}
+
+#[test]
+fn a_bucket_that_holds_one_message_loses_what_comes_until_it_is_looked_into() {
+    let rate = L2Rate { bps: 10_000_000_000 };
+    let sleepy = RdmaRouter { sleep: Dur::us(1), cap: Some(rate), burst: Bytes(2_048), ..FAST };
+    let least = takes(&sleepy, &ALONE).0.least();
+    // 1000 messages of 1.6384 us each: the first takes what is there. A look a message later, 1.6 us, and one at the end.
+    assert_eq!(least, Dur::ns(1_638_400) - Dur::us(1));
+    assert_eq!(takes(&sleepy, &ALONE).0.most(), Dur::ns(1_638_400 + 1_600_000) + Dur::us(1));
+    // 2048 B and what comes in 1.6 us.
+    let roomy = RdmaRouter { burst: Bytes(2_048 + 2_000), ..sleepy };
+    assert!(takes(&roomy, &ALONE).0.most() < Dur::ns(1_640_000));
 }

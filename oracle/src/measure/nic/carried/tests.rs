@@ -16,6 +16,7 @@ fn spec(count: Option<u32>) -> FlowSpec {
         count,
         psn: 0,
         address: 0,
+        container: rig_testcases::Container::USUAL,
     }
 }
 

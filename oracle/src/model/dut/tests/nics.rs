@@ -90,6 +90,7 @@ fn a_flow_fills_the_cable_at_the_speed_of_the_port() {
         class: 3,
         dscp: 26,
         ect: true,
+        container: rig_testcases::Container::USUAL,
     };
     dut.rig().start_flow(host, &flow);
     let mut last = Vec::new();

@@ -75,6 +75,7 @@ pub(super) fn flow(id: u16) -> Flow {
         class: 3,
         dscp: 26,
         ect: true,
+        container: rig_testcases::Container::USUAL,
     }
 }
 
