@@ -75,6 +75,8 @@ struct Queue {
 #[derive(Debug, Clone)]
 pub struct Wred {
     config: Config,
+    /// Whether it keeps the nearest step of a chance, where it keeps steps; if not, whole ones. A device does either.
+    nearest: bool,
     /// Queues that are looked at when a frame arrives.
     arriving: u8,
     /// Queues that are looked at when a frame starts to leave.
@@ -97,6 +99,7 @@ impl Wred {
     /// Early detection that has seen nothing yet, of ports of these speeds and frames that take up to `largest`.
     pub fn new(config: &Config, speeds: impl Iterator<Item = PortSpeed>, largest: u64) -> Wred {
         let stream = chance::stream(config.seed, *b"wredmark");
+        let nearest = chance::draw(chance::stream(config.seed, *b"wredstep"), 0) & 1 == 1;
         let queue =
             |number: u64| Queue { stream: chance::draw(stream, number), ..Queue::default() };
         let port = |port: u64| {
@@ -116,6 +119,7 @@ impl Wred {
             small,
             largest,
             config: Config::off(),
+            nearest,
         };
         wred.set(config);
         wred
@@ -130,7 +134,7 @@ impl Wred {
         self.arriving = config.queues;
         self.leaving = only_if(averages || !config.at_enqueue);
         self.idle = only_if(self.floor <= lone || config.faults.clears_ce);
-        self.config = config.clone();
+        self.config = config.in_steps(self.nearest);
     }
 
     /// Whether a frame that arrives for this queue is to be looked at.

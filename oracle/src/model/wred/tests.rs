@@ -275,3 +275,29 @@ fn what_is_outside_of_the_thresholds_ends_the_count() {
     // At kmin it goes on.
     assert_eq!(fates(&[19_999, 19_999, 10_000, 19_999]), [0, 1, 0, 1]);
 }
+
+#[test]
+fn a_chance_in_steps_is_kept_as_whole_ones_or_as_the_nearest_and_each_device_does_one_of_both() {
+    let config = Config { steps: Some(256), ..config(curve(0, 20_000, 5)) };
+    // 12.8 steps.
+    let kept = |nearest| config.in_steps(nearest).mark[0].pmax;
+    assert_eq!([false, true].map(kept), [Ppm(46_875), Ppm(50_781)]);
+    assert_eq!(config.in_steps(true).drop[2].pmax, Ppm(50_781));
+    let of_seed = |seed| wred(&Config { seed, ..config.clone() }).config.mark[0].pmax;
+    let all: std::collections::BTreeSet<Ppm> = (0..20).map(of_seed).collect();
+    assert_eq!(all.len(), 2);
+    // What is set anew is kept in the same way, whatever seed goes with it.
+    let mut device = wred(&config);
+    let before = device.config.mark[0].pmax;
+    device.set(&Config { seed: 8, ..config });
+    assert_eq!(device.config.mark[0].pmax, before);
+}
+
+#[test]
+fn a_step_too_high_is_one_more_and_never_more_than_all() {
+    let mut config = Config { steps: Some(16), ..config(curve(0, 20_000, 20)) };
+    config.install(&WredFaults { pmax_a_step_high: true, ..WredFaults::NONE });
+    assert_eq!(config.in_steps(true).mark[0].pmax, Ppm(250_000));
+    config.mark[0].pmax = Ppm::ONE;
+    assert_eq!(config.in_steps(true).mark[0].pmax, Ppm::ONE);
+}
