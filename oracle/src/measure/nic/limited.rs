@@ -182,8 +182,19 @@ impl Limited {
         rates.map(|rate| self.sent_at(bytes, rate))
     }
 
+    /// Whether steps may leave packets of that size back to back after the first cut, or as good as.
+    fn hides_its_first_cut(&self, bytes: Bytes) -> bool {
+        let in_steps = self.rp.rate_step.is_some() || self.rp.pacer_step.is_some();
+        let sent = match self.rp.limiting {
+            Limiting::Packet => bytes,
+            Limiting::Burst => self.rp.burst + bytes,
+        };
+        let (least, _) = forms::hold(&self.rp, self.line, sent, forms::first_cut(&self.rp, self.line));
+        in_steps && self.apart.least(least) <= self.apart.most(self.line.slot(sent)) + self.blur()
+    }
+
     fn sent_at(&self, bytes: Bytes, rate: Real) -> Span {
-        let (least, most) = forms::hold(bytes, rate);
+        let (least, most) = forms::hold(&self.rp, self.line, bytes, rate);
         let sent = |gap: Dur| rp::rate(bytes, gap.max(self.line.slot(bytes)).0);
         // What it counts a second by is its own.
         let [slowest, fastest] = [sent(most), sent(least)];
@@ -224,6 +235,11 @@ impl Limited {
         let Some(&cnp) = self.cnps.first() else {
             return Err(trial.doubt("no CNP was sent"));
         };
+        let longest = self.frames.iter().map(|(.., bytes)| *bytes).max().unwrap_or_default();
+        if self.hides_its_first_cut(longest) {
+            let why = "by the declared steps of its rates or of its pacer the first cut may leave no gap";
+            return Err(Doubt { reason: "not-observable", ..trial.doubt(why) });
+        }
         let pairs = self.frames.windows(2).enumerate();
         let mut idle = pairs
             .filter(|(_, pair)| pair[1].1 > self.free(pair[0].1, pair[0].2) && pair[0].1 > cnp.at);
