@@ -348,3 +348,25 @@ fn an_alpha_timer_that_runs_on_has_run_out_once_more_or_not_and_no_more() {
         assert!(matches!(word, Word::Fail(_)), "{outside}: {word:?}");
     }
 }
+
+#[test]
+fn what_goes_to_the_rig_is_what_the_limiter_is_declared_to_let_out_whatever_the_case_says() {
+    // From 35 us on at half of the speed of the port: some 48 Gb/s of payload, of which the case knows nothing.
+    let word = |or: &str, declares: &[(&str, &str)], departs: &[&str]| {
+        let wanted = "rate.goodput: {flow: sender, from: 35us, at_least: 1Gbps-L2, at_most: 2Gbps-L2";
+        let text = halved("rate.cut")
+            .replace("rate.cut: {flow: sender", &format!("{wanted}{or}"));
+        let ran = Ran::with("gen2", &text, declaring(declares, departs));
+        ran.as_seen().word("rate.goodput")
+    };
+    assert!(matches!(word("", &[], &[]), Word::Fail(_)));
+    assert_eq!(word(", or: declared", &[], &[]), Word::Pass);
+    for departs in ["nic.rp.initial_alpha=x0.99", "nic.rp.enable=false"] {
+        let word = word(", or: declared", &[], &[departs]);
+        assert!(matches!(word, Word::Fail(_)), "{departs}: {word:?}");
+    }
+    let steps = [("nic.rp.rate_step", "3Gbps-L2"), ("nic.rp.pacer_step", "10ns")];
+    assert_eq!(word(", or: declared", &steps, &[]), Word::Pass);
+    let word = word(", or: declared", &steps, &["nic.rp.enable=false"]);
+    assert!(matches!(word, Word::Fail(_)), "{word:?}");
+}
