@@ -187,7 +187,6 @@ impl Wred {
     /// The most steps that a profile may declare: to the millionth.
     pub const MOST_STEPS: u32 = Ppm::ONE.0;
 
-
     /// The heaviest smoothing that a profile may declare: SAI's weight is 0 to 15.
     pub const MOST_WEIGHT: u8 = 15;
 

@@ -20,6 +20,7 @@ mod since;
 
 pub use average::Average;
 pub use config::Config;
+use config::Rounds;
 pub use curve::Curve;
 use since::Since;
 
@@ -75,8 +76,8 @@ struct Queue {
 #[derive(Debug, Clone)]
 pub struct Wred {
     config: Config,
-    /// Whether it keeps the nearest step of a chance, where it keeps steps; if not, whole ones. A device does either.
-    nearest: bool,
+    /// Which step it keeps of a chance, where it keeps steps.
+    rounds: Rounds,
     /// Queues that are looked at when a frame arrives.
     arriving: u8,
     /// Queues that are looked at when a frame starts to leave.
@@ -99,7 +100,7 @@ impl Wred {
     /// Early detection that has seen nothing yet, of ports of these speeds and frames that take up to `largest`.
     pub fn new(config: &Config, speeds: impl Iterator<Item = PortSpeed>, largest: u64) -> Wred {
         let stream = chance::stream(config.seed, *b"wredmark");
-        let nearest = chance::draw(chance::stream(config.seed, *b"wredstep"), 0) & 1 == 1;
+        let drawn = chance::draw(chance::stream(config.seed, *b"wredstep"), 0);
         let queue =
             |number: u64| Queue { stream: chance::draw(stream, number), ..Queue::default() };
         let port = |port: u64| {
@@ -119,7 +120,7 @@ impl Wred {
             small,
             largest,
             config: Config::off(),
-            nearest,
+            rounds: Rounds::of_device(drawn),
         };
         wred.set(config);
         wred
@@ -134,7 +135,7 @@ impl Wred {
         self.arriving = config.queues;
         self.leaving = only_if(averages || !config.at_enqueue);
         self.idle = only_if(self.floor <= lone || config.faults.clears_ce);
-        self.config = config.in_steps(self.nearest);
+        self.config = config.in_steps(self.rounds);
     }
 
     /// Whether a frame that arrives for this queue is to be looked at.

@@ -105,6 +105,9 @@ fn rate(done: &JudgeContext<'_>, flow: &str, which: Which, judged: &mut Judged) 
         let (Some(span), Some(predicted)) = (measured, predicted) else {
             return Err(trial.doubt(&format!("{flow} sent no two packets")).into());
         };
+        if span.meets(predicted) {
+            limited.shows(trial, &curve)?;
+        }
         let want = Prediction {
             unit: Unit::Bps,
             span: Span {
@@ -161,7 +164,9 @@ fn bursts(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         if hi > hi_want
             && let Some(step) = limited.rp.pacer_step
         {
-            let why = format!("{hi} packets back to back may be those of a pacer that ticks every {step}");
+            let why = format!(
+                "{hi} packets back to back may be those of a pacer that ticks every {step}"
+            );
             return Err(Doubt { reason: "not-observable", ..trial.doubt(&why) }.into());
         }
         let want = Prediction {

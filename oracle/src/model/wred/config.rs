@@ -36,6 +36,25 @@ pub struct Config {
     pub faults: WredFaults,
 }
 
+/// Which way a register rounds what it is given. A device does one of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rounds {
+    Down,
+    Nearest,
+    Up,
+}
+
+impl Rounds {
+    /// That of a device whose ways `drawn` decides.
+    pub(super) const fn of_device(drawn: u64) -> Rounds {
+        match drawn % 3 {
+            0 => Rounds::Down,
+            1 => Rounds::Nearest,
+            _ => Rounds::Up,
+        }
+    }
+}
+
 impl Config {
     /// None.
     pub fn off() -> Config {
@@ -108,13 +127,13 @@ impl Config {
         }
     }
 
-    /// The same with every curve as its registers take it: `nearest` steps, or whole ones.
-    pub(super) fn in_steps(&self, nearest: bool) -> Config {
+    /// The same with every curve as its registers take it.
+    pub(super) fn in_steps(&self, way: Rounds) -> Config {
         let mut kept = self.clone();
         let Some(steps) = self.steps else { return kept };
         let more = u32::from(self.faults.pmax_a_step_high);
         for curve in kept.mark.iter_mut().chain(&mut kept.drop) {
-            curve.pmax = in_register(curve.pmax, (steps, more), nearest);
+            curve.pmax = in_register(curve.pmax, (steps, more), way);
         }
         kept
     }
@@ -157,11 +176,16 @@ impl Config {
 }
 
 /// What a register that counts steps of one makes of a chance, `more` of them added.
-fn in_register(chance: Ppm, (steps, more): (u32, u32), nearest: bool) -> Ppm {
+fn in_register(chance: Ppm, (steps, more): (u32, u32), way: Rounds) -> Ppm {
     let steps = steps.max(1);
     let (parts, one) = (u64::from(chance.0) * u64::from(steps), u64::from(Ppm::ONE.0));
     let whole = parts / one;
-    let up = nearest && parts % one >= one.div_ceil(2);
+    let over = parts % one;
+    let up = match way {
+        Rounds::Down => false,
+        Rounds::Nearest => over >= one.div_ceil(2),
+        Rounds::Up => over > 0,
+    };
     let count = (whole + u64::from(up) + u64::from(more)).min(u64::from(steps));
     // Back to millionths: the register holds a count, the draw is against a share.
     let (share, rest) = (count * one / u64::from(steps), count * one % u64::from(steps));

@@ -1,7 +1,7 @@
 //! What a device may hold of a curve that is declared: where it keeps chances in steps of 1/n, pmax is one of two.
 //!
-//! No sheet says which way it rounds. Of pmax n steps it keeps the whole ones, or the nearest number of them: 5 % in steps of 1/256 are 12.8, so
-//! 12 or 13, 4.69 % or 5.08 %. Where both are one number, nothing is open. Each is told to the millionth that is nearest.
+//! No sheet says which way it rounds. Of pmax n steps it keeps the whole ones, or one more where something is over: 5 % in steps of 1/256 are 12.8, so
+//! 12 or 13, 4.69 % or 5.08 %. Where nothing is over, nothing is open. Each is told to the millionth that is nearest.
 
 use super::Class;
 use rig_lab::{Curve, Wred};
@@ -26,7 +26,7 @@ impl Held {
             let ppm = (held * one * 2 + steps) / (steps * 2);
             Curve { pmax: Ppm(u32::try_from(ppm).unwrap_or(Ppm::ONE.0)), ..curve }
         };
-        Held { least: kept(wanted / one), most: kept((wanted * 2 + one) / (one * 2)) }
+        Held { least: kept(wanted / one), most: kept(wanted.div_ceil(one)) }
     }
 
     /// Each of them once.
@@ -57,7 +57,9 @@ mod tests {
     fn held(ppm: u32, steps: u32) -> (u32, u32) {
         let curve = Curve { kmin: Bytes(10), kmax: Bytes(20), pmax: Ppm(ppm) };
         let Held { least, most } = Held::of(curve, Some(steps));
-        assert!([least, most].iter().all(|held| (held.kmin, held.kmax) == (curve.kmin, curve.kmax)));
+        assert!(
+            [least, most].iter().all(|held| (held.kmin, held.kmax) == (curve.kmin, curve.kmax))
+        );
         (least.pmax.0, most.pmax.0)
     }
 
@@ -65,20 +67,21 @@ mod tests {
     fn five_percent_in_256_steps_are_twelve_or_thirteen_of_them() {
         // 12.8: 12 / 256 = 4.6875 %, 13 / 256 = 5.078125 %.
         assert_eq!(held(50_000, 256), (46_875, 50_781));
-        // 3.2: both keep 3.
-        assert_eq!(held(50_000, 64), (46_875, 46_875));
+        // 3.2, and 16 of 64 with nothing over.
+        assert_eq!(held(50_000, 64), (46_875, 62_500));
+        assert_eq!(held(250_000, 64), (250_000, 250_000));
     }
 
     #[test]
-    fn none_and_all_are_in_every_number_of_steps_and_half_a_step_is_the_next_to_one_of_both() {
+    fn none_and_all_are_in_every_number_of_steps_and_what_is_over_is_none_or_one_of_them() {
         for steps in [1, 3, 256, 1_000_000] {
             assert_eq!(held(0, steps), (0, 0));
             assert_eq!(held(1_000_000, steps), (1_000_000, 1_000_000));
         }
         assert_eq!(held(500_000, 1), (0, 1_000_000));
-        assert_eq!(held(499_999, 1), (0, 0));
-        // A third of one, to the nearest millionth.
-        assert_eq!(held(400_000, 3), (333_333, 333_333));
+        assert_eq!(held(1, 1), (0, 1_000_000));
+        // A third of one and two, to the nearest millionth.
+        assert_eq!(held(400_000, 3), (333_333, 666_667));
     }
 
     #[test]

@@ -255,8 +255,7 @@ fn declaring(declares: &[(&str, &str)], departs: &[&str]) -> impl FnOnce(&mut Pr
 #[test]
 fn a_rate_in_steps_is_off_by_a_step_at_the_most_either_way() {
     // Alpha of a half leaves three quarters: 65 to 85 Gb/s in steps of 10.
-    let declares =
-        [("nic.rp.initial_alpha", "50%"), ("nic.rp.rate_step", "10Gbps-L2")];
+    let declares = [("nic.rp.initial_alpha", "50%"), ("nic.rp.rate_step", "10Gbps-L2")];
     let word = |measure: &str, departs: &[&str]| {
         cut_by(measure, declaring(&declares, departs)).as_seen().word(measure)
     };
@@ -311,7 +310,7 @@ fn a_gap_of_a_pacer_that_ticks_is_off_by_a_tick_at_the_most_either_way() {
         assert!(matches!(word.word("rate.follows"), Word::Fail(_)), "{departs}");
     }
     // A gap of no tick at all leaves packets back to back: neither that nor when it began is held against it.
-    for measure in ["rate.bursts", "rate.reaction"] {
+    for measure in ["rate.bursts", "rate.reaction", "rate.cut", "rate.follows", "rate.final"] {
         let coarse = declaring(&[("nic.rp.pacer_step", "200ns")], &[]);
         let word = cut_by(measure, coarse).as_seen().word(measure);
         assert_eq!(word, Word::Doubt("not-observable"), "{measure}");
@@ -353,9 +352,9 @@ fn an_alpha_timer_that_runs_on_has_run_out_once_more_or_not_and_no_more() {
 fn what_goes_to_the_rig_is_what_the_limiter_is_declared_to_let_out_whatever_the_case_says() {
     // From 35 us on at half of the speed of the port: some 48 Gb/s of payload, of which the case knows nothing.
     let word = |or: &str, declares: &[(&str, &str)], departs: &[&str]| {
-        let wanted = "rate.goodput: {flow: sender, from: 35us, at_least: 1Gbps-L2, at_most: 2Gbps-L2";
-        let text = halved("rate.cut")
-            .replace("rate.cut: {flow: sender", &format!("{wanted}{or}"));
+        let wanted =
+            "rate.goodput: {flow: sender, from: 35us, at_least: 1Gbps-L2, at_most: 2Gbps-L2";
+        let text = halved("rate.cut").replace("rate.cut: {flow: sender", &format!("{wanted}{or}"));
         let ran = Ran::with("gen2", &text, declaring(declares, departs));
         ran.as_seen().word("rate.goodput")
     };

@@ -10,8 +10,8 @@ use super::{Sample, ceil, floor};
 use crate::judge::likelihood::Bin;
 use crate::judge::marking_fit::{Estimate, Fit};
 use crate::judge::moved::{self, Corner, Shift};
-use crate::trials::effort::Effort;
 use crate::spec::wred::Held;
+use crate::trials::effort::Effort;
 use crate::verdict::Finding;
 use crate::{Alike, Resolution};
 use core::ops::Bound;
@@ -109,7 +109,8 @@ impl Sample<'_> {
             // Told from each of them, or not told.
             of.collect::<Option<Vec<u64>>>().unwrap_or_default()
         };
-        let (least, most) = (told(Shift::Less).into_iter().min(), told(Shift::More).into_iter().max());
+        let (least, most) =
+            (told(Shift::Less).into_iter().min(), told(Shift::More).into_iter().max());
         let span = Span {
             lo: least.map_or(0, |least| least + 1),
             hi: most.map_or(u64::MAX, |most| most - 1),

@@ -114,11 +114,11 @@ pub(super) fn to_the_rig(
             source: SOURCE,
         })
     });
-    let in_steps = limited.rp.rate_step.is_some() || limited.rp.pacer_step.is_some();
     match told {
         Some(told) => Ok(told),
-        None if in_steps => {
-            let why = format!("stamps leave open what the declared steps make of the rates of {flow}");
+        None if limited.is_in_steps() => {
+            let why =
+                format!("stamps leave open what the declared steps make of the rates of {flow}");
             Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
         }
         None => Ok(want),

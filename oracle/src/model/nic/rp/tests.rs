@@ -312,11 +312,8 @@ proptest! {
 
 #[test]
 fn a_rate_in_steps_is_the_multiple_below_or_the_nearest_and_the_least_rate_is_kept() {
-    let rp = Rp {
-        rate_step: Some(L2Rate { bps: 10_000_000_000 }),
-        initial_alpha: Ppm(500_000),
-        ..rp()
-    };
+    let rp =
+        Rp { rate_step: Some(L2Rate { bps: 10_000_000_000 }), initial_alpha: Ppm(500_000), ..rp() };
     let cut = |rp: &Rp, drawn| {
         let mut limiter = Limiter::new(rp, LINE).of_device(rp, drawn);
         assert!(!limiter.is_slowed());
