@@ -20,7 +20,7 @@ mod since;
 
 pub use average::Average;
 pub use config::Config;
-use config::Rounds;
+use config::Rounding;
 pub use curve::Curve;
 use since::Since;
 
@@ -77,7 +77,7 @@ struct Queue {
 pub struct Wred {
     config: Config,
     /// Which step it keeps of a chance, where it keeps steps.
-    rounds: Rounds,
+    rounds: Rounding,
     /// Queues that are looked at when a frame arrives.
     arriving: u8,
     /// Queues that are looked at when a frame starts to leave.
@@ -120,7 +120,7 @@ impl Wred {
             small,
             largest,
             config: Config::off(),
-            rounds: Rounds::of_device(drawn),
+            rounds: Rounding::of_device(drawn),
         };
         wred.set(config);
         wred

@@ -24,7 +24,7 @@ pub use average::Average;
 pub use before_pfc::{BEFORE_PFC_SOURCE, before_any_pfc};
 pub use burst::{Burst, Expected, goes_in};
 pub use corners::{Corners, alike};
-pub use held::Held;
+pub use held::Curves;
 
 use rig_lab::{Buffer, Color, Curve, DepthUnit, EcnMode, Marking, Wred};
 use rig_units::{Bytes, Dur, PortSpeed, Ppm};

@@ -87,7 +87,7 @@ fn expected(context: &Context<'_>, streams: &[String]) -> Vec<Expected> {
         Marking::Dequeue => "leaves",
         Marking::Enqueue => "comes",
     };
-    let wred::Held { least, most } = class.held(wred);
+    let wred::Curves { least, most } = class.held(wred);
     let (kmin, kmax) = (most.kmin, most.kmax);
     let [least, most] = [least, most].map(|curve| Unit::Ppm.show(u64::from(curve.pmax.0)));
     let pmax = if least == most { most } else { format!("{least} or {most}, as it rounds,") };

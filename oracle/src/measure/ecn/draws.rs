@@ -3,7 +3,7 @@
 use super::averages::Averages;
 use super::{Class, Doubt, Fate, Script, Switch, Trial, Visit, class, declared_at, visits, wred};
 use crate::measure::buffer_ledger::BufferLedger;
-use crate::spec::wred::Held;
+use crate::spec::wred::Curves;
 use crate::spec::wred::spacing::{Gap, Met};
 use rig_capture::Span;
 use rig_lab::{DrawRule, Marking};
@@ -70,7 +70,7 @@ impl Rule {
     }
 
     /// What the device may hold of the curve of its frames.
-    pub(super) fn held(&self) -> Held {
+    pub(super) fn held(&self) -> Curves {
         self.class.held(&self.declared.wred)
     }
 

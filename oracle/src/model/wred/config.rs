@@ -38,19 +38,19 @@ pub struct Config {
 
 /// Which way a register rounds what it is given. A device does one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rounds {
+pub(super) enum Rounding {
     Down,
     Nearest,
     Up,
 }
 
-impl Rounds {
+impl Rounding {
     /// That of a device whose ways `drawn` decides.
-    pub(super) const fn of_device(drawn: u64) -> Rounds {
+    pub(super) const fn of_device(drawn: u64) -> Rounding {
         match drawn % 3 {
-            0 => Rounds::Down,
-            1 => Rounds::Nearest,
-            _ => Rounds::Up,
+            0 => Rounding::Down,
+            1 => Rounding::Nearest,
+            _ => Rounding::Up,
         }
     }
 }
@@ -128,7 +128,7 @@ impl Config {
     }
 
     /// The same with every curve as its registers take it.
-    pub(super) fn in_steps(&self, way: Rounds) -> Config {
+    pub(super) fn in_steps(&self, way: Rounding) -> Config {
         let mut kept = self.clone();
         let Some(steps) = self.steps else { return kept };
         let more = u32::from(self.faults.pmax_a_step_high);
@@ -176,15 +176,15 @@ impl Config {
 }
 
 /// What a register that counts steps of one makes of a chance, `more` of them added.
-fn in_register(chance: Ppm, (steps, more): (u32, u32), way: Rounds) -> Ppm {
+fn in_register(chance: Ppm, (steps, more): (u32, u32), way: Rounding) -> Ppm {
     let steps = steps.max(1);
     let (parts, one) = (u64::from(chance.0) * u64::from(steps), u64::from(Ppm::ONE.0));
     let whole = parts / one;
     let over = parts % one;
     let up = match way {
-        Rounds::Down => false,
-        Rounds::Nearest => over >= one.div_ceil(2),
-        Rounds::Up => over > 0,
+        Rounding::Down => false,
+        Rounding::Nearest => over >= one.div_ceil(2),
+        Rounding::Up => over > 0,
     };
     let count = (whole + u64::from(up) + u64::from(more)).min(u64::from(steps));
     // Back to millionths: the register holds a count, the draw is against a share.

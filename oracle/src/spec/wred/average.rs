@@ -9,7 +9,7 @@
 //! what is old keeps 1 - w: together less than 2^-10 B. What is left after idle time is rounded down, in 32 bits behind the point, once for each
 //! frame at the most. And it compares whole bytes: less than a byte more.
 
-use super::{Held, chance_at};
+use super::{Curves, chance_at};
 use core::ops::RangeInclusive;
 
 /// The least and the most that an average may be, in bytes.
@@ -65,7 +65,7 @@ impl Average {
     }
 
     /// The chances at those.
-    pub fn chances(self, held: &Held) -> (f64, f64) {
+    pub fn chances(self, held: &Curves) -> (f64, f64) {
         let (lo, hi) = self.compared();
         (chance_at(&held.least, lo), chance_at(&held.most, hi))
     }

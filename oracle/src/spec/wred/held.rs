@@ -9,24 +9,24 @@ use rig_units::Ppm;
 
 /// The curves that a device may go by: the one that takes the fewest frames, and the one that takes the most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Held {
+pub struct Curves {
     /// With the least pmax.
     pub least: Curve,
     /// With the greatest.
     pub most: Curve,
 }
 
-impl Held {
+impl Curves {
     /// What becomes of `curve` in a device that keeps chances in so many steps to one; `None`: as it is declared.
-    pub fn of(curve: Curve, steps: Option<u32>) -> Held {
-        let Some(steps) = steps.filter(|steps| *steps > 0) else { return Held::from(curve) };
+    pub fn of(curve: Curve, steps: Option<u32>) -> Curves {
+        let Some(steps) = steps.filter(|steps| *steps > 0) else { return Curves::from(curve) };
         let (one, steps) = (u64::from(Ppm::ONE.0), u64::from(steps));
         let wanted = u64::from(curve.pmax.0) * steps;
         let kept = |held: u64| {
             let ppm = (held * one * 2 + steps) / (steps * 2);
             Curve { pmax: Ppm(u32::try_from(ppm).unwrap_or(Ppm::ONE.0)), ..curve }
         };
-        Held { least: kept(wanted / one), most: kept(wanted.div_ceil(one)) }
+        Curves { least: kept(wanted / one), most: kept(wanted.div_ceil(one)) }
     }
 
     /// Each of them once.
@@ -36,16 +36,16 @@ impl Held {
     }
 }
 
-impl From<Curve> for Held {
-    fn from(curve: Curve) -> Held {
-        Held { least: curve, most: curve }
+impl From<Curve> for Curves {
+    fn from(curve: Curve) -> Curves {
+        Curves { least: curve, most: curve }
     }
 }
 
 impl Class {
     /// What a device may hold of the curve of such frames.
-    pub fn held(self, wred: &Wred) -> Held {
-        Held::of(self.curve(wred), wred.chance_steps)
+    pub fn held(self, wred: &Wred) -> Curves {
+        Curves::of(self.curve(wred), wred.chance_steps)
     }
 }
 
@@ -56,7 +56,7 @@ mod tests {
 
     fn held(ppm: u32, steps: u32) -> (u32, u32) {
         let curve = Curve { kmin: Bytes(10), kmax: Bytes(20), pmax: Ppm(ppm) };
-        let Held { least, most } = Held::of(curve, Some(steps));
+        let Curves { least, most } = Curves::of(curve, Some(steps));
         assert!(
             [least, most].iter().all(|held| (held.kmin, held.kmax) == (curve.kmin, curve.kmax))
         );
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn without_steps_it_is_the_curve_that_is_declared_and_there_is_one() {
         let curve = Curve { kmin: Bytes(10), kmax: Bytes(20), pmax: Ppm(12_345) };
-        assert_eq!(Held::of(curve, None).each().collect::<Vec<_>>(), [curve]);
-        assert_eq!(Held::of(Curve { pmax: Ppm(50_000), ..curve }, Some(256)).each().count(), 2);
+        assert_eq!(Curves::of(curve, None).each().collect::<Vec<_>>(), [curve]);
+        assert_eq!(Curves::of(Curve { pmax: Ppm(50_000), ..curve }, Some(256)).each().count(), 2);
     }
 }

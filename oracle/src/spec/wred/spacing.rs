@@ -11,7 +11,7 @@
 //!
 //! What a device did to the frames before is seen, so each frame has a chance given those: [`Gap`]. With a depth that is open it is an interval.
 
-use super::{Average, Held, chance};
+use super::{Average, Curves, chance};
 use rig_lab::Curve;
 
 /// Where on a curve the depth is that a frame met.
@@ -52,7 +52,7 @@ impl Met {
     pub const NOWHERE: Met = Met { least: Zone::Below, most: Zone::Below };
 
     /// At a depth of `lo` to `hi` bytes.
-    pub fn at(held: &Held, lo: u64, hi: u64) -> Met {
+    pub fn at(held: &Curves, lo: u64, hi: u64) -> Met {
         Met { least: Zone::of(&held.least, lo), most: Zone::of(&held.most, hi) }
     }
 
@@ -62,7 +62,7 @@ impl Met {
         clippy::cast_sign_loss,
         reason = "an average is that of depths: not below 0, far below 2^53"
     )]
-    pub fn of_average(held: &Held, average: Average) -> Met {
+    pub fn of_average(held: &Curves, average: Average) -> Met {
         let (lo, hi) = average.compared();
         Met::at(held, lo.floor() as u64, hi.ceil() as u64)
     }
@@ -76,7 +76,7 @@ impl Met {
     }
 
     /// The same of one that may be there.
-    fn may_be_between(&self, held: &Held) -> Option<(f64, f64)> {
+    fn may_be_between(&self, held: &Curves) -> Option<(f64, f64)> {
         let lo = match self.least {
             Zone::Below => 0.0,
             Zone::Between(lo) => lo,
@@ -128,7 +128,7 @@ impl Gap {
     }
 
     /// The least and the greatest chance that a frame is taken, given all before.
-    pub fn chances(&self, held: &Held, met: Met) -> (f64, f64) {
+    pub fn chances(&self, held: &Curves, met: Met) -> (f64, f64) {
         let given = |reached: f64, passed: f64| {
             if passed >= 1.0 {
                 f64::from(u8::from(reached >= 1.0))
@@ -149,7 +149,7 @@ impl Gap {
 
     /// After a frame of which it was seen whether it was taken; `None`: it does not show.
     #[must_use]
-    pub fn after(self, held: &Held, met: Met, taken: Option<bool>) -> Gap {
+    pub fn after(self, held: &Curves, met: Met, taken: Option<bool>) -> Gap {
         let both = |a: Gap, b: Gap| Gap {
             least: a.least.min(b.least),
             most: a.most.zip(b.most).map(|(a, b)| a.max(b)),

@@ -10,7 +10,7 @@ use super::{Sample, ceil, floor};
 use crate::judge::likelihood::Bin;
 use crate::judge::marking_fit::{Estimate, Fit};
 use crate::judge::moved::{self, Corner, Shift};
-use crate::spec::wred::Held;
+use crate::spec::wred::Curves;
 use crate::trials::effort::Effort;
 use crate::verdict::Finding;
 use crate::{Alike, Resolution};
@@ -48,7 +48,7 @@ impl Sample<'_> {
     fn corner(
         &self,
         (corner, span): (Corner, Span),
-        held: Held,
+        held: Curves,
         bins: &[Bin],
         judged: &mut Judged,
         seen: bool,
