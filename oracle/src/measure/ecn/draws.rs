@@ -335,8 +335,8 @@ mod tests {
     fn a_queue_without_a_profile_has_no_chance() {
         let rule = rule(true, Marking::Dequeue);
         let shares = [1_000, 1_500, 2_000].map(|depth| rule.shares(3, Span::exactly(depth)));
-        let wanted = shares.iter().zip([0.0, 0.25, 1.0]);
-        assert!(wanted.into_iter().all(|((lo, hi), want)| lo == hi && (lo - want).abs() < 1e-12));
+        let mut wanted = shares.iter().zip([0.0, 0.25, 1.0]);
+        assert!(wanted.all(|((lo, hi), want)| lo == hi && (lo - want).abs() < 1e-12));
         assert_eq!(rule.shares(4, Span::exactly(5_000)), (0.0, 0.0));
     }
 

@@ -166,13 +166,13 @@ fn an_average_is_followed_through_any_load_and_told_from_another() {
     assert!(matches!(other, Word::Fail(_)), "{other:?}");
 }
 
-/// Forty bursts through a curve up to 30 % in sixteenths, which are 4.8: four or five of them.
+/// Sixty bursts through a curve up to 30 % in sixteenths, which are 4.8: four or five of them.
 fn in_steps(pmax: &str) -> Word {
     let text = "    dut: {wred: {kmin: 50000B, kmax: 300000B, pmax: 30%, chance_steps: 16}, pfcwd: {detection_time: 5000ms}}
     streams: {fill: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 2us, count: 300}}
     storms: {hold: {from: p2, classes: [3]}}
     endpoints: {p1: {obeys: none}}
-    trials: 40
+    trials: 60
     steps:
       - {at: 0ms, start: hold}
       - {at: 1ms, start: fill}
