@@ -153,6 +153,16 @@ pub struct Rp {
     pub limiting: Limiting,
     /// Bytes of frames that a burst has at least, where bursts are held back.
     pub burst: Bytes,
+    /// Rates that it can be set to are multiples of this; the least rate is kept as it is. Unset: any, to a bit a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_step: Option<L2Rate>,
+    /// A gap between two packets, or bursts, of one that was slowed down is off by less than this either way: its clock of sending ticks so. Unset:
+    /// not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pacer_step: Option<Dur>,
+    /// Whether the alpha timer runs on by itself, whatever a cut does. Unset: each cut starts it anew, as in the paper.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alpha_free: Option<bool>,
 }
 
 /// What a rate limiter holds back.
@@ -267,6 +277,9 @@ impl Rp {
         needed("clamp", Switch, "true").by_case().live().tried(&["true", "false"]),
         needed("limiting", Word, "packet").by_case().live().tried(&["packet", "burst"]),
         needed("burst", Size, "16KiB").by_case().live(),
+        optional("rate_step", Rate).by_case().live().tried(&["7Gbps-L2"]),
+        optional("pacer_step", Time).by_case().live().tried(&["1us"]),
+        optional("alpha_free", Switch).by_case().live().tried(&["true"]),
     ];
 }
 
@@ -319,7 +332,11 @@ impl Nic {
         wrong(!(10..=11).contains(&gd), "rp.gd", gd.to_string(), "10 (all of alpha) or 11 (half)");
         let none = rp.first_cnp_rate.is_some_and(|rate| rate.bps == 0);
         wrong(none, "rp.first_cnp_rate", "no rate".to_owned(), "more than 0bps-L2");
+        let none = rp.rate_step.is_some_and(|step| step.bps == 0);
+        wrong(none, "rp.rate_step", "no step".to_owned(), "more than 0bps-L2, or never");
         let zero = |dur: Dur| dur == Dur::ZERO;
+        let none = rp.pacer_step.is_some_and(zero);
+        wrong(none, "rp.pacer_step", "no step".to_owned(), "more than 0s, or never");
         wrong(zero(rp.alpha_timer), "rp.alpha_timer", "no time".to_owned(), "more than 0s");
         wrong(zero(rp.timer), "rp.timer", "no time".to_owned(), "more than 0s");
         let threshold = format!("a threshold of {}", rp.threshold);

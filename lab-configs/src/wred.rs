@@ -49,6 +49,10 @@ pub struct Wred {
     pub unit: DepthUnit,
     /// How it is drawn for whether a frame is taken, between `kmin` and `kmax`.
     pub draw: DrawRule,
+    /// In how many steps to one the device keeps `pmax`, of every curve: 5 % of 256 are 12.8, so it keeps 12 or 13, as it rounds. Absent: to
+    /// the millionth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chance_steps: Option<u32>,
 }
 
 /// Where the chance begins, where it ends in certainty, and what it grows to in between.
@@ -177,7 +181,11 @@ impl Wred {
             .by_case()
             .live()
             .tried(&["per-frame", "count-since-mark"]),
+        optional("chance_steps", Count).by_case().live().tried(&["2"]),
     ];
+
+    /// The most steps that a profile may declare: to the millionth.
+    pub const MOST_STEPS: u32 = Ppm::ONE.0;
 
     /// The heaviest smoothing that a profile may declare: SAI's weight is 0 to 15.
     pub const MOST_WEIGHT: u8 = 15;
@@ -198,7 +206,14 @@ impl Wred {
             counts_itself: false,
             unit: DepthUnit::Bytes,
             draw: DrawRule::PerFrame,
+            chance_steps: None,
         }
+    }
+
+    /// What is wrong with so many steps, and what there may be.
+    pub fn steps_out_of_range(&self) -> Option<(String, String)> {
+        let steps = self.chance_steps.filter(|steps| !(1..=Wred::MOST_STEPS).contains(steps))?;
+        Some((format!("chances in {steps} steps"), format!("1 to {} steps", Wred::MOST_STEPS)))
     }
 
     /// Every curve that is declared, with the path of its setting.

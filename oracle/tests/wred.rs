@@ -190,7 +190,7 @@ fn an_average_is_the_recurrence_within_its_fixed_point() {
             for (rank, &(_, ce)) in (1..).zip(&received) {
                 let depth = burst_of.depth(rank);
                 average = average.take(weight, &(depth..=depth));
-                let (lo, hi) = average.chances(&burst_of.curve);
+                let (lo, hi) = average.chances(&burst_of.curve.into());
                 let got = if ce { 1.0 } else { 0.0 };
                 assert!((lo..=hi).contains(&got), "{} weight {weight} rank {rank}", profile.name);
             }

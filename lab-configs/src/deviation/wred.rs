@@ -37,6 +37,9 @@ table! {
     /// The chance is too high wherever it is above zero.
     // Right above kmin the curve jumps.
     marks_too_often ("by how many percentage points", 1..=100, default 2);
+    /// Where chances are kept in steps, pmax is kept one step too high.
+    // A few more marks at each depth.
+    pmax_a_step_high;
     /// Frames one after the other share a draw.
     // Marks come in runs, although they are as many as they should be.
     draws_correlated ("how many", 2..=1_000, default 8);

@@ -20,6 +20,7 @@ mod since;
 
 pub use average::Average;
 pub use config::Config;
+use config::Rounding;
 pub use curve::Curve;
 use since::Since;
 
@@ -75,6 +76,8 @@ struct Queue {
 #[derive(Debug, Clone)]
 pub struct Wred {
     config: Config,
+    /// Which step it keeps of a chance, where it keeps steps.
+    rounds: Rounding,
     /// Queues that are looked at when a frame arrives.
     arriving: u8,
     /// Queues that are looked at when a frame starts to leave.
@@ -97,6 +100,7 @@ impl Wred {
     /// Early detection that has seen nothing yet, of ports of these speeds and frames that take up to `largest`.
     pub fn new(config: &Config, speeds: impl Iterator<Item = PortSpeed>, largest: u64) -> Wred {
         let stream = chance::stream(config.seed, *b"wredmark");
+        let drawn = chance::draw(chance::stream(config.seed, *b"wredstep"), 0);
         let queue =
             |number: u64| Queue { stream: chance::draw(stream, number), ..Queue::default() };
         let port = |port: u64| {
@@ -116,6 +120,7 @@ impl Wred {
             small,
             largest,
             config: Config::off(),
+            rounds: Rounding::of_device(drawn),
         };
         wred.set(config);
         wred
@@ -130,7 +135,7 @@ impl Wred {
         self.arriving = config.queues;
         self.leaving = only_if(averages || !config.at_enqueue);
         self.idle = only_if(self.floor <= lone || config.faults.clears_ce);
-        self.config = config.clone();
+        self.config = config.in_steps(self.rounds);
     }
 
     /// Whether a frame that arrives for this queue is to be looked at.

@@ -17,12 +17,14 @@ mod average;
 mod before_pfc;
 mod burst;
 mod corners;
+mod held;
 pub mod spacing;
 
 pub use average::Average;
 pub use before_pfc::{BEFORE_PFC_SOURCE, before_any_pfc};
 pub use burst::{Burst, Expected, goes_in};
 pub use corners::{Corners, alike};
+pub use held::Curves;
 
 use rig_lab::{Buffer, Color, Curve, DepthUnit, EcnMode, Marking, Wred};
 use rig_units::{Bytes, Dur, PortSpeed, Ppm};

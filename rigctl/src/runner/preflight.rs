@@ -82,6 +82,9 @@ fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
             let want = format!("0, for no average, to {}", Wred::MOST_WEIGHT);
             all.push(case.fault("dut.wred.weight", format!("a weight of {}", wred.weight), &want));
         }
+        if let Some((found, want)) = wred.steps_out_of_range() {
+            all.push(case.fault("dut.wred.chance_steps", found, &want));
+        }
     }
     for (part, nic) in declared.nics().into_iter().flat_map(Nics::all) {
         let beyond = nic.out_of_range().into_iter();

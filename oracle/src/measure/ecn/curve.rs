@@ -87,8 +87,10 @@ fn expected(context: &Context<'_>, streams: &[String]) -> Vec<Expected> {
         Marking::Dequeue => "leaves",
         Marking::Enqueue => "comes",
     };
-    let rig_lab::Curve { kmin, kmax, pmax } = class.curve(wred);
-    let pmax = Unit::Ppm.show(u64::from(pmax.0));
+    let wred::Curves { least, most } = class.held(wred);
+    let (kmin, kmax) = (most.kmin, most.kmax);
+    let [least, most] = [least, most].map(|curve| Unit::Ppm.show(u64::from(curve.pmax.0)));
+    let pmax = if least == most { most } else { format!("{least} or {most}, as it rounds,") };
     by_formula(
         format!(
             "none {done_to} up to {kmin}, then with a chance that grows to {pmax} at {kmax}, all from there on"
@@ -384,23 +386,30 @@ impl Sample<'_> {
             return;
         }
         let exact = |draw: &&Draw| draw.depth.lo == draw.depth.hi && draw.other.lo == draw.other.hi;
-        let curve = self.rule.class.curve(wred);
         let mut counts: BTreeMap<(u64, u64), (u32, u32)> = BTreeMap::new();
         for draw in self.draws.iter().filter(exact) {
             let count = counts.entry((draw.depth.lo, draw.other.lo)).or_default();
             count.0 += 1;
             count.1 += u32::from(draw.taken);
         }
-        let share = |depth: u64| wred::chance(&curve, depth).share();
-        let declared: Vec<f64> = counts.keys().map(|(depth, _)| share(*depth)).collect();
-        let other: Vec<f64> = counts.keys().map(|(_, depth)| share(*depth)).collect();
-        let counts: Vec<(u32, u32)> = counts.into_values().collect();
+        let (depths, counts): (Vec<(u64, u64)>, Vec<(u32, u32)>) = counts.into_iter().unzip();
+        // The other point convicts by whichever curve the device may hold; by one of them it is clear.
+        let verdicts = self.rule.held().each().map(|curve| {
+            let share = |depth: u64| wred::chance(&curve, depth).share();
+            let declared: Vec<f64> = depths.iter().map(|(depth, _)| share(*depth)).collect();
+            let other: Vec<f64> = depths.iter().map(|(_, depth)| share(*depth)).collect();
+            likelihood::judge(&counts, &declared, &other, self.done.alpha)
+        });
         let (here, there) = match self.rule.point {
             Marking::Dequeue => ("leave", "come"),
             Marking::Enqueue => ("come", "leave"),
         };
-        let verdict = likelihood::judge(&counts, &declared, &other, self.done.alpha);
-        let (off, got) = match verdict {
+        let verdict = verdicts.reduce(|one, next| match (one, next) {
+            (Verdict::Declared, _) | (_, Verdict::Declared) => Verdict::Declared,
+            (Verdict::Other, Verdict::Other) => Verdict::Other,
+            _ => Verdict::Undecided,
+        });
+        let (off, got) = match verdict.unwrap_or(Verdict::Undecided) {
             Verdict::Other => (1, format!("the depth that they see when they {there}")),
             Verdict::Declared => (0, format!("the depth that they see when they {here}")),
             Verdict::Undecided => return,

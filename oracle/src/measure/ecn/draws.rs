@@ -3,6 +3,7 @@
 use super::averages::Averages;
 use super::{Class, Doubt, Fate, Script, Switch, Trial, Visit, class, declared_at, visits, wred};
 use crate::measure::buffer_ledger::BufferLedger;
+use crate::spec::wred::Curves;
 use crate::spec::wred::spacing::{Gap, Met};
 use rig_capture::Span;
 use rig_lab::{DrawRule, Marking};
@@ -68,12 +69,18 @@ impl Rule {
         Span { lo: others.lo + own, hi: others.hi + own }
     }
 
-    /// Its chance at a depth; none where the queue has no profile.
-    fn share(&self, queue: u8, depth: u64) -> f64 {
+    /// What the device may hold of the curve of its frames.
+    pub(super) fn held(&self) -> Curves {
+        self.class.held(&self.declared.wred)
+    }
+
+    /// Its least and greatest chance at a depth of `lo` to `hi`; none where the queue has no profile.
+    fn shares(&self, queue: u8, Span { lo, hi }: Span) -> (f64, f64) {
         if !self.declared.wred.queues.contains(&queue) {
-            return 0.0;
+            return (0.0, 0.0);
         }
-        wred::chance(&self.class.curve(&self.declared.wred), depth).share()
+        let held = self.held();
+        (wred::chance(&held.least, lo).share(), wred::chance(&held.most, hi).share())
     }
 
     /// The least and the greatest chance of a frame, the `rank`-th that came to its queue, from 0, where `depth` is what it met at the point
@@ -86,7 +93,7 @@ impl Rule {
         (rank, visit): (usize, &Visit),
     ) -> (f64, f64) {
         let Some(averages) = averages else {
-            return (self.share(queue, depth.lo), self.share(queue, depth.hi));
+            return self.shares(queue, depth);
         };
         if !self.declared.wred.queues.contains(&queue) {
             return (0.0, 0.0);
@@ -95,7 +102,7 @@ impl Rule {
             (Marking::Dequeue, Some(passed)) => averages.at_departure(passed),
             (Marking::Dequeue, None) | (Marking::Enqueue, _) => averages.at_arrival(rank, visit),
         };
-        average.chances(&self.class.curve(&self.declared.wred))
+        average.chances(&self.held())
     }
 
     /// Where on its curve such a frame was.
@@ -106,14 +113,14 @@ impl Rule {
         averages: Option<&Averages>,
         (rank, visit): (usize, &Visit),
     ) -> Met {
-        let curve = self.class.curve(&self.declared.wred);
+        let held = self.held();
         match (averages, &visit.passed) {
             _ if !self.declared.wred.queues.contains(&queue) => Met::NOWHERE,
-            (None, _) => Met::at(&curve, depth.lo, depth.hi),
+            (None, _) => Met::at(&held, depth.lo, depth.hi),
             (Some(all), Some(passed)) if self.point == Marking::Dequeue => {
-                Met::of_average(&curve, all.at_departure(passed))
+                Met::of_average(&held, all.at_departure(passed))
             }
-            (Some(all), _) => Met::of_average(&curve, all.at_arrival(rank, visit)),
+            (Some(all), _) => Met::of_average(&held, all.at_arrival(rank, visit)),
         }
     }
 
@@ -203,14 +210,14 @@ fn counted(
     for (rank, visit) in visits.iter().enumerate() {
         let (rule, of) = (&rules[&visit.stream], spec(visit));
         let Some(depth) = rule.seen(visit, of.size) else { continue };
-        let curve = rule.class.curve(&rule.declared.wred);
+        let held = rule.held();
         let met = rule.met(of.class, depth, averages, (rank, visit));
         if !known {
             gap = Gap::UNKNOWN;
         }
         let draw = draw(trial.number, rule, visit, of.size);
-        let shares = gap.chances(&curve, met);
-        gap = gap.after(&curve, met, draw.map(|draw| draw.taken));
+        let shares = gap.chances(&held, met);
+        gap = gap.after(&held, met, draw.map(|draw| draw.taken));
         if let Some(draw) = draw.filter(|_| streams.contains(&visit.stream)) {
             let (queued, met) = ((of.to, rank), known.then_some(met));
             all.push((visit.sent, Draw { shares, queued, met, ..draw }));
@@ -327,8 +334,20 @@ mod tests {
     #[test]
     fn a_queue_without_a_profile_has_no_chance() {
         let rule = rule(true, Marking::Dequeue);
-        let shares = [1_000, 1_500, 2_000].map(|depth| rule.share(3, depth));
-        assert!(shares.iter().zip([0.0, 0.25, 1.0]).all(|(got, want)| (got - want).abs() < 1e-12));
-        assert!(rule.share(4, 5_000).abs() < 1e-12);
+        let shares = [1_000, 1_500, 2_000].map(|depth| rule.shares(3, Span::exactly(depth)));
+        let mut wanted = shares.iter().zip([0.0, 0.25, 1.0]);
+        assert!(wanted.all(|((lo, hi), want)| lo == hi && (lo - want).abs() < 1e-12));
+        assert_eq!(rule.shares(4, Span::exactly(5_000)), (0.0, 0.0));
+    }
+
+    #[test]
+    fn in_steps_a_chance_is_open_by_what_either_way_of_rounding_makes_of_it() {
+        let mut rule = rule(true, Marking::Dequeue);
+        rule.declared.wred.pmax = Ppm(50_000);
+        rule.declared.wred.chance_steps = Some(256);
+        // Half of 12/256 and of 13/256.
+        let (lo, hi) = rule.shares(3, Span::exactly(1_500));
+        assert!((lo - 6.0 / 256.0).abs() < 1e-6 && (hi - 6.5 / 256.0).abs() < 1e-6, "{lo} {hi}");
+        assert_eq!(rule.shares(3, Span { lo: 900, hi: 2_000 }), (0.0, 1.0));
     }
 }

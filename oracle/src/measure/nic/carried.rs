@@ -76,11 +76,12 @@ pub(in super::super) static GOODPUT: Known = Known {
     ..Known::USUAL
 };
 
-/// What a case wants is of an ordinary lab: over a longer way, or of slower NICs, no more is wanted than these leave.
+/// What a case wants is of an ordinary lab: over a longer way, or of slower NICs, no more is wanted than these leave. Of what a NIC sends to the rig
+/// its declared reaction point leaves so much and no more.
 const OR: Field = optional(
     "or",
     ValueKind::Word(&["declared"]),
-    "what is wanted where NICs, cables and what is between leave less by what is declared of them: so much; absent: what the case says",
+    "what is wanted where NICs, cables and what is between leave less by what is declared of them: so much; of what goes to the rig, what its limiter is declared to let out, where stamps tell; absent: what the case says",
 );
 
 /// What is declared of a flow's way and ends leaves so long for it, if the case is content with that.
@@ -229,6 +230,11 @@ impl<'a> Carried<'a> {
         Ok(Carried { spec, progress, shown_by, packets, unready, bound, until, end })
     }
 
+    /// Whether the rig is its other end, which acknowledges nothing.
+    fn goes_to_the_rig(&self) -> bool {
+        self.spec.nic == self.spec.to && self.spec.verb != Verb::Read
+    }
+
     /// Messages that should get through: those that it is to send, or else those that it has sent whole.
     fn messages(&self) -> u64 {
         self.spec.count.map_or(self.progress.sent / self.packets, u64::from)
@@ -290,6 +296,11 @@ fn goodput(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
                 predicted_of(done, trial, flow, (&carried, start))?
             }
             Some(longest) => longest.of_rate(wanted(measure), &carried, start),
+            None if measure.arguments.word("or").is_some() && carried.goes_to_the_rig() => {
+                let sent = carried.through(start).zip(rate(&carried, start));
+                let sent = sent.map(|((bytes, _), (_, shown))| (bytes, shown));
+                predicted::to_the_rig(done, trial, flow, wanted(measure), sent)?
+            }
             None => wanted(measure),
         };
         let line = trial.observation.ports[usize::from(carried.spec.nic)].speed;

@@ -3,7 +3,7 @@
 use super::super::judge_context::JudgeContext;
 use super::Passage;
 use crate::judge::answers::NOT_MEASURED;
-use crate::judge::nic::rp::{self, Followed, PaceFault};
+use crate::judge::nic::rp::{self, Followed, PaceFault, Point};
 use crate::spec::nic::gaps::{Off, gaps};
 use crate::spec::nic::real::Real;
 use crate::spec::nic::{forms, pipeline};
@@ -182,8 +182,44 @@ impl Limited {
         rates.map(|rate| self.sent_at(bytes, rate))
     }
 
+    /// Whether steps may leave packets of that size back to back after the first cut, or as good as.
+    pub(super) fn hides_its_first_cut(&self, bytes: Bytes) -> bool {
+        let sent = match self.rp.limiting {
+            Limiting::Packet => bytes,
+            Limiting::Burst => self.rp.burst + bytes,
+        };
+        let (least, _) =
+            forms::hold(&self.rp, self.line, sent, forms::first_cut(&self.rp, self.line));
+        self.is_in_steps()
+            && self.apart.least(least) <= self.apart.most(self.line.slot(sent)) + self.blur()
+    }
+
+    /// Whether steps are declared of its rates or its pacer.
+    pub(super) const fn is_in_steps(&self) -> bool {
+        self.rp.rate_step.is_some() || self.rp.pacer_step.is_some()
+    }
+
+    /// Where steps are declared and CNPs came, whether a packet had to be held back for certain: else one that obeys none of them does the same.
+    ///
+    /// # Errors
+    /// None had to be.
+    pub(super) fn shows(&self, trial: &Trial, curve: &[Point]) -> Result<(), Doubt> {
+        let Some(cnp) = self.cnps.first().filter(|_| self.is_in_steps() && self.rp.enable) else {
+            return Ok(());
+        };
+        let held = |point: &Point| {
+            point.at >= cnp.at
+                && point.predicted.hi < rp::rate(point.bytes, self.line.slot(point.bytes).0)
+        };
+        if self.rp.limiting == Limiting::Burst || curve.iter().any(held) {
+            return Ok(());
+        }
+        let why = "by the declared steps of its rates or of its pacer no packet has to be held back by any CNP";
+        Err(Doubt { reason: "not-observable", ..trial.doubt(why) })
+    }
+
     fn sent_at(&self, bytes: Bytes, rate: Real) -> Span {
-        let (least, most) = forms::hold(bytes, rate);
+        let (least, most) = forms::hold(&self.rp, self.line, bytes, rate);
         let sent = |gap: Dur| rp::rate(bytes, gap.max(self.line.slot(bytes)).0);
         // What it counts a second by is its own.
         let [slowest, fastest] = [sent(most), sent(least)];
@@ -224,6 +260,12 @@ impl Limited {
         let Some(&cnp) = self.cnps.first() else {
             return Err(trial.doubt("no CNP was sent"));
         };
+        let longest = self.frames.iter().map(|(.., bytes)| *bytes).max().unwrap_or_default();
+        if self.hides_its_first_cut(longest) {
+            let why =
+                "by the declared steps of its rates or of its pacer the first cut may leave no gap";
+            return Err(Doubt { reason: "not-observable", ..trial.doubt(why) });
+        }
         let pairs = self.frames.windows(2).enumerate();
         let mut idle = pairs
             .filter(|(_, pair)| pair[1].1 > self.free(pair[0].1, pair[0].2) && pair[0].1 > cnp.at);

@@ -94,8 +94,8 @@ fn rate(done: &JudgeContext<'_>, flow: &str, which: Which, judged: &mut Judged) 
         let curve = limited.follow().curve;
         let (measured, predicted) = match which {
             Which::Least => (
-                curve.iter().map(|point| point.measured).min_by_key(|span| span.hi),
-                curve.iter().map(|point| point.predicted).min_by_key(|span| span.hi),
+                least(curve.iter().map(|point| point.measured)),
+                least(curve.iter().map(|point| point.predicted)),
             ),
             Which::Final => {
                 let last = curve.last();
@@ -105,6 +105,9 @@ fn rate(done: &JudgeContext<'_>, flow: &str, which: Which, judged: &mut Judged) 
         let (Some(span), Some(predicted)) = (measured, predicted) else {
             return Err(trial.doubt(&format!("{flow} sent no two packets")).into());
         };
+        if span.meets(predicted) {
+            limited.shows(trial, &curve)?;
+        }
         let want = Prediction {
             unit: Unit::Bps,
             span: Span {
@@ -123,6 +126,11 @@ fn rate(done: &JudgeContext<'_>, flow: &str, which: Which, judged: &mut Judged) 
         let looked = looked(curve.len(), "rates between two packets");
         Ok(TrialReading { span, want, got: None, records: Vec::new(), looked })
     });
+}
+
+/// What the least of some rates may be, each somewhere in its span.
+fn least(spans: impl Iterator<Item = Span>) -> Option<Span> {
+    spans.reduce(|a, b| Span { lo: a.lo.min(b.lo), hi: a.hi.min(b.hi) })
 }
 
 /// Judges how many packets leave back to back while the flow is held back.
@@ -153,6 +161,14 @@ fn bursts(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
                 (lo, hi, format!("bursts of {} at least, back to back", limited.rp.burst))
             }
         };
+        if hi > hi_want
+            && let Some(step) = limited.rp.pacer_step
+        {
+            let why = format!(
+                "{hi} packets back to back may be those of a pacer that ticks every {step}"
+            );
+            return Err(Doubt { reason: "not-observable", ..trial.doubt(&why) }.into());
+        }
         let want = Prediction {
             unit: Unit::Frames,
             span: Span { lo: lo_want, hi: hi_want },

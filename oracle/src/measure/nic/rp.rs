@@ -9,7 +9,7 @@ use super::{BEHIND, OF_FLOW};
 use crate::Prediction;
 use crate::judge::nic::rp::{self, PaceFault, Point};
 use crate::spec::nic::forms;
-use crate::verdict::{Curve, CurvePoint};
+use crate::verdict::{Curve, CurvePoint, Doubt};
 use core::cell::Cell;
 use rig_capture::{Span, Unit};
 use rig_lab::{Limiting, Part, Rp};
@@ -115,6 +115,9 @@ fn follows(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
                 followed.otherwise, limited.rp.cut_window
             );
             return Err(trial.doubt(&why).into());
+        }
+        if followed.faults.is_empty() {
+            limited.shows(trial, &followed.curve)?;
         }
         let first = followed.faults.first();
         let got = first.map(|fault| {
@@ -267,6 +270,10 @@ fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
                 show(uncut)
             );
             return Err(trial.doubt(&why).into());
+        }
+        if measured.meets(want) && limited.hides_its_first_cut(point.bytes) {
+            let why = "by the declared steps of its rates or of its pacer the first cut may leave no gap";
+            return Err(Doubt { reason: "not-observable", ..trial.doubt(why) }.into());
         }
         let want = Prediction {
             unit: Unit::Ppm,

@@ -1,6 +1,7 @@
 //! What a NIC is made of, and how that follows from a profile.
 
 use super::rp::Limiter;
+use crate::model::chance;
 use crate::model::oscillator::Oscillator;
 use crate::model::packet::ACK_SIZE;
 use rig_lab::declared::RdmaRouter;
@@ -68,6 +69,11 @@ impl Config {
     /// A limiter of a port of `line` bits a second that was told nothing yet.
     pub(super) fn fresh(&self, line: u64) -> Limiter {
         let line = if self.faults.rp.line_rate_halved { line / 2 } else { line };
-        Limiter::new(&self.rp, line)
+        Limiter::new(&self.rp, line).of_device(&self.rp, self.ways())
+    }
+
+    /// How this device rounds its rates and gaps, and when its timers that run by themselves do.
+    pub(super) const fn ways(&self) -> u64 {
+        chance::draw(chance::stream(self.seed, *b"ratestep"), 0)
     }
 }

@@ -13,22 +13,30 @@ pub(super) struct Pacer {
     /// The last gap and what it was worked out for, since most frames are of one size.
     gap: Dur,
     gap_of: (u64, u64),
+    gap_step: Option<Dur>,
+    /// Whether a gap that is no multiple of a step is the next one; if not, the one below.
+    up: bool,
     /// Bytes of the burst that is being sent; 0 between bursts. When its first frame left, and at what rate.
     burst: u64,
     began: Time,
-    rate: u64,
+    rate: (u64, Option<Dur>),
 }
 
 impl Pacer {
+    /// That of a device whose ways `drawn` decides.
+    pub(super) fn of_device(drawn: u64) -> Pacer {
+        Pacer { up: drawn & 2 == 2, ..Pacer::default() }
+    }
+
     /// When the next frame may leave.
     #[inline]
     pub(super) const fn next(&self) -> Time {
         self.next
     }
 
-    /// A frame of `size` bytes leaves at `now`, at `rate` bits a second.
+    /// A frame of `size` bytes leaves at `now`, at so many bits a second, in steps of so long.
     #[inline]
-    pub(super) fn left(&mut self, rp: &Rp, now: Time, size: u64, rate: u64) {
+    pub(super) fn left(&mut self, rp: &Rp, now: Time, size: u64, rate: (u64, Option<Dur>)) {
         match rp.limiting {
             Limiting::Packet => self.next = now + self.gap(size, rate),
             Limiting::Burst => self.burst(rp, now, size, rate),
@@ -46,7 +54,7 @@ impl Pacer {
         self.next = now + self.gap;
     }
 
-    fn burst(&mut self, rp: &Rp, now: Time, size: u64, rate: u64) {
+    fn burst(&mut self, rp: &Rp, now: Time, size: u64, rate: (u64, Option<Dur>)) {
         if self.burst == 0 {
             (self.began, self.rate) = (now, rate);
         }
@@ -58,12 +66,12 @@ impl Pacer {
         }
     }
 
-    /// What `size` bytes take at `rate`, rounded up to whole picoseconds.
+    /// What `size` bytes take at `rate`, rounded up to whole picoseconds, and then to a step.
     #[inline]
-    fn gap(&mut self, size: u64, rate: u64) -> Dur {
-        if self.gap_of != (size, rate) {
-            self.gap_of = (size, rate);
-            self.gap = gap(size, rate);
+    fn gap(&mut self, size: u64, (rate, step): (u64, Option<Dur>)) -> Dur {
+        if self.gap_of != (size, rate) || self.gap_step != step {
+            (self.gap_of, self.gap_step) = ((size, rate), step);
+            self.gap = in_steps(gap(size, rate), step, self.up);
         }
         self.gap
     }
@@ -76,6 +84,12 @@ fn gap(size: u64, rate: u64) -> Dur {
     Dur(u64::try_from(ps).unwrap_or(u64::MAX))
 }
 
+/// A gap as a clock that ticks every `step` keeps it.
+fn in_steps(gap: Dur, step: Option<Dur>, up: bool) -> Dur {
+    let Some(step) = step.filter(|step| *step > Dur::ZERO) else { return gap };
+    step * if up { gap.0.div_ceil(step.0) } else { gap / step }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,10 +100,10 @@ mod tests {
     fn the_next_frame_waits_as_long_as_this_one_takes_at_the_rate_rounded_up() {
         let rp = Nic::quiet().rp;
         let mut pacer = Pacer::default();
-        pacer.left(&rp, Time(1_000), 1_048, 50_000_000_000);
+        pacer.left(&rp, Time(1_000), 1_048, (50_000_000_000, None));
         assert_eq!(pacer.next(), Time(1_000 + 167_680));
         // 8 bits at 3 bit/s: 2.67 s.
-        pacer.left(&rp, Time(0), 1, 3);
+        pacer.left(&rp, Time(0), 1, (3, None));
         assert_eq!(pacer.next(), Time(2_666_666_666_667));
     }
 
@@ -98,13 +112,31 @@ mod tests {
         let rp = Rp { limiting: Limiting::Burst, burst: Bytes(3_000), ..Nic::quiet().rp };
         let mut pacer = Pacer::default();
         let rate = 8_000_000_000; // a byte a nanosecond
-        pacer.left(&rp, Time(5_000), 1_000, rate);
+        pacer.left(&rp, Time(5_000), 1_000, (rate, None));
         assert_eq!(pacer.next(), Time(5_000));
         // The rate at its first frame is the rate of the burst.
-        pacer.left(&rp, Time(90_000), 1_000, rate / 2);
-        pacer.left(&rp, Time(180_000), 1_500, rate / 2);
+        pacer.left(&rp, Time(90_000), 1_000, (rate / 2, None));
+        pacer.left(&rp, Time(180_000), 1_500, (rate / 2, None));
         assert_eq!(pacer.next(), Time(5_000 + 3_500_000));
-        pacer.left(&rp, Time(3_505_000), 1_000, rate / 2);
+        pacer.left(&rp, Time(3_505_000), 1_000, (rate / 2, None));
         assert_eq!(pacer.next(), Time(3_505_000));
+    }
+
+    #[test]
+    fn a_pacer_that_ticks_keeps_the_tick_before_or_the_one_after_and_each_device_one_of_both() {
+        let rp = Nic::quiet().rp;
+        let next = |drawn| {
+            let mut pacer = Pacer::of_device(drawn);
+            pacer.left(&rp, Time(1_000), 1_048, (50_000_000_000, Some(Dur::ns(100))));
+            pacer.next()
+        };
+        // 167.68 ns.
+        assert_eq!([next(0), next(2)], [Time(101_000), Time(201_000)]);
+        let mut pacer = Pacer::of_device(2);
+        pacer.left(&rp, Time(0), 1_048, (50_000_000_000, None));
+        assert_eq!(pacer.next(), Time(167_680));
+        // What goes out in whole ticks is neither sooner nor later.
+        pacer.left(&rp, Time(0), 1_250, (50_000_000_000, Some(Dur::ns(100))));
+        assert_eq!(pacer.next(), Time(200_000));
     }
 }

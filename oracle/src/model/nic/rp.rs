@@ -4,7 +4,7 @@
 //! alpha when a CNP comes, since until then nothing follows from alpha.
 
 use rig_lab::{Rp, RpFaults};
-use rig_units::Time;
+use rig_units::{Dur, Time};
 
 /// Alpha of 1.
 pub const ONE: u32 = 1 << 30;
@@ -33,6 +33,10 @@ pub struct Limiter {
     timer_due: Time,
     /// When the rate may change next by itself.
     due: Time,
+    /// Whether it is set to the nearest of its rates; if not, to the one below.
+    nearest: bool,
+    /// How long before the first instant an alpha timer that runs by itself last ran out.
+    phase: Dur,
     /// Faults: a cut that no CNP asks for is to come; a cut out of turn has been made in this window.
     cuts_again: bool,
     cut_twice: bool,
@@ -55,9 +59,35 @@ impl Limiter {
             alpha_due: Time::MAX,
             timer_due: Time::MAX,
             due: Time::MAX,
+            nearest: false,
+            phase: Dur::ZERO,
             cuts_again: false,
             cut_twice: false,
         }
+    }
+
+    /// The same in a device whose ways `drawn` decides: how it rounds its rates, and when its alpha timer runs out.
+    #[must_use]
+    pub(super) fn of_device(self, rp: &Rp, drawn: u64) -> Limiter {
+        let phase = Dur((drawn >> 1) % rp.alpha_timer.0.max(1));
+        Limiter { nearest: drawn & 1 == 1, phase, ..self }
+    }
+
+    /// Whether it is slower than its port.
+    #[inline]
+    pub(super) const fn is_slowed(&self) -> bool {
+        self.rate < self.line
+    }
+
+    /// One of the rates that it can be set to.
+    fn settable(&self, rp: &Rp, rate: u64, least: u64) -> u64 {
+        let Some(step) = rp.rate_step.map(|step| step.bps).filter(|step| *step > 1) else {
+            return rate;
+        };
+        let below = rate / step * step;
+        let up = self.nearest && rate - below >= step.div_ceil(2);
+        let set = if up { below.saturating_add(step) } else { below };
+        set.min(self.line).max(least)
     }
 
     /// The rate now.
@@ -178,7 +208,8 @@ impl Limiter {
         let share = rp.min_dec_fac.map_or(0, |share| u128::from(share.0));
         let leaves = u128::from(self.rate) * share / u128::from(PPM);
         let leaves = u64::try_from(leaves).unwrap_or(u64::MAX);
-        self.rate = self.rate.saturating_sub(cut).max(leaves).max(least);
+        let left = self.rate.saturating_sub(cut).max(leaves).max(least);
+        self.rate = self.settable(rp, left, least);
         if !faults.alpha_not_raised {
             self.alpha = self.alpha - self.alpha / rp.inverse_g + ONE / rp.inverse_g;
         }
@@ -190,12 +221,21 @@ impl Limiter {
         if !faults.bytes_not_reset {
             self.bytes = 0;
         }
-        self.alpha_due = now + rp.alpha_timer;
+        self.alpha_due = self.alpha_runs_out(rp, now);
         if !faults.timer_not_restarted || self.timer_due == Time::MAX {
             self.timer_due = now + rp.timer;
         }
         self.set_due();
         self.last_cut = self.last_cut.or(Some(now));
+    }
+
+    /// When the alpha timer runs out after a cut.
+    fn alpha_runs_out(&self, rp: &Rp, now: Time) -> Time {
+        let since = match rp.alpha_free {
+            Some(true) => Dur((now.0 + self.phase.0) % rp.alpha_timer.0),
+            _ => Dur::ZERO,
+        };
+        now + (rp.alpha_timer - since)
     }
 
     /// Frames of `bytes` have left, after everything that was due.
@@ -225,7 +265,8 @@ impl Limiter {
             rp.ai_rate.bps
         };
         self.target = self.target.saturating_add(step).min(self.line);
-        self.rate = self.rate.midpoint(self.target);
+        let least = if faults.min_rate_ignored { 1 } else { rp.min_rate.bps.min(self.target) };
+        self.rate = self.settable(rp, self.rate.midpoint(self.target), least);
         self.increased = true;
     }
 }

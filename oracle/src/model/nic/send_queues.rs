@@ -32,7 +32,7 @@ impl Limit {
             limiter: config.fresh(line),
             #[cfg(feature = "ns3")]
             ns3: config.ns3.map(|_| super::ns3_dcqcn::Limiter::new(line)),
-            pacer: Pacer::default(),
+            pacer: Pacer::of_device(config.ways()),
         }
     }
 
@@ -45,7 +45,8 @@ impl Limit {
         }
         let (rp, faults) = (&config.rp, &config.faults.rp);
         self.limiter.catch_up(rp, faults, now);
-        self.pacer.left(rp, now, size, self.limiter.rate());
+        let step = rp.pacer_step.filter(|_| self.limiter.is_slowed());
+        self.pacer.left(rp, now, size, (self.limiter.rate(), step));
         self.limiter.sent(rp, faults, size);
     }
 }

@@ -26,12 +26,33 @@ pub struct Config {
     pub packet: Option<u64>,
     /// Whether a draw is made once after each frame that is taken, and not for each frame.
     pub counts_since: bool,
+    /// In how many steps to one it keeps the greatest chance of each curve; without it to the millionth.
+    pub steps: Option<u32>,
     /// Colour of every DSCP, as an index.
     pub color: [u8; 64],
     /// Where its draws come from.
     pub seed: u64,
     /// What it does wrong.
     pub faults: WredFaults,
+}
+
+/// Which way a register rounds what it is given. A device does one of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rounding {
+    Down,
+    Nearest,
+    Up,
+}
+
+impl Rounding {
+    /// That of a device whose ways `drawn` decides.
+    pub(super) const fn of_device(drawn: u64) -> Rounding {
+        match drawn % 3 {
+            0 => Rounding::Down,
+            1 => Rounding::Nearest,
+            _ => Rounding::Up,
+        }
+    }
 }
 
 impl Config {
@@ -48,6 +69,7 @@ impl Config {
             counts_itself: false,
             packet: None,
             counts_since: false,
+            steps: None,
             color: [0; 64],
             seed: 0,
             faults: WredFaults::NONE,
@@ -86,6 +108,7 @@ impl Config {
                 DepthUnit::Packets(Bytes(size)) => Some(size),
             },
             counts_since: wred.draw == DrawRule::CountSinceMark,
+            steps: wred.chance_steps,
             color,
             seed: 0,
             faults: WredFaults::NONE,
@@ -102,6 +125,17 @@ impl Config {
         if faults.wred_on_every_queue {
             self.queues = u8::MAX;
         }
+    }
+
+    /// The same with every curve as its registers take it.
+    pub(super) fn in_steps(&self, way: Rounding) -> Config {
+        let mut kept = self.clone();
+        let Some(steps) = self.steps else { return kept };
+        let more = u32::from(self.faults.pmax_a_step_high);
+        for curve in kept.mark.iter_mut().chain(&mut kept.drop) {
+            curve.pmax = in_register(curve.pmax, (steps, more), way);
+        }
+        kept
     }
 
     /// Whether the depth of the queue in bytes, the frame counted, is never less than the one that decides, and what is less deep changes nothing.
@@ -139,6 +173,24 @@ impl Config {
         let taken = (capable || self.faults.marks_non_ect) && !self.faults.drops_ect;
         taken && self.ecn[color]
     }
+}
+
+/// What a register that counts steps of one makes of a chance, `more` of them added.
+fn in_register(chance: Ppm, (steps, more): (u32, u32), way: Rounding) -> Ppm {
+    let steps = steps.max(1);
+    let (parts, one) = (u64::from(chance.0) * u64::from(steps), u64::from(Ppm::ONE.0));
+    let whole = parts / one;
+    let over = parts % one;
+    let up = match way {
+        Rounding::Down => false,
+        Rounding::Nearest => over >= one.div_ceil(2),
+        Rounding::Up => over > 0,
+    };
+    let count = (whole + u64::from(up) + u64::from(more)).min(u64::from(steps));
+    // Back to millionths: the register holds a count, the draw is against a share.
+    let (share, rest) = (count * one / u64::from(steps), count * one % u64::from(steps));
+    let ppm = share + u64::from(rest * 2 >= u64::from(steps));
+    Ppm(u32::try_from(ppm).unwrap_or(Ppm::ONE.0))
 }
 
 /// Of frames that are green, yellow and red: whether those that are capable are marked instead of dropped (the mode is SAI's).

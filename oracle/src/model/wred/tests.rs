@@ -275,3 +275,32 @@ fn what_is_outside_of_the_thresholds_ends_the_count() {
     // At kmin it goes on.
     assert_eq!(fates(&[19_999, 19_999, 10_000, 19_999]), [0, 1, 0, 1]);
 }
+
+#[test]
+fn a_chance_in_steps_is_rounded_in_one_of_three_ways_and_a_device_keeps_to_its_own() {
+    let config = Config { steps: Some(256), ..config(curve(0, 20_000, 5)) };
+    let ways = [Rounding::Down, Rounding::Nearest, Rounding::Up];
+    let kept = |config: &Config| ways.map(|way| config.in_steps(way).mark[0].pmax.0);
+    // 12.8 steps, 3.2, and 16.
+    assert_eq!(kept(&config), [46_875, 50_781, 50_781]);
+    assert_eq!(config.in_steps(Rounding::Up).drop[2].pmax, Ppm(50_781));
+    assert_eq!(kept(&Config { steps: Some(64), ..config.clone() }), [46_875, 46_875, 62_500]);
+    assert_eq!(kept(&Config { steps: Some(320), ..config.clone() }), [50_000; 3]);
+    let of_seed = |seed| wred(&Config { seed, ..config.clone() }).config.mark[0].pmax;
+    let all: std::collections::BTreeSet<Ppm> = (0..20).map(of_seed).collect();
+    assert_eq!(all.len(), 2);
+    // What is set anew is kept in the same way, whatever seed goes with it.
+    let mut device = wred(&config);
+    let before = device.config.mark[0].pmax;
+    device.set(&Config { seed: 8, ..config });
+    assert_eq!(device.config.mark[0].pmax, before);
+}
+
+#[test]
+fn a_step_too_high_is_one_more_and_never_more_than_all() {
+    let mut config = Config { steps: Some(16), ..config(curve(0, 20_000, 20)) };
+    config.install(&WredFaults { pmax_a_step_high: true, ..WredFaults::NONE });
+    assert_eq!(config.in_steps(Rounding::Nearest).mark[0].pmax, Ppm(250_000));
+    config.mark[0].pmax = Ppm::ONE;
+    assert_eq!(config.in_steps(Rounding::Nearest).mark[0].pmax, Ppm::ONE);
+}

@@ -1,5 +1,6 @@
 //! How badly a path is congested, as a limiter has come to know it: each cut brings alpha nearer to one, each alpha timer without one
-//! nearer to zero (equations 1 and 2 of DCQCN). The timer starts anew with each cut, so that alpha at any time follows from the last.
+//! nearer to zero (equations 1 and 2 of DCQCN). The timer starts anew with each cut, so that alpha at any time follows from the last. One that runs on by
+//! itself has run out as often, or once more: nobody knows how far it was at the cut.
 
 use super::forms;
 use super::real::Real;
@@ -24,7 +25,12 @@ impl Alpha {
         let Some(since) = self.since else { return self.left };
         let ago = at.since(since).unwrap_or(Dur::ZERO);
         let timers = |ago: Dur| ago / rp.alpha_timer;
-        forms::decayed(rp, self.left, (timers(ago.saturating_sub(blur)), timers(ago + blur)))
+        let least = timers(ago.saturating_sub(blur));
+        let most = match rp.alpha_free {
+            Some(true) => (ago + blur).0.div_ceil(rp.alpha_timer.0),
+            _ => timers(ago + blur),
+        };
+        forms::decayed(rp, self.left, (least, most))
     }
 
     /// A cut at `at`, before which it was `before`.

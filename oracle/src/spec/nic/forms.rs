@@ -18,7 +18,7 @@
 //! | alpha after a cut | two grains: alpha g and g are rounded, each by itself |
 //! | alpha after m timers | twice the sum over i < m of (1 - g)^i, so the lesser of m and G, twice: alpha g is rounded, and g itself |
 //! | C after k increases | the sum over i < k of 2^-i, so less than two grains |
-//! | the target | a grain with each step |
+//! | the target | a bit a second with each step |
 //!
 //! What was off before goes through the same equations as the value does.
 
@@ -29,16 +29,23 @@ use rig_units::{Bytes, Dur, L2Rate, PortSpeed, Ppm};
 /// How finely a device keeps what the equations are about.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grain {
-    /// Bits a second between two rates that it can hold.
+    /// Bits a second between two rates that it can be set to.
     pub rate: f64,
+    /// The same of a target, which nobody sends at.
+    pub target: f64,
     /// The least step between two values of alpha, 1 being all of it.
     pub alpha: f64,
 }
 
 impl Grain {
-    /// What `docs/nic.md` asks of every reaction point: a bit a second, and 2^-30.
-    pub const fn of(_: &Rp) -> Grain {
-        Grain { rate: 1.0, alpha: 1.0 / (1 << 30) as f64 }
+    /// What `docs/nic.md` asks of every reaction point: a bit a second, where it declares no step, and 2^-30.
+    #[expect(clippy::cast_precision_loss, reason = "rates are far below 2^53")]
+    pub const fn of(rp: &Rp) -> Grain {
+        let rate = match rp.rate_step {
+            Some(step) if step.bps > 1 => step.bps as f64,
+            _ => 1.0,
+        };
+        Grain { rate, target: 1.0, alpha: 1.0 / (1 << 30) as f64 }
     }
 }
 
@@ -102,7 +109,7 @@ fn divisor(rp: &Rp) -> f64 {
 
 /// What a cut leaves of a rate.
 pub fn cut(rp: &Rp, rate: Real, alpha: Real) -> Real {
-    let (Grain { rate: grain, alpha: of_alpha }, divisor) = (Grain::of(rp), divisor(rp));
+    let (Grain { rate: grain, alpha: of_alpha, .. }, divisor) = (Grain::of(rp), divisor(rp));
     let part = Real { lo: alpha.lo / divisor, hi: alpha.hi / divisor };
     let left = (rate * (Real::ONE - part)).give(grain + rate.hi * of_alpha / divisor);
     let left = match rp.min_dec_fac {
@@ -148,19 +155,24 @@ pub fn recovered(rp: &Rp, rate: Real, target: Real, increases: u64) -> Real {
     }
     let left = Real::exactly(0.5).power(increases);
     // Each of both stands once, so that what is open about it is counted once.
-    (rate * left + target * (Real::ONE - left)).give(2.0 * Grain::of(rp).rate)
+    let after = (rate * left + target * (Real::ONE - left)).give(2.0 * Grain::of(rp).rate);
+    // No step takes a rate below the least one; a target may be less, on a port that is slower than that.
+    after.at_least(Real::of(rp.min_rate.bps).at_most(target))
 }
 
 /// The target after an increase.
 pub fn target(rp: &Rp, line: PortSpeed, target: Real, stage: Stage) -> Real {
     match step(rp, stage).bps {
         0 => target,
-        more => (target + Real::of(more)).give(Grain::of(rp).rate).at_most(Real::of(line.bps())),
+        more => (target + Real::of(more)).give(Grain::of(rp).target).at_most(Real::of(line.bps())),
     }
 }
 
-/// How long `bytes` hold the next back at a rate: bits / rate, in whole picoseconds, rounded up or down. At the least, and at the most.
-pub fn hold(bytes: Bytes, rate: Real) -> (Dur, Dur) {
+/// How long `bytes` hold the next back at a rate on a port of a speed: bits / rate, in whole picoseconds, rounded up or down, and off by less than a
+/// step of the pacer where the rate is less than the speed. At the least, and at the most.
+pub fn hold(rp: &Rp, line: PortSpeed, bytes: Bytes, rate: Real) -> (Dur, Dur) {
+    let slowed = rate.lo < Real::of(line.bps()).lo;
+    let step = rp.pacer_step.filter(|_| slowed).unwrap_or_default();
     const BITS_PS: f64 = 8e12;
     let ps = Real::of(bytes.0) * Real::exactly(BITS_PS) * rate.inverse();
     #[expect(
@@ -169,7 +181,7 @@ pub fn hold(bytes: Bytes, rate: Real) -> (Dur, Dur) {
         reason = "none is below zero, and what is more than a Dur can say is its most"
     )]
     let whole = |ps: f64| Dur(ps as u64);
-    (whole(ps.lo.floor()), whole(ps.hi.ceil()))
+    (whole(ps.lo.floor()).saturating_sub(step), whole(ps.hi.ceil()) + step)
 }
 
 #[cfg(test)]

@@ -107,7 +107,7 @@ impl<'a> Limiter<'a> {
             self.state.burst = Some((burst, rate));
         }
         self.count(bytes);
-        (!goes_on).then(|| forms::hold(Bytes(burst), rate))
+        (!goes_on).then(|| forms::hold(self.rp, self.line, Bytes(burst), rate))
     }
 
     /// Increases by bytes since the last cut, the time's own where there is no byte counter.

@@ -9,9 +9,8 @@
 //! what is old keeps 1 - w: together less than 2^-10 B. What is left after idle time is rounded down, in 32 bits behind the point, once for each
 //! frame at the most. And it compares whole bytes: less than a byte more.
 
-use super::chance_at;
+use super::{Curves, chance_at};
 use core::ops::RangeInclusive;
-use rig_lab::Curve;
 
 /// The least and the most that an average may be, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,8 +65,8 @@ impl Average {
     }
 
     /// The chances at those.
-    pub fn chances(self, curve: &Curve) -> (f64, f64) {
+    pub fn chances(self, held: &Curves) -> (f64, f64) {
         let (lo, hi) = self.compared();
-        (chance_at(curve, lo), chance_at(curve, hi))
+        (chance_at(&held.least, lo), chance_at(&held.most, hi))
     }
 }

@@ -127,7 +127,8 @@ pub fn goes_in(buffer: &Buffer, wred: &Wred, class: Class, frame: Bytes) -> Opti
     if class.fate(wred) == Fate::Mark {
         return None;
     }
-    let (curve, step) = (class.curve(wred), step(buffer, wred, frame));
+    // By the curve that takes the most: what may be dropped by none of those that the device may hold goes in.
+    let (curve, step) = (class.held(wred).most, step(buffer, wred, frame));
     let itself = u64::from(wred.counts_itself);
     // The n-th frame sees (n - 1 + itself) steps: the first to see a depth is the one after depth / step, rounded up.
     let before = |depth: u64| depth.div_ceil(step.max(1)).saturating_sub(itself);

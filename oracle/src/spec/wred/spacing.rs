@@ -11,7 +11,7 @@
 //!
 //! What a device did to the frames before is seen, so each frame has a chance given those: [`Gap`]. With a depth that is open it is an interval.
 
-use super::{Average, chance};
+use super::{Average, Curves, chance};
 use rig_lab::Curve;
 
 /// Where on a curve the depth is that a frame met.
@@ -52,8 +52,8 @@ impl Met {
     pub const NOWHERE: Met = Met { least: Zone::Below, most: Zone::Below };
 
     /// At a depth of `lo` to `hi` bytes.
-    pub fn at(curve: &Curve, lo: u64, hi: u64) -> Met {
-        Met { least: Zone::of(curve, lo), most: Zone::of(curve, hi) }
+    pub fn at(held: &Curves, lo: u64, hi: u64) -> Met {
+        Met { least: Zone::of(&held.least, lo), most: Zone::of(&held.most, hi) }
     }
 
     /// At an average, which is compared in whole bytes.
@@ -62,9 +62,9 @@ impl Met {
         clippy::cast_sign_loss,
         reason = "an average is that of depths: not below 0, far below 2^53"
     )]
-    pub fn of_average(curve: &Curve, average: Average) -> Met {
+    pub fn of_average(held: &Curves, average: Average) -> Met {
         let (lo, hi) = average.compared();
-        Met::at(curve, lo.floor() as u64, hi.ceil() as u64)
+        Met::at(held, lo.floor() as u64, hi.ceil() as u64)
     }
 
     /// The least and the greatest chance by the curve of a frame that is surely between kmin and kmax.
@@ -76,7 +76,7 @@ impl Met {
     }
 
     /// The same of one that may be there.
-    fn may_be_between(&self, curve: &Curve) -> Option<(f64, f64)> {
+    fn may_be_between(&self, held: &Curves) -> Option<(f64, f64)> {
         let lo = match self.least {
             Zone::Below => 0.0,
             Zone::Between(lo) => lo,
@@ -85,8 +85,8 @@ impl Met {
         let hi = match self.most {
             Zone::Below => return None,
             Zone::Between(hi) => hi,
-            Zone::Above if curve.kmin == curve.kmax => return None,
-            Zone::Above => f64::from(curve.pmax.0) / 1e6,
+            Zone::Above if held.most.kmin == held.most.kmax => return None,
+            Zone::Above => f64::from(held.most.pmax.0) / 1e6,
         };
         Some((lo, hi))
     }
@@ -128,7 +128,7 @@ impl Gap {
     }
 
     /// The least and the greatest chance that a frame is taken, given all before.
-    pub fn chances(&self, curve: &Curve, met: Met) -> (f64, f64) {
+    pub fn chances(&self, held: &Curves, met: Met) -> (f64, f64) {
         let given = |reached: f64, passed: f64| {
             if passed >= 1.0 {
                 f64::from(u8::from(reached >= 1.0))
@@ -136,7 +136,7 @@ impl Gap {
                 ((reached - passed) / (1.0 - passed)).clamp(0.0, 1.0)
             }
         };
-        let between = met.may_be_between(curve).map(|shares| {
+        let between = met.may_be_between(held).map(|shares| {
             let (lo, hi) = self.reaches(shares);
             let most = if self.passed.0 >= 1.0 { 1.0 } else { given(hi, self.passed.0) };
             (given(lo, self.passed.1), most)
@@ -149,13 +149,13 @@ impl Gap {
 
     /// After a frame of which it was seen whether it was taken; `None`: it does not show.
     #[must_use]
-    pub fn after(self, curve: &Curve, met: Met, taken: Option<bool>) -> Gap {
+    pub fn after(self, held: &Curves, met: Met, taken: Option<bool>) -> Gap {
         let both = |a: Gap, b: Gap| Gap {
             least: a.least.min(b.least),
             most: a.most.zip(b.most).map(|(a, b)| a.max(b)),
             passed: (a.passed.0.min(b.passed.0), a.passed.1.max(b.passed.1)),
         };
-        let between = met.may_be_between(curve).map(|shares| {
+        let between = met.may_be_between(held).map(|shares| {
             let (lo, hi) = self.reaches(shares);
             let passed = (self.passed.0.max(lo), self.passed.1.max(hi));
             let goes_on =

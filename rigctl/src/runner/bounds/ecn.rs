@@ -165,3 +165,35 @@ fn an_average_is_followed_through_any_load_and_told_from_another() {
     let other = averaged("not-ect", Some("wred.weight=8"));
     assert!(matches!(other, Word::Fail(_)), "{other:?}");
 }
+
+/// Sixty bursts through a curve up to 30 % in sixteenths, which are 4.8: four or five of them.
+fn in_steps(pmax: &str) -> Word {
+    let text = "    dut: {wred: {kmin: 50000B, kmax: 300000B, pmax: 30%, chance_steps: 16}, pfcwd: {detection_time: 5000ms}}
+    streams: {fill: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 2us, count: 300}}
+    storms: {hold: {from: p2, classes: [3]}}
+    endpoints: {p1: {obeys: none}}
+    trials: 60
+    steps:
+      - {at: 0ms, start: hold}
+      - {at: 1ms, start: fill}
+      - {at: 2ms, stop: hold}
+    length: 5ms
+    measure: [{ecn.curve: {streams: fill}}]
+";
+    let ran = Ran::with("broadcom", text, |profile| {
+        let keeps = format!("wred.pmax={pmax}");
+        profile.mutate(&keeps.parse().expect("a departure")).expect("it has that");
+    });
+    ran.as_seen().word("ecn.curve")
+}
+
+#[test]
+fn a_chance_in_steps_may_be_the_one_below_or_the_nearest_and_no_other() {
+    for kept in ["25%", "31.25%"] {
+        assert_eq!(in_steps(kept), Word::Pass, "{kept}");
+    }
+    for kept in ["18.75%", "37.5%"] {
+        let word = in_steps(kept);
+        assert!(matches!(word, Word::Fail(_)), "{kept}: {word:?}");
+    }
+}

@@ -13,10 +13,12 @@ pub(super) fn cut(measure: &str) -> Ran {
 
 /// The same by a NIC that something is changed about.
 fn cut_by(measure: &str, change: impl FnOnce(&mut Profile)) -> Ran {
-    Ran::with(
-        "gen2",
-        &format!(
-            "    dut: {{nic: {{generation: gen2, rp: {{enable: true, limiting: packet, cut_window: 0us}}}}}}
+    Ran::with("gen2", &halved(measure), change)
+}
+
+fn halved(measure: &str) -> String {
+    format!(
+        "    dut: {{nic: {{generation: gen2, rp: {{enable: true, limiting: packet, cut_window: 0us}}}}}}
     flows: {{sender: {{nic: p1, class: 3, verb: write, message: 64KiB, mtu: 1024B}}}}
     streams: {{once: {{from: p1, class: 6, kind: cnp, of: sender, every: 10us, count: 1}}}}
     steps: [{{at: 0us, start: sender, for: 50us}}, {{at: 30us, start: once}}]
@@ -24,8 +26,6 @@ fn cut_by(measure: &str, change: impl FnOnce(&mut Profile)) -> Ran {
     trials: 1
     measure: [{{{measure}: {{flow: sender}}}}]
 "
-        ),
-        change,
     )
 }
 
@@ -230,4 +230,142 @@ fn a_nic_that_cuts_at_no_cnp_at_the_end_of_a_window_is_not_passed() {
         let word = word(departs);
         assert!(matches!(word, Word::Fail(_)), "{departs}: {word:?}");
     }
+}
+
+/// A NIC that declares these, and does otherwise in those.
+fn declaring(declares: &[(&str, &str)], departs: &[&str]) -> impl FnOnce(&mut Profile) {
+    let owned = |text: &str| text.to_owned();
+    let declares: Vec<_> =
+        declares.iter().map(|(path, value)| (owned(path), owned(value))).collect();
+    let departs: Vec<_> = departs.iter().map(|text| owned(text)).collect();
+    move |device| {
+        for (path, value) in declares {
+            let value = match value.as_str() {
+                "true" => true.into(),
+                value => value.into(),
+            };
+            device.declared = device.declared.with(&Setting { path, value }).expect("a setting");
+        }
+        for departs in departs {
+            device.mutate(&departs.parse().expect("a departure")).expect("a departure of a NIC");
+        }
+    }
+}
+
+#[test]
+fn a_rate_in_steps_is_off_by_a_step_at_the_most_either_way() {
+    // Alpha of a half leaves three quarters: 65 to 85 Gb/s in steps of 10.
+    let declares = [("nic.rp.initial_alpha", "50%"), ("nic.rp.rate_step", "10Gbps-L2")];
+    let word = |measure: &str, departs: &[&str]| {
+        cut_by(measure, declaring(&declares, departs)).as_seen().word(measure)
+    };
+    let exact = |measure: &str, alpha: &str| {
+        let alpha = format!("nic.rp.initial_alpha={alpha}");
+        word(measure, &["nic.rp.rate_step=never", &alpha])
+    };
+    for measure in ["rate.cut", "rate.follows", "rate.least", "rate.final", "rate.reaction"] {
+        assert_eq!(word(measure, &[]), Word::Pass, "{measure}");
+        for inside in ["70%", "50%", "30%"] {
+            assert_eq!(exact(measure, inside), Word::Pass, "{measure}: {inside}");
+        }
+    }
+    for measure in ["rate.cut", "rate.follows", "rate.final"] {
+        for outside in ["71%", "29%"] {
+            let word = exact(measure, outside);
+            assert!(matches!(word, Word::Fail(_)), "{measure}: {outside}: {word:?}");
+        }
+    }
+    // Where a step may leave the speed of the port nothing tells when a cut came.
+    let coarse = declaring(&[("nic.rp.rate_step", "60Gbps-L2")], &[]);
+    let word = cut_by("rate.reaction", coarse).as_seen().word("rate.reaction");
+    assert_eq!(word, Word::Doubt("not-observable"));
+}
+
+#[test]
+fn a_gap_of_a_pacer_that_ticks_is_off_by_a_tick_at_the_most_either_way() {
+    let declares = [("nic.rp.pacer_step", "50ns")];
+    for seed in 0..8 {
+        let ran = Ran::seeded("gen2", &halved("rate.follows"), seed, declaring(&declares, &[]));
+        assert_eq!(ran.as_seen().word("rate.follows"), Word::Pass, "{seed}");
+    }
+    // One that does not tick, and its last packet but four is moved with all behind it.
+    let exact = declaring(&declares, &["nic.rp.pacer_step=never"]);
+    let ran = cut_by("rate.follows", exact);
+    let moved = |by: i64| {
+        let said = ran.changed(|seen| {
+            let all = packets(seen);
+            let late = all[all.len() - 5..].to_vec();
+            seen.shift_all(&late, by);
+        });
+        said.word("rate.follows")
+    };
+    for inside in [0, 50_001, -50_001] {
+        assert_eq!(moved(inside), Word::Pass, "{inside}");
+    }
+    for outside in [50_002, -50_002] {
+        assert!(matches!(moved(outside), Word::Fail(_)), "{outside}: {:?}", moved(outside));
+    }
+    for departs in ["nic.rp.pacer_step=1us", "nic.rp.enable=false"] {
+        let word = cut_by("rate.follows", declaring(&declares, &[departs])).as_seen();
+        assert!(matches!(word.word("rate.follows"), Word::Fail(_)), "{departs}");
+    }
+    // A gap of no tick at all leaves packets back to back: neither that nor when it began is held against it.
+    for measure in ["rate.bursts", "rate.reaction", "rate.cut", "rate.follows", "rate.final"] {
+        let coarse = declaring(&[("nic.rp.pacer_step", "200ns")], &[]);
+        let word = cut_by(measure, coarse).as_seen().word(measure);
+        assert_eq!(word, Word::Doubt("not-observable"), "{measure}");
+    }
+}
+
+#[test]
+fn an_alpha_timer_that_runs_on_has_run_out_once_more_or_not_and_no_more() {
+    let text = "    dut: {nic: {rp: {enable: true, limiting: packet, cut_window: 0us, inverse_g: 16, alpha_timer: 20us, alpha_free: true}}}
+    flows: {sender: {nic: p1, class: 3, verb: write, message: 64KiB, mtu: 1024B}}
+    streams: {few: {from: p1, class: 6, kind: cnp, of: sender, every: 410us, count: 2}}
+    steps: [{at: 0us, start: sender, for: 500us}, {at: 30us, start: few}]
+    length: 550us
+    trials: 1
+    measure: [{rate.follows: {flow: sender}}]
+";
+    let word = |seed: u64, departs: &[&str]| {
+        let ran = Ran::seeded("gen2", text, seed, declaring(&[], departs));
+        ran.as_seen().word("rate.follows")
+    };
+    for seed in 0..8 {
+        assert_eq!(word(seed, &[]), Word::Pass, "{seed}");
+    }
+    // 410 us are 20 timers from the cut on, or 21. By 19.5 us they are 21, by 18.6 us 22, by 21.5 us 19.
+    let restarted = |timer: &str| {
+        let timer = format!("nic.rp.alpha_timer={timer}");
+        word(7, &["nic.rp.alpha_free=never", &timer])
+    };
+    for inside in ["20us", "19.5us"] {
+        assert_eq!(restarted(inside), Word::Pass, "{inside}");
+    }
+    for outside in ["18.6us", "21.5us"] {
+        let word = restarted(outside);
+        assert!(matches!(word, Word::Fail(_)), "{outside}: {word:?}");
+    }
+}
+
+#[test]
+fn what_goes_to_the_rig_is_what_the_limiter_is_declared_to_let_out_whatever_the_case_says() {
+    // From 35 us on at half of the speed of the port: some 48 Gb/s of payload, of which the case knows nothing.
+    let word = |or: &str, declares: &[(&str, &str)], departs: &[&str]| {
+        let wanted =
+            "rate.goodput: {flow: sender, from: 35us, at_least: 1Gbps-L2, at_most: 2Gbps-L2";
+        let text = halved("rate.cut").replace("rate.cut: {flow: sender", &format!("{wanted}{or}"));
+        let ran = Ran::with("gen2", &text, declaring(declares, departs));
+        ran.as_seen().word("rate.goodput")
+    };
+    assert!(matches!(word("", &[], &[]), Word::Fail(_)));
+    assert_eq!(word(", or: declared", &[], &[]), Word::Pass);
+    for departs in ["nic.rp.initial_alpha=x0.99", "nic.rp.enable=false"] {
+        let word = word(", or: declared", &[], &[departs]);
+        assert!(matches!(word, Word::Fail(_)), "{departs}: {word:?}");
+    }
+    let steps = [("nic.rp.rate_step", "3Gbps-L2"), ("nic.rp.pacer_step", "10ns")];
+    assert_eq!(word(", or: declared", &steps, &[]), Word::Pass);
+    let word = word(", or: declared", &steps, &["nic.rp.enable=false"]);
+    assert!(matches!(word, Word::Fail(_)), "{word:?}");
 }

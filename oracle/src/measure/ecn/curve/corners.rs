@@ -10,6 +10,7 @@ use super::{Sample, ceil, floor};
 use crate::judge::likelihood::Bin;
 use crate::judge::marking_fit::{Estimate, Fit};
 use crate::judge::moved::{self, Corner, Shift};
+use crate::spec::wred::Curves;
 use crate::trials::effort::Effort;
 use crate::verdict::Finding;
 use crate::{Alike, Resolution};
@@ -28,7 +29,7 @@ const fn told(corner: Corner, curve: &Curve) -> (&'static str, Unit, u64) {
 impl Sample<'_> {
     /// Files them.
     pub(super) fn corners(&self, fit: &Fit, bins: &[Bin], judged: &mut Judged) {
-        let curve = self.rule.class.curve(&self.rule.declared.wred);
+        let held = self.rule.held();
         let weighted = self.rule.declared.wred.weight > 0;
         if weighted || !self.rule.declared.wred.queues.contains(&self.queue) {
             return;
@@ -38,16 +39,16 @@ impl Sample<'_> {
             hi: ceil(estimate.hi * scale),
         };
         // A corner that no frame saw is not measured, nor what lies in front of it.
-        let whole = self.draws.iter().any(|draw| draw.depth.lo >= curve.kmax.0);
-        self.corner((Corner::Pmax, one(fit.pmax, 1e6)), &curve, bins, judged, whole);
-        self.corner((Corner::Kmin, one(fit.kmin, 1.0)), &curve, bins, judged, true);
-        self.corner((Corner::Kmax, one(fit.kmax, 1.0)), &curve, bins, judged, whole);
+        let whole = self.draws.iter().any(|draw| draw.depth.lo >= held.most.kmax.0);
+        self.corner((Corner::Pmax, one(fit.pmax, 1e6)), held, bins, judged, whole);
+        self.corner((Corner::Kmin, one(fit.kmin, 1.0)), held, bins, judged, true);
+        self.corner((Corner::Kmax, one(fit.kmax, 1.0)), held, bins, judged, whole);
     }
 
     fn corner(
         &self,
         (corner, span): (Corner, Span),
-        curve: &Curve,
+        held: Curves,
         bins: &[Bin],
         judged: &mut Judged,
         seen: bool,
@@ -55,13 +56,15 @@ impl Sample<'_> {
         if !seen {
             return;
         }
-        let (what, unit, declared) = told(corner, curve);
-        let (others, alpha) = (corner.moved(curve, &Effort::PARTS), self.done.alpha);
-        let text = format!(
-            "{what} = {}, at a chance of a false alarm of {alpha:.1e}",
-            unit.show(declared)
-        );
-        let want = self.prediction(unit, Span::exactly(declared), text.clone());
+        let ((what, unit, lo), (.., hi)) = (told(corner, &held.least), told(corner, &held.most));
+        let alpha = self.done.alpha;
+        let declared = if lo == hi {
+            unit.show(lo)
+        } else {
+            format!("{} or {}, as it rounds", unit.show(lo), unit.show(hi))
+        };
+        let text = format!("{what} = {declared}, at a chance of a false alarm of {alpha:.1e}");
+        let want = self.prediction(unit, Span { lo, hi }, text.clone());
         let read =
             TrialReading { span, want, got: None, records: Vec::new(), looked: self.looked() };
         let trial = self.draws[0].trial;
@@ -71,7 +74,11 @@ impl Sample<'_> {
             return;
         };
         let shown = super::super::super::judge_context::show(unit, span);
-        let other = moved::judge(bins, curve, &others, alpha);
+        // What speaks against each curve that the device may hold speaks against it.
+        let others = held.each().map(|curve| (curve, corner.moved(&curve, &Effort::PARTS)));
+        let others: Vec<(Curve, Vec<Curve>)> = others.collect();
+        let better = others.iter().map(|(curve, others)| moved::judge(bins, curve, others, alpha));
+        let other = better.reduce(|one, next| one.and(next)).flatten();
         let finding = |other: &Curve| Finding {
             rule: "ecn.curve",
             want: text,
@@ -83,7 +90,7 @@ impl Sample<'_> {
         one.trials = self.trials;
         // It rests on all trials together.
         one.taken.clear();
-        one.resolution = self.told((corner, what, unit), curve, bins, &others);
+        one.resolution = self.told((corner, what, unit), &others, bins);
         judged.file(self.at, one);
     }
 
@@ -91,12 +98,19 @@ impl Sample<'_> {
     fn told(
         &self,
         (corner, what, unit): (Corner, &str, Unit),
-        curve: &Curve,
+        held: &[(Curve, Vec<Curve>)],
         bins: &[Bin],
-        others: &[Curve],
     ) -> Resolution {
-        let least = moved::told(bins, (corner, curve), others, self.done.alpha, Shift::Less);
-        let most = moved::told(bins, (corner, curve), others, self.done.alpha, Shift::More);
+        let told = |side: Shift| {
+            let alpha = self.done.alpha;
+            let of = held.iter().map(move |(curve, others)| {
+                moved::told(bins, (corner, curve), others, alpha, side)
+            });
+            // Told from each of them, or not told.
+            of.collect::<Option<Vec<u64>>>().unwrap_or_default()
+        };
+        let (least, most) =
+            (told(Shift::Less).into_iter().min(), told(Shift::More).into_iter().max());
         let span = Span {
             lo: least.map_or(0, |least| least + 1),
             hi: most.map_or(u64::MAX, |most| most - 1),

@@ -13,7 +13,7 @@ use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::{Span, Unit, What};
 use rig_frames::psn::Psn;
-use rig_lab::Fault;
+use rig_lab::{Fault, Limiting};
 use rig_testcases::{Case, Measure, Verb};
 use rig_units::{Dur, Time};
 
@@ -77,6 +77,52 @@ pub(super) fn of(
         ),
         source: SOURCE,
     })
+}
+
+/// What is wanted of a flow to the rig: what its limiter lets out by what is declared and by the CNPs that came, where stamps leave that known; else what
+/// the case wants. `sent` is the payload between two packets, and their records.
+pub(super) fn to_the_rig(
+    done: &JudgeContext<'_>,
+    trial: &Trial,
+    flow: &str,
+    want: Prediction,
+    sent: Option<(u64, Vec<usize>)>,
+) -> Result<Prediction, Doubt> {
+    let limited = Limited::of(done, trial, flow)?;
+    let holds = limited.holds().filter(|_| limited.rp.limiting == Limiting::Packet);
+    let told = sent.zip(holds).and_then(|((bytes, shown), holds)| {
+        let place = |record: &usize| limited.frames.iter().position(|(of, ..)| of == record);
+        let between = holds.get(place(shown.first()?)?..place(shown.last()?)?)?;
+        let least: Dur = between.iter().map(|[least, _]| *least).sum();
+        let most: Dur = between.iter().map(|[_, most]| *most + limited.allowance).sum();
+        let rate = |took: Dur| {
+            let bits = u128::from(bytes) * 8 * 1_000_000_000_000;
+            u64::try_from(bits.div_ceil(u128::from(took.0.max(1)))).unwrap_or(u64::MAX)
+        };
+        let (slowest, fastest) = (rate(limited.apart.most(most)), rate(limited.apart.least(least)));
+        let lo = slowest.saturating_sub(1);
+        (bytes > 0).then(|| Prediction {
+            unit: Unit::Bps,
+            span: Span { lo, hi: fastest },
+            formula: "payload over the time that its packets take, each held back by s 8 / C, C by the CNPs so far",
+            text: format!(
+                "{} to {}: what {} CNPs leave of {bytes} B by its limiter",
+                Unit::Bps.show(lo),
+                Unit::Bps.show(fastest),
+                limited.cnps.len()
+            ),
+            source: SOURCE,
+        })
+    });
+    match told {
+        Some(told) => Ok(told),
+        None if limited.is_in_steps() => {
+            let why =
+                format!("stamps leave open what the declared steps make of the rates of {flow}");
+            Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
+        }
+        None => Ok(want),
+    }
 }
 
 /// How long the rule takes at the least from the departure of the packet that the first step shows to that of the last one's; `None` where stamps leave

@@ -309,3 +309,45 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_rate_in_steps_is_the_multiple_below_or_the_nearest_and_the_least_rate_is_kept() {
+    let rp =
+        Rp { rate_step: Some(L2Rate { bps: 10_000_000_000 }), initial_alpha: Ppm(500_000), ..rp() };
+    let cut = |rp: &Rp, drawn| {
+        let mut limiter = Limiter::new(rp, LINE).of_device(rp, drawn);
+        assert!(!limiter.is_slowed());
+        limiter.notified(rp, &SOUND, us(0));
+        limiter
+    };
+    // 75 Gb/s.
+    assert_eq!([0, 1].map(|drawn| cut(&rp, drawn).rate()), [70_000_000_000, 80_000_000_000]);
+    // Halfway back to the port's: 85 and 90 Gb/s.
+    let back = [0, 1].map(|drawn| {
+        let mut limiter = cut(&rp, drawn);
+        limiter.catch_up(&rp, &SOUND, us(55));
+        (limiter.rate(), limiter.target())
+    });
+    assert_eq!(back, [(80_000_000_000, LINE), (90_000_000_000, LINE)]);
+    let rp = Rp { min_rate: L2Rate { bps: 76_000_000_000 }, ..rp };
+    assert_eq!([0, 1].map(|drawn| cut(&rp, drawn).rate()), [76_000_000_000, 80_000_000_000]);
+}
+
+#[test]
+fn an_alpha_timer_that_runs_on_runs_out_at_instants_of_its_own_whatever_cuts() {
+    let rp = Rp { alpha_free: Some(true), cut_window: Dur::ZERO, ..rp() };
+    // It ran out 20 us before the first instant, and does every 55 us: at 35, 90, 145 and 200 us.
+    let mut limiter = Limiter::new(&rp, LINE).of_device(&rp, Dur::us(20).0 * 2);
+    limiter.notified(&rp, &SOUND, us(100));
+    let at = |limiter: &mut Limiter, now| {
+        limiter.catch_up_all(&rp, &SOUND, now);
+        limiter.alpha()
+    };
+    assert_eq!(at(&mut limiter, Time(us(145).0 - 1)), ONE);
+    assert_eq!(at(&mut limiter, us(145)), ONE - ONE / 256);
+    // A cut raises it and starts no timer.
+    limiter.notified(&rp, &SOUND, us(150));
+    let raised = limiter.alpha();
+    assert_eq!(at(&mut limiter, Time(us(200).0 - 1)), raised);
+    assert!(at(&mut limiter, us(200)) < raised);
+}

@@ -94,8 +94,31 @@ fn hyper_increase_needs_both_counts_above_the_threshold() {
 #[test]
 fn a_gap_is_bits_by_rate_to_the_picosecond_either_way() {
     // 12 000 bits at 75 Gb/s: 160 ns; 8 000: 106 666.67 ps.
-    assert_eq!(hold(Bytes(1_500), Real::of(75_000_000_000)), (Dur(159_999), Dur(160_001)));
-    assert_eq!(hold(Bytes(1_000), Real::of(75_000_000_000)), (Dur(106_666), Dur(106_667)));
+    let held = |rp: &Rp, bytes| hold(rp, LINE, Bytes(bytes), Real::of(75_000_000_000));
+    let plain = rp(1_000_000, 256);
+    assert_eq!(held(&plain, 1_500), (Dur(159_999), Dur(160_001)));
+    assert_eq!(held(&plain, 1_000), (Dur(106_666), Dur(106_667)));
+    // A pacer that ticks every 100 ns.
+    let ticks = Rp { pacer_step: Some(Dur::ns(100)), ..plain };
+    assert_eq!(held(&ticks, 1_000), (Dur(6_666), Dur(206_667)));
+    assert_eq!(held(&ticks, 500).0, Dur(0));
+    // At the speed of the port nothing is paced.
+    assert_eq!(hold(&ticks, LINE, Bytes(1_250), Real::of(LINE.bps())), (Dur(99_999), Dur(100_001)));
+}
+
+#[test]
+fn rates_in_steps_are_off_by_one_after_a_cut_by_two_in_recovery_and_a_target_is_not() {
+    let step = 10_000_000_000_u64;
+    let rp = Rp { rate_step: Some(L2Rate { bps: step }), ..rp(500_000, 256) };
+    let after = first_cut(&rp, LINE);
+    assert!((after.lo - 65e9).abs() < 100.0 && (after.hi - 85e9).abs() < 100.0, "{after:?}");
+    let full = Real::of(LINE.bps());
+    let back = recovered(&rp, Real::of(50_000_000_000), full, 1);
+    assert!((back.lo - 55e9).abs() < 100.0 && (back.hi - 95e9).abs() < 100.0, "{back:?}");
+    assert!(near(target(&rp, LINE, Real::of(7), Stage::Additive), 40_000_007.0));
+    // The least rate is kept as it is.
+    let rp = Rp { min_rate: L2Rate { bps: 61_000_000_000 }, ..rp };
+    assert!(recovered(&rp, Real::of(61_000_000_000), full, 1).lo >= 61e9);
 }
 
 proptest! {

@@ -175,3 +175,19 @@ fn what_the_first_cnp_sets_is_what_the_rate_recovers_to() {
     limiter.cnp(us(60));
     is(limiter.rate(), 15_058_593_750);
 }
+
+#[test]
+fn an_alpha_timer_that_runs_on_has_run_out_as_often_or_once_more() {
+    let rp = Rp { alpha_free: Some(true), ..paper() };
+    let mut limiter = Limiter::new(&rp, LINE);
+    limiter.cnp(us(0));
+    let alpha = |at: Time| limiter.state.alpha.at(&rp, at, Dur::ZERO);
+    let after = |timers: i32| (255.0_f64 / 256.0).powi(timers);
+    let is =
+        |real: Real, lo: f64, hi: f64| (real.lo - lo).abs() < 1e-6 && (real.hi - hi).abs() < 1e-6;
+    // One timer is 55 us: after none of them it has run out once or not, after two whole ones twice.
+    assert!(is(alpha(us(0)), 1.0, 1.0), "{:?}", alpha(us(0)));
+    assert!(is(alpha(us(1)), after(1), 1.0), "{:?}", alpha(us(1)));
+    assert!(is(alpha(us(110)), after(2), after(2)), "{:?}", alpha(us(110)));
+    assert!(is(alpha(us(111)), after(3), after(2)), "{:?}", alpha(us(111)));
+}

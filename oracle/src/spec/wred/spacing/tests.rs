@@ -6,19 +6,21 @@ use rig_units::{Bytes, Ppm};
 
 const CURVE: Curve = Curve { kmin: Bytes(1_000), kmax: Bytes(2_000), pmax: Ppm(500_000) };
 
+const HELD: Curves = Curves { least: CURVE, most: CURVE };
+
 fn met(depth: u64) -> Met {
-    Met::at(&CURVE, depth, depth)
+    Met::at(&HELD, depth, depth)
 }
 
 /// The chances of a row of frames at one depth each that are not taken until the last.
 fn row(depths: &[u64]) -> Vec<f64> {
-    let mut gap = Gap::UNKNOWN.after(&CURVE, met(999), Some(false));
+    let mut gap = Gap::UNKNOWN.after(&HELD, met(999), Some(false));
     let mut all = Vec::new();
     for &depth in depths {
-        let (lo, hi) = gap.chances(&CURVE, met(depth));
+        let (lo, hi) = gap.chances(&HELD, met(depth));
         assert!((lo - hi).abs() < 1e-12, "{depth}: {lo} to {hi}");
         all.push(lo);
-        gap = gap.after(&CURVE, met(depth), Some(false));
+        gap = gap.after(&HELD, met(depth), Some(false));
     }
     all
 }
@@ -46,21 +48,21 @@ fn at_one_depth_every_gap_up_to_its_longest_is_as_likely() {
 
 #[test]
 fn a_mark_begins_a_count_of_one_and_what_is_above_kmax_one_of_none() {
-    let gap = Gap::UNKNOWN.after(&CURVE, met(1_500), Some(true));
-    assert_eq!(gap.chances(&CURVE, met(1_500)), (0.25, 0.25));
-    let gap = Gap::UNKNOWN.after(&CURVE, met(2_000), Some(true));
-    assert_eq!(gap.chances(&CURVE, met(1_500)), (0.0, 0.0));
+    let gap = Gap::UNKNOWN.after(&HELD, met(1_500), Some(true));
+    assert_eq!(gap.chances(&HELD, met(1_500)), (0.25, 0.25));
+    let gap = Gap::UNKNOWN.after(&HELD, met(2_000), Some(true));
+    assert_eq!(gap.chances(&HELD, met(1_500)), (0.0, 0.0));
     // Of a queue that nobody saw before nothing is certain.
-    assert_eq!(Gap::UNKNOWN.chances(&CURVE, met(1_500)), (0.0, 1.0));
-    assert_eq!(Gap::UNKNOWN.chances(&CURVE, met(2_000)), (1.0, 1.0));
+    assert_eq!(Gap::UNKNOWN.chances(&HELD, met(1_500)), (0.0, 1.0));
+    assert_eq!(Gap::UNKNOWN.chances(&HELD, met(2_000)), (1.0, 1.0));
 }
 
 #[test]
 fn of_a_frame_that_does_not_show_either_may_be() {
-    let gap = Gap::UNKNOWN.after(&CURVE, met(1_500), Some(true));
-    let hidden = gap.after(&CURVE, met(1_500), None);
+    let gap = Gap::UNKNOWN.after(&HELD, met(1_500), Some(true));
+    let hidden = gap.after(&HELD, met(1_500), None);
     // Marked: a count of 1. Not marked: a count of 2, and R above a quarter.
-    assert_eq!(hidden.chances(&CURVE, met(1_500)), (0.0, 0.5));
+    assert_eq!(hidden.chances(&HELD, met(1_500)), (0.0, 0.5));
 }
 
 #[test]
@@ -107,16 +109,16 @@ proptest! {
         frames in prop::collection::vec((500_u64..2_500, 0_u64..400, 0_u64..400, any::<bool>(), any::<bool>()), 1..20)
     ) {
         let (mut exact, mut open) = (Gap::UNKNOWN, Gap::UNKNOWN);
-        exact = exact.after(&CURVE, met(0), Some(false));
-        open = open.after(&CURVE, Met::at(&CURVE, 0, 1_500), None);
+        exact = exact.after(&HELD, met(0), Some(false));
+        open = open.after(&HELD, Met::at(&HELD, 0, 1_500), None);
         for (depth, less, more, coin, shows) in frames {
-            let wide = Met::at(&CURVE, depth - less, depth + more);
-            let (lo, hi) = exact.chances(&CURVE, met(depth));
-            let (least, most) = open.chances(&CURVE, wide);
+            let wide = Met::at(&HELD, depth - less, depth + more);
+            let (lo, hi) = exact.chances(&HELD, met(depth));
+            let (least, most) = open.chances(&HELD, wide);
             prop_assert!(least <= lo + 1e-12 && hi <= most + 1e-12, "{} {} {} {}", least, lo, hi, most);
             let taken = if hi <= 0.0 { false } else if lo >= 1.0 { true } else { coin };
-            exact = exact.after(&CURVE, met(depth), Some(taken));
-            open = open.after(&CURVE, wide, shows.then_some(taken));
+            exact = exact.after(&HELD, met(depth), Some(taken));
+            open = open.after(&HELD, wide, shows.then_some(taken));
         }
     }
 }
