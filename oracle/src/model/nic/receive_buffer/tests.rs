@@ -44,7 +44,7 @@ fn xoff_comes_above_its_threshold_again_while_it_is_full_and_xon_below() {
     assert_eq!(said(None, 3), []);
     let xoff = |at| (at, 8, false, 1_000);
     // Six frames: the fifth is out at 5000 ns, which leaves one.
-    assert_eq!(said(None, 6), [xoff(0), xoff(4_000), (5_000, 8, true, 1_000)]);
+    assert_eq!(said(None, 6), [xoff(0), xoff(4_000), (5_000, 8, true, 0)]);
 }
 
 #[test]
