@@ -97,7 +97,7 @@ pub struct NicFaults {
     pub rp: RpFaults,
     /// Of its reliable connections.
     pub rc: RcFaults,
-    /// Of its port, as it obeys PFC.
+    /// Of its port, as it obeys PFC and sends some.
     pub pfc: NicPfcFaults,
     /// Of the software that shares it.
     pub rdma_router: RdmaRouterFaults,

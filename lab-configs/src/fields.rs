@@ -5,7 +5,8 @@
 use crate::declared::RdmaRouter;
 use crate::field::{Absent, Field, Holds};
 use crate::{
-    Buffer, Declared, Kind, Macsec, Nic, NicPfc, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp, Scheduler,
+    Buffer, Declared, Kind, Macsec, Nic, NicHost, NicPfc, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp,
+    Scheduler,
 };
 use crate::{Switch, Watermark, Wred};
 
@@ -40,12 +41,14 @@ pub const SECTIONS: &[Fieldset] = &[
     shared("nic.rc", Rc::FIELDS),
     shared("nic.receive", Receive::FIELDS),
     shared("nic.pfc", NicPfc::FIELDS),
+    shared("nic.host", NicHost::FIELDS),
     Fieldset { may_be_off: true, ..nic("peer", Nic::FIELDS) },
     nic("peer.np", Np::FIELDS),
     nic("peer.rp", Rp::FIELDS),
     nic("peer.rc", Rc::FIELDS),
     nic("peer.receive", Receive::FIELDS),
     nic("peer.pfc", NicPfc::FIELDS),
+    nic("peer.host", NicHost::FIELDS),
     Fieldset { kinds: &[Kind::RdmaRouter], ..nic("rdma_router", RdmaRouter::FIELDS) },
 ];
 

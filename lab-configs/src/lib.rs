@@ -25,6 +25,7 @@ mod kind;
 pub mod lab;
 pub mod macsec;
 pub mod nic;
+mod nic_host;
 mod nic_pfc;
 pub mod nics;
 mod paced;
@@ -63,6 +64,7 @@ pub use lab::{
 };
 pub use macsec::{CipherSuite, Form, Macsec, PfcMode, Policy, Reception};
 pub use nic::{EcnField, Limiting, Nic, Np, Rc, Receive, Rp, Scope};
+pub use nic_host::NicHost;
 pub use nic_pfc::NicPfc;
 pub use nics::Nics;
 pub use part::Part;

@@ -8,7 +8,7 @@
 
 use crate::field::Holds::{Chance, Count, Name, Range, Rate, Size, Switch, Time, Word};
 use crate::field::{Field, needed, optional};
-use crate::{AckTimeout, NicPfc};
+use crate::{AckTimeout, NicHost, NicPfc};
 use rig_units::{Bytes, Dur, L2Rate, Ppm, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,8 +27,11 @@ pub struct Nic {
     pub rc: Rc,
     /// What a frame goes through on its way in.
     pub receive: Receive,
-    /// How its port obeys PFC.
+    /// How its port obeys PFC, and when it sends some.
     pub pfc: NicPfc,
+    /// The host behind it, as far as it can be slow.
+    #[serde(default)]
+    pub host: NicHost,
 }
 
 /// The notification point.
@@ -322,7 +325,7 @@ impl Nic {
                 all.push((path, found, want.to_owned()));
             }
         };
-        let Nic { generation, np, rp, rc, receive, pfc } = self;
+        let Nic { generation, np, rp, rc, receive, pfc, host } = self;
         let name = format!("the generation `{generation}`");
         wrong(!crate::is_name(generation), "generation", name, "a name such as gen1");
         wrong(np.dscp > 63, "np.dscp", format!("DSCP {}", np.dscp), "0 to 63");
@@ -361,6 +364,8 @@ impl Nic {
         let none = pfc.priorities.iter().find(|class| **class > 7);
         let found = none.map_or_else(String::new, |class| format!("priority {class}"));
         wrong(none.is_some(), "pfc.priorities", found, "priorities from 0 to 7");
+        all.extend(pfc.sending_out_of_range());
+        all.extend(host.out_of_range());
         all
     }
 }

@@ -1,12 +1,13 @@
-//! How a NIC obeys priority flow control: in which priorities, and how soon.
+//! How a NIC obeys priority flow control: in which priorities, and how soon; and when it sends some itself.
 
-use crate::field::Holds::{List, Range};
-use crate::field::{Field, needed};
-use rig_units::Within;
+use crate::field::Holds::{List, Quanta as PauseTime, Range, Size, Time};
+use crate::field::{Field, needed, optional};
+use rig_units::{Bytes, Dur, Quanta, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a NIC obeys priority flow control.
+/// How a NIC obeys priority flow control, and when it sends some itself, in the same priorities. Where nothing is declared of `xoff` nothing is known
+/// of what it sends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NicPfc {
@@ -15,6 +16,21 @@ pub struct NicPfc {
     /// Time from the last bit of a PFC frame to the last start of a packet of that priority (IEEE 802.3 31B.3.7 gives the most), of each
     /// frame anew.
     pub response: Within,
+    /// XOFF is sent once more than this of a priority waits for the host. Unset: nothing is known of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xoff: Option<Bytes>,
+    /// XON is sent once no more than this waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xon: Option<Bytes>,
+    /// What XOFF asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quanta: Option<Quanta>,
+    /// From one XOFF to the next, until it is XON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<Dur>,
+    /// From what calls for XOFF or XON to that frame, at an idle port; of each anew. Unset: no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emission: Option<Within>,
 }
 
 impl NicPfc {
@@ -22,7 +38,33 @@ impl NicPfc {
     pub const FIELDS: &[Field] = &[
         needed("priorities", List, "[3,4]").by_case().live(),
         needed("response", Range, "1us").varies(),
+        optional("xoff", Size).tried(&["x0.9", "x1.1"]),
+        optional("xon", Size).tried(&["x0.9", "x1.1"]),
+        optional("quanta", PauseTime).tried(&["x0.5"]),
+        optional("refresh", Time).tried(&["x0.5", "x1.1"]),
+        optional("emission", Range).varies().tried(&["+1us"]),
     ];
+
+    /// Of what it sends every value that lies outside its range, as [`Nic::out_of_range`](crate::Nic::out_of_range) tells it.
+    pub(crate) fn sending_out_of_range(&self) -> Vec<(&'static str, String, String)> {
+        let NicPfc { xoff, xon, quanta, refresh, emission, .. } = self;
+        let rest = [xon.is_some(), quanta.is_some(), refresh.is_some()];
+        let whole = xoff.is_some() && rest.into_iter().all(|is| is);
+        let some = xoff.is_some() || rest.into_iter().any(|is| is) || emission.is_some();
+        let mut all = Vec::new();
+        let mut wrong = |is: bool, path, found: &str, want: &str| {
+            if is {
+                all.push((path, found.to_owned(), want.to_owned()));
+            }
+        };
+        let parts = "all of xoff, xon, quanta and refresh, or none of them";
+        wrong(some && !whole, "pfc.xoff", "a part of how it sends PFC", parts);
+        let above = xon.zip(*xoff).is_some_and(|(xon, xoff)| xon > xoff);
+        wrong(above, "pfc.xon", "more than pfc.xoff", "no more than pfc.xoff");
+        wrong(*quanta == Some(Quanta(0)), "pfc.quanta", "0q", "at least 1q");
+        wrong(*refresh == Some(Dur::ZERO), "pfc.refresh", "no time", "more than 0s");
+        all
+    }
 
     /// Whether an XOFF for `class` holds what it sends in that class.
     pub fn obeys(&self, class: u8) -> bool {

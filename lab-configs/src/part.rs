@@ -25,7 +25,7 @@ pub enum Part {
     Rp,
     /// A NIC's reliable connections.
     Rc,
-    /// A NIC's port, as it obeys PFC.
+    /// A NIC's port, as it obeys PFC and sends some for a host that is slow.
     NicPfc,
     /// The software that shares a NIC.
     RdmaRouter,
@@ -65,7 +65,7 @@ impl Part {
                 "np" | "receive" => Some(Part::Np),
                 "rp" => Some(Part::Rp),
                 "rc" => Some(Part::Rc),
-                "pfc" => Some(Part::NicPfc),
+                "pfc" | "host" => Some(Part::NicPfc),
                 _ => None,
             };
         }

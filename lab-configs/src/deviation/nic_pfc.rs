@@ -1,4 +1,4 @@
-//! How a NIC departs from what PFC asks of it.
+//! How a NIC departs from what PFC asks of it, and from when it should send some.
 
 use super::table::table;
 
@@ -38,4 +38,26 @@ table! {
     nic_pauses_add_up;
     /// The NIC is held by the longest pause that was asked for, not by the last: one that asks for less does not shorten it.
     nic_pause_not_shortened;
+    /// A NIC whose buffer fills sends its XOFF later than it says.
+    // What arrives meanwhile finds no room.
+    nic_xoff_late ("nanoseconds more", 1..=1_000_000, default 20_000);
+    /// A NIC whose buffer fills sends no XOFF at all.
+    nic_xoff_missing;
+    /// A NIC sends XOFF for the priority above the one that fills its buffer.
+    nic_pause_wrong_priority;
+    /// A NIC sends XOFF for all priorities that have PFC when one of them fills its buffer.
+    nic_pauses_all_priorities;
+    /// A NIC sends XOFF when its buffer has filled half the way from where XON is due to where XOFF is.
+    nic_pauses_without_need;
+    /// A NIC sends no XON: whoever paused for it waits until the pause is over.
+    nic_xon_missing;
+    /// A NIC sends XON later than it says.
+    nic_xon_late ("microseconds more", 1..=1_000_000, default 20);
+    /// A NIC sends XON when its buffer has emptied half the way from where XOFF is due to where XON is.
+    nic_xon_early;
+    /// A NIC sends its XOFF once, however long its buffer stays full.
+    // Frames come again when the pause is over.
+    nic_refresh_missing;
+    /// A NIC asks for half of the pause that it says.
+    nic_pause_too_short;
 }

@@ -120,6 +120,7 @@ static ALL: &[&Known] = &[
     &nic::pause::STOPS,
     &nic::pause::GOES_ON,
     &nic::pause::SENDS_ON,
+    &nic::pauses::PAUSES,
     &rdma_router::RATE,
     &rdma_router::HANDOVER,
     &rdma_router::registration::REGISTRATION,

@@ -9,6 +9,7 @@ mod limited;
 pub(super) mod message;
 pub(super) mod np;
 pub(super) mod pause;
+pub(super) mod pauses;
 pub(super) mod rates;
 pub(super) mod rc;
 mod recovered;

@@ -13,6 +13,7 @@ mod loss;
 mod macsec;
 mod margin;
 mod nic_pause;
+mod nic_pauses;
 mod np;
 mod pause;
 mod pfc;

@@ -1,11 +1,12 @@
 //! What a NIC is made of, and how that follows from a profile.
 
+use super::receive_buffer::Sends;
 use super::rp::Limiter;
 use crate::model::chance;
 use crate::model::oscillator::Oscillator;
 use crate::model::packet::ACK_SIZE;
 use rig_lab::declared::RdmaRouter;
-use rig_lab::{NicFaults, Np, Rc, Receive, Rp};
+use rig_lab::{NicFaults, NicHost, Np, Rc, Receive, Rp};
 
 /// What a NIC is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,10 @@ pub struct Config {
     pub rc: Rc,
     /// What a frame goes through on its way in.
     pub receive: Receive,
+    /// What its host takes of it.
+    pub memory: NicHost,
+    /// When it sends PFC, if it does.
+    pub sends: Option<Sends>,
     /// The software between it and whoever uses it, where there is some.
     pub router: Option<RdmaRouter>,
     /// Whether it does as a packet simulator does instead.
@@ -33,13 +38,15 @@ pub struct Config {
 
 impl Config {
     /// The NIC as a profile declares it.
-    pub const fn declared(nic: &rig_lab::Nic) -> Config {
-        let rig_lab::Nic { generation: _, np, rp, rc, receive, pfc: _ } = nic;
+    pub fn declared(nic: &rig_lab::Nic) -> Config {
+        let rig_lab::Nic { generation: _, np, rp, rc, receive, pfc, host } = nic;
         Config {
             np: *np,
             rp: *rp,
             rc: *rc,
             receive: *receive,
+            memory: *host,
+            sends: Sends::declared(pfc),
             router: None,
             #[cfg(feature = "ns3")]
             ns3: None,

@@ -12,6 +12,7 @@ mod atomics;
 mod config;
 mod counters;
 mod flow;
+mod host_memory;
 mod limiting;
 mod np;
 #[cfg(feature = "ns3")]
@@ -24,6 +25,7 @@ mod port;
 mod process;
 mod psn;
 mod receive;
+mod receive_buffer;
 mod requester;
 mod responder;
 pub mod rp;
@@ -38,12 +40,14 @@ pub(crate) use pfc::Departs;
 pub(crate) use port::Port;
 
 use super::chance::{self, Draws};
+use super::host::PFC_SIZE;
 use super::packet::ROCE_OVERHEAD;
 use answers::Answers;
 use np::Np;
 use pair::Pair;
 use polling::{Polling, Wanted};
 use receive::Pipeline;
+use receive_buffer::ReceiveBuffer;
 use rig_lab::Scope;
 use rig_units::{Dur, Time, Within};
 use rp::Limiter;
@@ -71,6 +75,8 @@ pub struct Nic {
     cnps: BTreeSet<(Time, u64, u16, u16)>,
     cnps_received: u64,
     pipeline: Pipeline,
+    /// What its host has not taken yet, where that can be slow and it sends PFC then.
+    buffer: Option<Box<ReceiveBuffer>>,
     answers: Answers,
     /// Frames that began to leave, counted where some of them are spoilt.
     begun: u64,
@@ -110,6 +116,8 @@ impl Nic {
             let first = phase.next(Within::between(Dur::ZERO, router.sleep));
             Box::new(Polling::new(Time::ZERO + first))
         });
+        let buffer = ReceiveBuffer::of(config);
+        let least = config.ack_size();
         Nic {
             config: *config,
             host,
@@ -123,6 +131,8 @@ impl Nic {
             cnps: BTreeSet::new(),
             cnps_received: 0,
             pipeline: Pipeline::default(),
+            least: if buffer.is_some() { least.min(PFC_SIZE) } else { least },
+            buffer,
             answers: Answers::default(),
             begun: 0,
             later: BTreeSet::new(),
@@ -132,7 +142,6 @@ impl Nic {
             seen: Time::ZERO,
             reads: false,
             atomics: false,
-            least: config.ack_size(),
         }
     }
 
@@ -266,6 +275,10 @@ impl Nic {
         }
         if before.receive != config.receive {
             self.pipeline.forget();
+        }
+        if (before.memory, before.sends) != (config.memory, config.sends) {
+            self.buffer = ReceiveBuffer::of(config);
+            self.least = if self.buffer.is_some() { self.least.min(PFC_SIZE) } else { self.least };
         }
         if before.rp.scope != config.rp.scope {
             let senders: Vec<u16> = (0..)

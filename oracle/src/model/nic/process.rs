@@ -20,6 +20,11 @@ impl Nic {
                 return false;
             }
         }
+        if let Some(buffer) = &mut self.buffer
+            && packet.kind == PacketKind::Data
+        {
+            buffer.arrives(now, packet);
+        }
         !self.pipeline.takes(&self.config.receive, now, packet) || self.process(now, packet)
     }
 
@@ -34,12 +39,13 @@ impl Nic {
     #[inline]
     pub(crate) fn stirs(&self) -> Time {
         let later = self.later.first().map_or(Time::MAX, |&(at, ..)| at);
-        self.pipeline.next().min(later)
+        let word = self.buffer.as_ref().map_or(Time::MAX, |buffer| buffer.wake());
+        self.pipeline.next().min(later).min(word)
     }
 
     /// The least time from the arrival of data to a frame that leaves because of it.
     pub(crate) fn reaction(&self) -> Dur {
-        if self.reads {
+        if self.reads || self.buffer.is_some() {
             return Dur::ZERO;
         }
         let rc = &self.config.rc;
@@ -56,6 +62,9 @@ impl Nic {
     #[cold]
     #[inline(never)]
     pub(crate) fn on_wake(&mut self, now: Time) {
+        if let Some(buffer) = &mut self.buffer {
+            buffer.on_wake(now);
+        }
         while let Some(packet) = self.pipeline.pop(now) {
             self.process(now, &packet);
         }
@@ -81,6 +90,9 @@ impl Nic {
     pub(crate) fn cut_off(&mut self) {
         self.pipeline.clear();
         self.answers.clear();
+        if let Some(buffer) = &mut self.buffer {
+            buffer.clear(&self.config);
+        }
     }
 
     /// Whether anything may have to be done at another time than before.

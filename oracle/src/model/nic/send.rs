@@ -9,6 +9,8 @@ use rig_units::Time;
 pub(crate) enum Choice {
     /// From what goes ahead of data.
     Answer,
+    /// PFC, which goes ahead of all.
+    Word,
     /// From this queue pair.
     Pair(u16),
 }
@@ -17,6 +19,9 @@ impl Nic {
     /// Which frame is next and when it may leave, `ready` at the earliest, with the classes in `closed` held back.
     #[inline]
     pub(crate) fn plan(&mut self, ready: Time, closed: u8) -> (Time, Choice) {
+        if self.buffer.as_ref().is_some_and(|buffer| buffer.word().is_some()) {
+            return (ready, Choice::Word);
+        }
         let answer = self.answers.next();
         let first = self.send_queues.first(&mut self.pairs, closed);
         let at = answer.min(first.map_or(Time::MAX, |(at, _)| at));
@@ -81,6 +86,7 @@ impl Nic {
     fn next_mut(&mut self, choice: Choice) -> Option<&mut Packet> {
         match choice {
             Choice::Answer => self.answers.front_mut(),
+            Choice::Word => None,
             Choice::Pair(pair) => self.pairs.get_mut(usize::from(pair)).map(|pair| &mut pair.frame),
         }
     }
@@ -90,6 +96,7 @@ impl Nic {
     fn next(&self, choice: Choice) -> Option<&Packet> {
         match choice {
             Choice::Answer => self.answers.front(),
+            Choice::Word => self.buffer.as_ref()?.word(),
             Choice::Pair(pair) => self.pairs.get(usize::from(pair)).map(|pair| &pair.frame),
         }
     }
@@ -108,6 +115,9 @@ impl Nic {
     /// It leaves at `now`.
     #[inline]
     pub(crate) fn sent(&mut self, now: Time, choice: Choice) {
+        if choice == Choice::Word {
+            return self.buffer.iter_mut().for_each(|buffer| buffer.said());
+        }
         let Choice::Pair(slot) = choice else {
             let is_cnp = self.answers.front().is_some_and(|packet| packet.kind == PacketKind::Cnp);
             let counts = is_cnp && !self.config.faults.np.cnp_not_counted;

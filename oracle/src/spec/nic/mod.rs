@@ -14,5 +14,6 @@ pub mod rc;
 mod ready;
 pub mod real;
 pub mod rp;
+pub mod slow_receiver;
 
 pub use ready::Ready;

@@ -172,6 +172,13 @@ const TRIED: &[Tried] = &[
         ends: SHORT,
         case: super::nic_pause::stopped_ten_times,
     },
+    Tried {
+        path: "nic.pfc.emission",
+        device: "pcie-gen3",
+        measure: "nic.pauses",
+        ends: SHORT,
+        case: super::nic_pauses::paused_often,
+    },
 ];
 
 fn xoff(at: u32) -> String {

@@ -1,0 +1,266 @@
+//! PFC that a NIC sends, against what waits in its receive buffer: which words were called for, how soon each came, and what was missing.
+//!
+//! What waits is known between two bounds: instants are as far off as stamps are, and the host may be a little faster or slower than it
+//! says. So there are stretches in which a NIC has surely more than XOFF allows, or has not yet fallen to XON; and others in which it
+//! surely has not. Between them nobody is accused.
+
+use rig_units::{Bytes, Dur, Time, Within};
+
+/// A frame in the buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting {
+    /// When it was all there.
+    pub at: Time,
+    /// When the host has taken it: at the earliest, and at the latest.
+    pub out: (Time, Time),
+    /// How much of the buffer it takes.
+    pub size: Bytes,
+}
+
+/// A word of PFC for the class, as it began to leave the NIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spoken {
+    /// Its place among the records.
+    pub record: usize,
+    /// When it did.
+    pub at: Time,
+    /// For how long it asks; for no time where it is XON.
+    pub lasts: Dur,
+}
+
+impl Spoken {
+    fn is_xoff(&self) -> bool {
+        self.lasts > Dur::ZERO
+    }
+
+    /// Whether it holds the class at `at`.
+    fn holds(&self, at: Time) -> bool {
+        at < self.at + self.lasts
+    }
+}
+
+/// From when until when something holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    /// From when on.
+    pub from: Time,
+    /// Until when; it does not hold any more then.
+    pub until: Time,
+}
+
+/// When a class is over its threshold.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Stretches {
+    /// Where it surely is: more than XOFF allows waited, and has not fallen to XON.
+    pub full: Vec<Stretch>,
+    /// Where it surely is not: no more than XON allows waited, and has not risen above XOFF.
+    pub relieved: Vec<Stretch>,
+}
+
+/// What a NIC is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Promise {
+    /// From what calls for a word to the word.
+    pub emission: Within,
+    /// How long a frame of its own may keep the port meanwhile.
+    pub turn: Dur,
+    /// How far off an instant may be.
+    pub blur: Dur,
+    /// From an XOFF to the next, while the class stays over its threshold.
+    pub refresh: Dur,
+    /// When nothing is seen any more.
+    pub until: Time,
+}
+
+/// How long after its cause a word came: at least, and at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lag {
+    /// At least.
+    pub least: Dur,
+    /// At most.
+    pub most: Dur,
+    /// The word; `None` where none came.
+    pub record: Option<usize>,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Account {
+    /// XOFFs that found the class free.
+    pub pauses: Vec<usize>,
+    /// How many of them there must be at least.
+    pub due: u64,
+    /// Those of all XOFFs of which nothing could call for one.
+    pub needless: Vec<usize>,
+    /// How soon each XOFF came for which there is no doubt when it was due.
+    pub xoffs: Vec<Lag>,
+    /// The same of each XON.
+    pub xons: Vec<Lag>,
+    /// XONs while the class was surely over its threshold.
+    pub early: Vec<usize>,
+    /// From an XOFF to the next, while the class was over its threshold all the time.
+    pub refreshes: Vec<Lag>,
+}
+
+/// What waits after each step: the instant, and how much.
+fn levels(held: &[Waiting], least: bool, blur: Dur) -> Vec<(Time, u64)> {
+    let mut steps: Vec<(Time, bool, u64)> = Vec::with_capacity(held.len() * 2);
+    for one in held {
+        let (at, out) = match least {
+            true => (one.at + blur, one.out.0.saturating_sub(blur)),
+            false => (one.at.saturating_sub(blur), one.out.1 + blur),
+        };
+        // What is out before it surely came is of no account.
+        if at < out {
+            steps.push((at, false, one.size.0));
+            steps.push((out, true, one.size.0));
+        }
+    }
+    // Of two at one instant that goes first which bounds it.
+    steps.sort_by_key(|&(at, leaves, _)| (at, leaves != least));
+    let mut level = 0;
+    let step = |(at, leaves, size)| {
+        level = if leaves { level - size } else { level + size };
+        (at, level)
+    };
+    steps.into_iter().map(step).collect()
+}
+
+/// Where the class is over its threshold until `end`.
+pub fn stretches(held: &[Waiting], (xoff, xon): (Bytes, Bytes), blur: Dur, end: Time) -> Stretches {
+    let mut of = Stretches::default();
+    let mut since: Option<Time> = None;
+    for (at, level) in levels(held, true, blur) {
+        match since {
+            None if level > xoff.0 => since = Some(at),
+            Some(from) if level <= xon.0 => {
+                of.full.push(Stretch { from, until: at });
+                since = None;
+            }
+            _ => {}
+        }
+    }
+    of.full.extend(since.map(|from| Stretch { from, until: end }));
+    let mut since = Some(Time::ZERO);
+    for (at, level) in levels(held, false, blur) {
+        match since {
+            Some(from) if level > xoff.0 => {
+                of.relieved.push(Stretch { from, until: at });
+                since = None;
+            }
+            None if level <= xon.0 => since = Some(at),
+            _ => {}
+        }
+    }
+    of.relieved.extend(since.map(|from| Stretch { from, until: end }));
+    of
+}
+
+impl Promise {
+    /// The latest a word may come after its cause.
+    fn slack(&self) -> Dur {
+        self.emission.most() + self.turn + self.blur
+    }
+
+    /// What `words` came to, in the order in which they left.
+    pub fn account(&self, of: &Stretches, words: &[Spoken]) -> Account {
+        let mut all = Account::default();
+        let mut before: Option<&Spoken> = None;
+        for word in words {
+            let from = word.at.saturating_sub(self.slack());
+            if !word.is_xoff() {
+                all.early.extend(whole(&of.full, from, word.at).then_some(word.record));
+            } else {
+                let is_free = before.is_none_or(|before| !before.holds(word.at));
+                all.pauses.extend(is_free.then_some(word.record));
+                all.needless.extend(whole(&of.relieved, from, word.at).then_some(word.record));
+            }
+            before = Some(word);
+        }
+        let mut is_free = true;
+        for full in &of.full {
+            let end = full.until.min(self.until);
+            let is_held = last(words, full.from.saturating_sub(self.blur))
+                .is_some_and(|word| word.holds(full.from));
+            if full.from + self.slack() < end {
+                let relieved = of.relieved.partition_point(|one| one.from <= full.from);
+                let relieved = relieved.checked_sub(1).map(|at| of.relieved[at].until);
+                if !is_held {
+                    let cause = (relieved.unwrap_or_default().min(full.from), full.from);
+                    all.xoffs.push(self.reaction(cause, end, words, Spoken::is_xoff));
+                }
+                all.due += u64::from(is_free);
+                is_free = false;
+            }
+            let next = of.relieved.iter().find(|one| one.from >= full.until);
+            is_free |= next.is_some_and(|one| one.from + self.slack() < one.until.min(self.until));
+            all.refreshes.extend(self.refreshes(full.from, end, words));
+        }
+        for relieved in of.relieved.iter().filter(|one| one.from > Time::ZERO) {
+            let end = relieved.until.min(self.until);
+            let is_held = last(words, relieved.from.saturating_sub(self.blur))
+                .is_some_and(|word| word.holds(relieved.from + self.slack()));
+            if relieved.from + self.slack() < end && is_held {
+                let full = of.full.partition_point(|one| one.until <= relieved.from);
+                let full = full.checked_sub(1).map(|at| of.full[at].until);
+                let cause = (full.unwrap_or_default().min(relieved.from), relieved.from);
+                all.xons.push(self.reaction(cause, end, words, |word| !word.is_xoff()));
+            }
+        }
+        all
+    }
+
+    /// How soon the first of `words` before `end` came that is such, after what happened between these two instants.
+    fn reaction(
+        &self,
+        (from, until): (Time, Time),
+        end: Time,
+        words: &[Spoken],
+        is_such: impl Fn(&Spoken) -> bool,
+    ) -> Lag {
+        let after = words.partition_point(|word| word.at < from.saturating_sub(self.blur));
+        let mut after = words[after..].iter().take_while(|word| word.at < end);
+        let word = after.find(|word| is_such(word));
+        let at = word.map_or(end, |word| word.at);
+        Lag {
+            least: apart(until, at).saturating_sub(self.blur),
+            most: apart(from, at) + self.blur,
+            record: word.map(|word| word.record),
+        }
+    }
+
+    /// From each XOFF to the next while the class is over its threshold, or to the end of that where none came.
+    fn refreshes(&self, from: Time, end: Time, words: &[Spoken]) -> Vec<Lag> {
+        let first = words.partition_point(|word| word.at < from.saturating_sub(self.blur));
+        let count = words[first..].partition_point(|word| word.at < end);
+        let inside = &words[first..first + count];
+        let read = |apart: Dur, record: Option<usize>| Lag {
+            least: apart.saturating_sub(self.blur * 2),
+            most: apart + self.blur * 2,
+            record,
+        };
+        let pairs = inside.windows(2).filter(|pair| pair.iter().all(Spoken::is_xoff));
+        let pairs = pairs.map(|pair| read(apart(pair[0].at, pair[1].at), Some(pair[1].record)));
+        let open = inside.last().filter(|last| last.is_xoff()).map(|last| apart(last.at, end));
+        let open = open.filter(|open| *open > self.refresh + self.slack());
+        pairs.chain(open.map(|open| read(open, None))).collect()
+    }
+}
+
+/// Whether one of `all` holds from `from` to `until`, without an end between.
+fn whole(all: &[Stretch], from: Time, until: Time) -> bool {
+    let next = all.partition_point(|one| one.from <= from);
+    next.checked_sub(1).is_some_and(|one| until < all[one].until)
+}
+
+/// The last word that began to leave before `at`.
+fn last(words: &[Spoken], at: Time) -> Option<&Spoken> {
+    words.partition_point(|word| word.at < at).checked_sub(1).map(|last| &words[last])
+}
+
+fn apart(from: Time, to: Time) -> Dur {
+    to.since(from).unwrap_or(Dur::ZERO)
+}
+
+#[cfg(test)]
+mod tests;

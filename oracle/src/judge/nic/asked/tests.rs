@@ -1,0 +1,92 @@
+use super::*;
+
+const PROMISE: Promise = Promise {
+    emission: Within::exactly(Dur(10)),
+    turn: Dur(5),
+    blur: Dur(0),
+    refresh: Dur(100),
+    until: Time(10_000),
+};
+
+/// Frames of one byte that came at these instants and were taken at those.
+fn held(frames: &[(u64, u64)]) -> Vec<Waiting> {
+    let one = |&(at, out): &(u64, u64)| Waiting {
+        at: Time(at),
+        out: (Time(out), Time(out)),
+        size: Bytes(1),
+    };
+    frames.iter().map(one).collect()
+}
+
+/// Three frames wait from 100 to 400, and all are out at 500; XOFF is due above two, XON at one.
+fn filled() -> Stretches {
+    let frames = held(&[(80, 300), (90, 400), (100, 500)]);
+    stretches(&frames, (Bytes(2), Bytes(1)), Dur(0), Time(10_000))
+}
+
+fn words(words: &[(u64, u64)]) -> Vec<Spoken> {
+    let word = |(record, &(at, lasts))| Spoken { record, at: Time(at), lasts: Dur(lasts) };
+    words.iter().enumerate().map(word).collect()
+}
+
+#[test]
+fn it_is_full_from_above_xoff_to_xon_and_relieved_before_and_after() {
+    let Stretches { full, relieved } = filled();
+    let stretch = |from, until| Stretch { from: Time(from), until: Time(until) };
+    assert_eq!(full, [stretch(100, 400)]);
+    assert_eq!(relieved, [stretch(0, 100), stretch(400, 10_000)]);
+    // What may be off by 10 is surely full for less, and surely relieved for less.
+    let frames = held(&[(80, 300), (90, 400), (100, 500)]);
+    let blurred = stretches(&frames, (Bytes(2), Bytes(1)), Dur(10), Time(10_000));
+    assert_eq!(blurred.full, [stretch(110, 390)]);
+    assert_eq!(blurred.relieved, [stretch(0, 90), stretch(410, 10_000)]);
+}
+
+#[test]
+fn who_says_what_is_called_for_in_time_is_accused_of_nothing() {
+    for (xoff, again, xon) in [(110, 210, 410), (115, 215, 415), (112, 215, 413)] {
+        let said = words(&[(xoff, 150), (again, 150), (again + 100, 150), (xon, 0)]);
+        let account = PROMISE.account(&filled(), &said);
+        assert_eq!((&account.pauses[..], account.due), (&[0][..], 1));
+        assert_eq!((&account.needless[..], &account.early[..]), (&[][..], &[][..]));
+        let within = |one: &Lag| one.least >= Dur(10) && one.most <= Dur(15);
+        assert!(account.xoffs.iter().chain(&account.xons).all(within), "{account:?}");
+        assert_eq!((account.xoffs.len(), account.xons.len(), account.refreshes.len()), (1, 1, 2));
+    }
+}
+
+#[test]
+fn each_word_that_is_missing_late_or_not_called_for_shows() {
+    let said = |all: &[(u64, u64)]| PROMISE.account(&filled(), &words(all));
+    let nothing = said(&[]);
+    assert_eq!((nothing.pauses.len(), nothing.due, nothing.xoffs[0].record), (0, 1, None));
+    let late = said(&[(116, 300), (410, 0)]);
+    assert_eq!(late.xoffs[0].most, Dur(16));
+    let soon = said(&[(109, 400), (410, 0)]);
+    assert_eq!(soon.xoffs[0].least, Dur(9));
+    let no_xon = said(&[(110, 400)]);
+    assert_eq!((no_xon.xons.len(), no_xon.xons[0].record), (1, None));
+    let late_xon = said(&[(110, 400), (416, 0)]);
+    assert_eq!(late_xon.xons[0].most, Dur(16));
+    let early = said(&[(110, 400), (399, 0)]);
+    assert_eq!(early.early, [1]);
+    let needless = said(&[(50, 10), (99, 500), (410, 0)]);
+    assert_eq!((&needless.needless[..], needless.pauses.len()), (&[0, 1][..], 2));
+    // A word that what was before it may have called for is none too many.
+    assert_eq!(said(&[(110, 500), (410, 0), (414, 50)]).needless, [] as [usize; 0]);
+    let unrefreshed = said(&[(110, 150), (410, 0)]);
+    assert_eq!((unrefreshed.refreshes.len(), unrefreshed.refreshes[0].record), (1, None));
+}
+
+#[test]
+fn a_pause_that_ran_out_is_over_and_the_next_one_is_another() {
+    let said = words(&[(110, 50), (220, 50), (410, 0)]);
+    assert_eq!(PROMISE.account(&filled(), &said).pauses, [0, 1]);
+}
+
+#[test]
+fn what_ends_before_a_word_is_due_calls_for_none() {
+    let short = stretches(&held(&[(1, 9), (2, 9), (3, 9)]), (Bytes(2), Bytes(1)), Dur(0), Time(99));
+    let account = PROMISE.account(&short, &[]);
+    assert_eq!((account.due, account.xoffs.len(), account.xons.len()), (0, 0, 0));
+}

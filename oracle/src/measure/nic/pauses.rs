@@ -1,0 +1,407 @@
+//! What a NIC asks of its sender by PFC when its host is slow: when it must send XOFF and XON, when it must not, and what it says.
+
+use super::super::judge_context::{JudgeContext, TrialReading};
+use super::super::judged::{Judged, Unread, looked};
+use super::super::measurement::{Expected, Known, Red, Tells, told};
+use super::{OF_NIC, Passage};
+use crate::Prediction;
+use crate::judge::answers::NOT_MEASURED;
+use crate::judge::nic::asked::{Account, Lag, Promise, Spoken, Stretches, Waiting, stretches};
+use crate::spec::nic::slow_receiver::{Brought, fetched, period, rate, taken};
+use crate::spec::pause::pause_time;
+use crate::trials::context::Context;
+use crate::trials::trial::Trial;
+use crate::verdict::Doubt;
+use core::cell::Cell;
+use rig_capture::analyse::nic::Reached;
+use rig_capture::{Dir, Span, Unit, What};
+use rig_lab::{NicHost, Part};
+use rig_testcases::vocabulary::{ByPfc, Entry, NIC, ValueKind, required};
+use rig_testcases::{Measure, RoceKind};
+use rig_units::{Bytes, Dur, L2Rate, PortSpeed, Quanta, Time, Within};
+
+const SOURCE: &str = "Guo et al., SIGCOMM'16, 4.4; IEEE 802.1Q clause 36; IEEE 802.3 Annex 31B";
+/// Size of a PFC frame.
+const WORD: u16 = 64;
+/// What a frame has before what goes to memory, and behind it: Ethernet, IPv4, UDP, BTH, ICRC and FCS. What extends the BTH is counted as
+/// payload, in the model, too: 16 bytes of a first packet of a WRITE.
+const HEADERS: u16 = 62;
+
+/// `nic.pauses`.
+pub(in super::super) static PAUSES: Known = Known {
+    entry: Entry {
+        name: "nic.pauses",
+        parts: Some(&[Part::NicPfc]),
+        pfc: ByPfc::Rests,
+        about: "XOFF and XON that a NIC sends for a priority as its receive buffer fills and empties: each when what arrived and what its host takes call for it, none without, refreshed in time, for as long as it says",
+        source: SOURCE,
+        fields: &[NIC, required("class", ValueKind::Class, "0 to 7", "the priority")],
+        ..OF_NIC
+    },
+    tells: Tells::Width(
+        "the timestamps of both frames, a frame of its own that is under way, and how far its clock may be off",
+    ),
+    red: Red::Mutated("slow-receiver-with-small-pages", "deviation=nic_xoff_late"),
+    on: |measure| format!("{} class {}", measure.named("port"), class_of(measure)),
+    expected: |_, context, _| rule(context),
+    judge: |measure, done, judged| pauses(done, measure, judged),
+    of_nic: |measure, _| Some(measure.named("port").to_owned()),
+    ..Known::USUAL
+};
+
+fn class_of(measure: &Measure) -> u8 {
+    measure.arguments.class("class").unwrap_or_default()
+}
+
+/// The rule, and what it comes to for a sender of full frames at the speed of the port that stops at once.
+fn rule(context: &Context<'_>) -> Vec<Expected> {
+    let nics = context.nics();
+    let (Some(xoff), Some(xon)) = (nics.nic.pfc.xoff, nics.nic.pfc.xon) else {
+        return told("nothing: `nic.pfc.xoff` is not declared", "", SOURCE);
+    };
+    let text = format!("XOFF once more than {xoff} wait for the host, XON once no more than {xon}");
+    let speed = nics.ports.iter().map(|group| group.speed).next();
+    let (frame, payload) = (Bytes(u64::from(HEADERS) + 1_024), Bytes(1_024));
+    let steady = speed.zip(rate(&nics.nic.host, frame, payload, 1)).map(|(speed, takes)| {
+        let slot = speed.slot(frame);
+        let brings = u128::from(frame.0) * 8 * 1_000_000_000_000 / u128::from(slot.0.max(1));
+        let brings = L2Rate { bps: u64::try_from(brings).unwrap_or(u64::MAX) };
+        let often = period(brings, takes, Bytes(xoff.0 - xon.0)).map_or_else(
+            || "none".to_owned(),
+            |period| format!("about {}", 1_000_000_000_000 / period.0.max(1)),
+        );
+        format!(
+            "; of one connection with 1024B of payload a packet the host takes {takes} in the long run, and the port brings {brings}: {often} pauses a second"
+        )
+    });
+    told(
+        text + &steady.unwrap_or_default(),
+        "T(i) = max(A(i), T(i - 1)) + n / r + misses x miss",
+        SOURCE,
+    )
+}
+
+/// What reached a NIC and what it said, for one class.
+struct Seen {
+    /// The part by which it is configured.
+    part: &'static str,
+    promise: Promise,
+    of: Stretches,
+    words: Vec<Spoken>,
+    /// Other classes that XOFFs were for, and how many.
+    others: Vec<(u8, usize)>,
+    /// Frames with payload of the class.
+    frames: usize,
+    quanta: Quanta,
+    asked: Vec<(usize, Quanta)>,
+    /// What calls for XOFF, and for XON.
+    thresholds: (Bytes, Bytes),
+    speed: PortSpeed,
+}
+
+impl Seen {
+    fn of(done: &JudgeContext<'_>, trial: &Trial, port: &str, class: u8) -> Result<Seen, Unread> {
+        let index = trial.port(port)?;
+        let seen = Passage::of(done, trial, index);
+        let (pfc, part) = (&seen.nic.pfc, seen.part);
+        let undeclared =
+            |what: &str| Unread::NotApplicable(format!("`{part}.{what}` is not declared"));
+        let (xoff, xon) = pfc.xoff.zip(pfc.xon).ok_or_else(|| undeclared("pfc.xoff"))?;
+        let (quanta, refresh) =
+            pfc.quanta.zip(pfc.refresh).ok_or_else(|| undeclared("pfc.quanta"))?;
+        let brought = brought(trial, &seen.reached);
+        let soon = slower(&seen.nic.host, |time| seen.apart.least(time));
+        let late = slower(&seen.nic.host, |time| seen.apart.most(time));
+        let frames: Vec<Brought> = brought.iter().map(|(_, one)| *one).collect();
+        let fetched = fetched(&seen.nic.host, &frames);
+        let bus =
+            |host: &NicHost| taken(host, &frames, &fetched).ok_or_else(|| undeclared("host.pcie"));
+        let (soonest, latest) = (bus(&soon)?, bus(&late)?);
+        let both = brought.iter().zip(soonest.into_iter().zip(latest));
+        let own = both.filter(|((of, _), _)| *of == class);
+        let held: Vec<Waiting> =
+            own.map(|((_, one), out)| Waiting { at: one.at, out, size: one.size }).collect();
+        let trace = &trial.observation.ports[usize::from(index)];
+        let blur = seen.bound;
+        let until = seen.until;
+        let lossless = pfc.obeys(class);
+        let of = if lossless {
+            stretches(&held, (xoff, xon), blur, until)
+        } else {
+            // What is not lossless is never full.
+            stretches(&[], (xoff, xon), blur, until)
+        };
+        let mut words = Vec::new();
+        let mut asked = Vec::new();
+        let mut others: Vec<(u8, usize)> = Vec::new();
+        let on_way = trace.way(WORD) + trace.speed.serialise(Bytes(8 + u64::from(WORD)));
+        for (record, one) in trial.observation.records.iter().enumerate() {
+            let What::Pfc { enable, quanta } = one.what else { continue };
+            if (one.port, one.dir) != (index, Dir::Rx) {
+                continue;
+            }
+            for other in (0..8).filter(|other| enable >> other & 1 == 1 && *other != class) {
+                if quanta[usize::from(other)] > Quanta(0) {
+                    match others.iter_mut().find(|(known, _)| *known == other) {
+                        Some((_, count)) => *count += 1,
+                        None => others.push((other, 1)),
+                    }
+                }
+            }
+            if enable >> class & 1 == 1 {
+                let quanta = quanta[usize::from(class)];
+                let at = one.at.saturating_sub(on_way);
+                words.push(Spoken { record, at, lasts: pause_time(quanta, trace.speed) });
+                asked.extend((quanta > Quanta(0)).then_some((record, quanta)));
+            }
+        }
+        let emission = seen.apart.range(pfc.emission.unwrap_or(Within::ZERO));
+        let promise = Promise { emission, turn: seen.busy, blur, refresh, until };
+        let frames = held.len();
+        let thresholds = (xoff, xon);
+        Ok(Seen {
+            part,
+            promise,
+            of,
+            words,
+            others,
+            frames,
+            quanta,
+            asked,
+            thresholds,
+            speed: trace.speed,
+        })
+    }
+
+    fn account(&self) -> Account {
+        self.promise.account(&self.of, &self.words)
+    }
+
+    /// What it did instead for another priority, in words.
+    fn instead(&self) -> String {
+        match self.others.first() {
+            Some((class, count)) => format!(", and {count} for priority {class}"),
+            None => String::new(),
+        }
+    }
+}
+
+/// The host by a clock that makes of each time what `clock` does.
+fn slower(host: &NicHost, clock: impl Fn(Dur) -> Dur) -> NicHost {
+    const SECOND: Dur = Dur::s(1);
+    let (own, real) = (u128::from(SECOND.0), u128::from(clock(SECOND).0.max(1)));
+    let rate = |rate: L2Rate| {
+        let bps = u128::from(rate.bps) * own / real;
+        L2Rate { bps: u64::try_from(bps).unwrap_or(u64::MAX) }
+    };
+    NicHost {
+        pcie: host.pcie.map(rate),
+        loopback: host.loopback.map(rate),
+        mtt_miss: host.mtt_miss.map(clock),
+        ..*host
+    }
+}
+
+/// The frames with payload that reached the NIC, each with its class.
+fn brought(trial: &Trial, reached: &[Reached]) -> Vec<(u8, Brought)> {
+    let script = &trial.script;
+    let read = |one: &Reached| {
+        let RoceKind::Data { .. } = one.kind else { return None };
+        let size = match trial.observation.records[one.record].what {
+            What::Data { size, .. } => size,
+            What::Roce(roce) => roce.size,
+            _ => return None,
+        };
+        let stream = script.streams.get(usize::from(one.connection)).map(|spec| spec.class);
+        let flow = script.flow_of(one.connection).map(|(_, spec)| spec.class);
+        let payload = Bytes(size.saturating_sub(HEADERS).into());
+        let (at, connection, size) = (one.at, one.connection, Bytes(size.into()));
+        Some((stream.or(flow)?, Brought { at, connection, size, payload }))
+    };
+    reached.iter().filter_map(read).collect()
+}
+
+fn pauses(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
+    let (port, class) = (measure.named("port"), class_of(measure));
+    let on = format!("{port} class {class}");
+    let off: Cell<Option<(&str, Within, Dur)>> = Cell::new(None);
+    done.each("nic.pauses", &on, judged, |trial| {
+        let seen = Seen::of(done, trial, port, class)?;
+        if seen.frames == 0 {
+            let why = format!("nothing of class {class} reached the NIC behind {port}");
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
+        Ok(count(&seen, class))
+    });
+    done.several("nic.pauses", judged, |trial| {
+        let Ok(seen) = Seen::of(done, trial, port, class) else { return Ok(Vec::new()) };
+        let account = seen.account();
+        if !(account.xoffs.is_empty() && account.xons.is_empty()) {
+            let blur = seen.promise.turn + seen.promise.blur * 2;
+            let coarser = off.get().is_none_or(|(.., other)| other < blur);
+            if coarser {
+                off.set(Some((seen.part, seen.promise.emission, blur)));
+            }
+        }
+        let all = [
+            ("XOFF", reacted(&seen, &account.xoffs, true)),
+            ("XON", xon(&seen, &account)),
+            ("refresh", refreshed(&seen, &account)),
+            ("quanta", asked(&seen)),
+        ];
+        let named =
+            |(what, read): (&str, Option<TrialReading>)| Some((format!("{on} {what}"), read?));
+        Ok(all.into_iter().filter_map(named).collect())
+    });
+    if let Some((part, emission, blur)) = off.take() {
+        judged.resolved("nic.pauses", &[(format!("{part}.pfc.emission"), emission, blur)]);
+    }
+}
+
+/// How often it asked for a pause, and how often it should.
+fn count(seen: &Seen, class: u8) -> TrialReading {
+    let account = seen.account();
+    let (xoff, xon) = seen.thresholds;
+    let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    let needless = account.needless.len();
+    // Each that something called for may be one that had to be; an XOFF too many counts whether a pause was on or not.
+    let called_for =
+        account.pauses.iter().filter(|pause| !account.needless.contains(pause)).count();
+    let most = number(called_for).max(account.due);
+    let all = number(called_for + needless);
+    let length = seen.promise.until.since(Time::ZERO).unwrap_or(Dur::ZERO);
+    let a_second = u128::from(all) * 1_000_000_000_000 / u128::from(length.0.max(1));
+    let word = if all == 1 { "pause" } else { "pauses" };
+    let mut got = format!("{all} {word}, {a_second} a second");
+    if needless > 0 {
+        got += &format!(
+            "; {needless} of its XOFFs without need: no more than {xoff} waited since no more than {xon} did"
+        );
+    }
+    if all < account.due {
+        got += &seen.instead();
+    }
+    let want = Prediction {
+        unit: Unit::Count,
+        span: Span { lo: account.due, hi: most },
+        formula: "",
+        text: format!(
+            "as often as more than {xoff} of priority {class} wait for the host, after no more than {xon} did"
+        ),
+        source: SOURCE,
+    };
+    let records = match needless {
+        0 => account.pauses.clone(),
+        _ => account.needless.clone(),
+    };
+    let looked = looked(seen.frames, "frames with payload");
+    let span = Span::exactly(all.max(if needless > 0 { most.saturating_add(1) } else { 0 }));
+    TrialReading { span, want, got: Some(got), records, looked }
+}
+
+/// How soon it said what it had to: of several the one that is furthest off.
+fn reacted(seen: &Seen, all: &[Lag], is_xoff: bool) -> Option<TrialReading> {
+    let Promise { emission, turn, .. } = seen.promise;
+    let want = Span { lo: emission.least().0, hi: (emission.most() + turn).0 };
+    let off = |one: &&Lag| {
+        let late = one.least.0.saturating_sub(want.hi);
+        let missing = u64::from(one.record.is_none());
+        (missing, late.max(want.lo.saturating_sub(one.most.0)))
+    };
+    let worst = all.iter().rev().max_by_key(off)?;
+    let (word, cause) = match is_xoff {
+        true => ("XOFF", format!("more than {} waited", seen.thresholds.0)),
+        false => ("XON", format!("no more than {} waited", seen.thresholds.1)),
+    };
+    let missing = worst.record.is_none().then(|| {
+        let instead = if is_xoff { seen.instead() } else { String::new() };
+        format!("no {word} for {} after {cause}{instead}", Unit::Ps.show(worst.least.0))
+    });
+    let want = Prediction {
+        unit: Unit::Ps,
+        span: want,
+        formula: "",
+        text: format!(
+            "{word} within the declared {emission} of when {cause}, and a frame that is under way"
+        ),
+        source: SOURCE,
+    };
+    Some(TrialReading {
+        span: Span { lo: worst.least.0, hi: worst.most.0 },
+        want,
+        got: missing,
+        records: worst.record.into_iter().collect(),
+        looked: looked(all.len(), if is_xoff { "times it filled" } else { "times it emptied" }),
+    })
+}
+
+/// How soon XON came, and none too soon.
+fn xon(seen: &Seen, account: &Account) -> Option<TrialReading> {
+    let usual = reacted(seen, &account.xons, false);
+    let Some(first) = account.early.first() else { return usual };
+    let (_, xon) = seen.thresholds;
+    let early = account.early.len();
+    Some(TrialReading {
+        span: Span::exactly(0),
+        want: Prediction {
+            unit: Unit::Ps,
+            span: Span { lo: 1, hi: u64::MAX },
+            formula: "",
+            text: format!("XON once no more than {xon} wait, not before"),
+            source: SOURCE,
+        },
+        got: Some(format!("{early} XONs while more than {xon} waited")),
+        records: vec![*first],
+        looked: looked(early + account.xons.len(), "XONs"),
+    })
+}
+
+/// How long it let pass from one XOFF to the next while its buffer stayed full.
+fn refreshed(seen: &Seen, account: &Account) -> Option<TrialReading> {
+    let Promise { refresh, turn, blur, .. } = seen.promise;
+    let margin = turn + blur;
+    let want = Span { lo: refresh.saturating_sub(margin).0, hi: (refresh + margin).0 };
+    let off =
+        |one: &&Lag| one.least.0.saturating_sub(want.hi).max(want.lo.saturating_sub(one.most.0));
+    let worst = account.refreshes.iter().rev().max_by_key(off)?;
+    let got = worst.record.is_none().then(|| {
+        format!("no other XOFF for {} while its buffer stayed full", Unit::Ps.show(worst.most.0))
+    });
+    let pause = pause_time(seen.quanta, seen.speed);
+    let want = Prediction {
+        unit: Unit::Ps,
+        span: want,
+        formula: "F1",
+        text: format!(
+            "another XOFF each {refresh} while its buffer stays full, before the {pause} are over that one asks for"
+        ),
+        source: SOURCE,
+    };
+    Some(TrialReading {
+        span: Span { lo: worst.least.0, hi: worst.most.0 },
+        want,
+        got,
+        records: worst.record.into_iter().collect(),
+        looked: looked(account.refreshes.len(), "XOFFs that another came before"),
+    })
+}
+
+/// For how long each XOFF asks.
+fn asked(seen: &Seen) -> Option<TrialReading> {
+    let other = seen.asked.iter().find(|(_, quanta)| *quanta != seen.quanta);
+    let (record, quanta) = *other.or(seen.asked.first())?;
+    let want = Prediction {
+        unit: Unit::Count,
+        span: Span::exactly(seen.quanta.0.into()),
+        formula: "F1",
+        text: format!("the declared {} in every XOFF", seen.quanta),
+        source: "the declared pause time",
+    };
+    Some(TrialReading {
+        span: Span::exactly(quanta.0.into()),
+        want,
+        got: Some(format!("{}q", quanta.0)),
+        records: vec![record],
+        looked: looked(seen.asked.len(), "XOFFs"),
+    })
+}

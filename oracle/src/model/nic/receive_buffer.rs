@@ -1,0 +1,194 @@
+//! The receive buffer of a NIC: what has arrived and the host has not taken yet, and the PFC that this calls for.
+//!
+//! The transport looks at a frame when it arrives: its acknowledgement does not wait for the host. Left out on purpose: an end of the
+//! buffer, so that nothing is lost; frames without payload, which the NIC keeps to itself.
+
+use super::Config;
+use super::host_memory::HostMemory;
+use crate::model::chance;
+use crate::model::host::PFC_SIZE;
+use crate::model::packet::{CLASSES, Packet, ROCE_OVERHEAD, bit, slot};
+use crate::model::pfc_gen::{self, PfcGen, Xon};
+use crate::model::ring::Ring;
+use rig_lab::{NicPfc, NicPfcFaults};
+use rig_units::{Bytes, Dur, Quanta, Time, Within};
+use std::collections::VecDeque;
+
+/// When a NIC sends PFC, and what it says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sends {
+    /// Bit `c` is set when it sends PFC for class `c`.
+    pub classes: u8,
+    /// More of a class that waits calls for XOFF.
+    pub xoff: u64,
+    /// No more of it calls for XON.
+    pub xon: u64,
+    /// What XOFF asks for.
+    pub quanta: Quanta,
+    /// From one XOFF to the next.
+    pub refresh: Dur,
+    /// From what calls for a word to the word.
+    pub emission: Within,
+}
+
+impl Sends {
+    /// As `declared`; `None` where it sends none.
+    pub(super) fn declared(declared: &NicPfc) -> Option<Sends> {
+        Some(Sends {
+            classes: declared.enabled(),
+            xoff: declared.xoff?.0,
+            xon: declared.xon?.0,
+            quanta: declared.quanta?,
+            refresh: declared.refresh?,
+            emission: declared.emission.unwrap_or(Within::ZERO),
+        })
+    }
+
+    /// What it makes of it that departs so.
+    fn install(self, faults: &NicPfcFaults, seed: u64) -> (u64, u64, pfc_gen::Config) {
+        let late = faults.nic_xoff_late.map_or(Dur::ZERO, |ns| Dur::ns(ns.into()));
+        let emission = Within::between(self.emission.least() + late, self.emission.most() + late);
+        let says = match (faults.nic_xon_missing, faults.nic_xon_late) {
+            (true, _) => Xon::Never,
+            (false, Some(us)) => Xon::After(Dur::us(us.into())),
+            (false, None) => Xon::AtOnce,
+        };
+        // Half the way between the two.
+        let middle = self.xon + self.xoff.saturating_sub(self.xon) / 2;
+        let xoff = if faults.nic_pauses_without_need { middle } else { self.xoff };
+        let xon = if faults.nic_xon_early { middle } else { self.xon };
+        let config = pfc_gen::Config {
+            sends: if faults.nic_xoff_missing { 0 } else { self.classes },
+            quanta: if faults.nic_pause_too_short {
+                Quanta(self.quanta.0 / 2)
+            } else {
+                self.quanta
+            },
+            refresh: if faults.nic_refresh_missing { None } else { Some(self.refresh) },
+            size: PFC_SIZE,
+            fault: None,
+            xon: says,
+            emission,
+            resumption: self.emission,
+            seed: chance::stream(seed, *b"nictells"),
+            class_off_by: u32::from(faults.nic_pause_wrong_priority),
+        };
+        (xoff, xon, config)
+    }
+}
+
+/// What has arrived and is not taken.
+#[derive(Debug, Clone)]
+pub(super) struct ReceiveBuffer {
+    memory: HostMemory,
+    xoff: u64,
+    xon: u64,
+    /// Whether a class that fills stops all of them.
+    stops_all: bool,
+    /// When each frame is out, its class and its size; in order.
+    waiting: VecDeque<(Time, u8, u16)>,
+    level: [u64; CLASSES],
+    pfc: PfcGen,
+    /// Frames of PFC that are to leave.
+    words: Ring,
+}
+
+impl ReceiveBuffer {
+    /// Nothing in it; `None` where the host takes all at once, or the NIC sends no PFC.
+    pub(super) fn of(config: &Config) -> Option<Box<ReceiveBuffer>> {
+        let memory = HostMemory::of(&config.memory)?;
+        let faults = &config.faults.pfc;
+        let (xoff, xon, pfc) = config.sends?.install(faults, config.seed);
+        Some(Box::new(ReceiveBuffer {
+            memory,
+            xoff,
+            xon,
+            stops_all: faults.nic_pauses_all_priorities,
+            waiting: VecDeque::new(),
+            level: [0; CLASSES],
+            pfc: PfcGen::new(&pfc),
+            words: Ring::default(),
+        }))
+    }
+
+    /// A frame with payload is here at `now`.
+    pub(super) fn arrives(&mut self, now: Time, packet: &Packet) {
+        self.on_wake(now);
+        let payload = packet.size.saturating_sub(ROCE_OVERHEAD);
+        let size = Bytes(packet.size.into());
+        let out = self.memory.takes(now, packet.stream, size, Bytes(payload.into()));
+        self.waiting.push_back((out, packet.class, packet.size));
+        self.level[slot(packet.class)] += size.0;
+        if self.level[slot(packet.class)] > self.xoff {
+            self.sets(now, packet.class, true);
+        }
+    }
+
+    /// Does what is due at `now`: frames that the host has taken by then, and words.
+    pub(super) fn on_wake(&mut self, now: Time) {
+        while let Some(&(out, class, size)) = self.waiting.front()
+            && out <= now
+        {
+            self.waiting.pop_front();
+            self.level[slot(class)] -= u64::from(size);
+            if self.is_relieved(class) {
+                self.sets(out, class, false);
+            }
+        }
+        if self.pfc.wake_at().is_some_and(|due| due <= now) {
+            let word = self.pfc.on_wake(now);
+            self.says(word);
+        }
+    }
+
+    /// Whether no more of a class waits than calls for XON; where one stops all, of any.
+    fn is_relieved(&self, class: u8) -> bool {
+        match self.stops_all {
+            true => self.level.iter().all(|level| *level <= self.xon),
+            false => self.level[slot(class)] <= self.xon,
+        }
+    }
+
+    fn sets(&mut self, now: Time, class: u8, congested: bool) {
+        let all = if self.stops_all { u8::MAX } else { bit(class) };
+        for class in (0..8).filter(|class| all & bit(*class) != 0) {
+            if self.pfc.is_congested(class) != congested {
+                let word = self.pfc.set_congested(now, class, congested);
+                self.says(word);
+            }
+        }
+    }
+
+    fn says(&mut self, word: Option<Packet>) {
+        if let Some(word) = word {
+            self.words.push(&word.with_record(true));
+        }
+    }
+
+    /// When [`on_wake`](Self::on_wake) has to be called next; [`Time::MAX`] if nothing is due.
+    pub(super) fn wake(&self) -> Time {
+        let is_congested = (0..8).any(|class| self.pfc.is_congested(class));
+        let out = self.waiting.front().filter(|_| is_congested).map(|(out, ..)| *out);
+        out.into_iter().chain(self.pfc.wake_at()).min().unwrap_or(Time::MAX)
+    }
+
+    /// The word that leaves next.
+    pub(super) fn word(&self) -> Option<&Packet> {
+        self.words.front()
+    }
+
+    /// It has left.
+    pub(super) fn said(&mut self) {
+        self.words.drop_front();
+    }
+
+    /// The link went down: what waits, either way, is gone, and nobody is told to pause.
+    pub(super) fn clear(&mut self, config: &Config) {
+        if let Some(fresh) = ReceiveBuffer::of(config) {
+            *self = *fresh;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

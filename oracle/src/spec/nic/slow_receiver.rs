@@ -1,0 +1,221 @@
+//! How fast a host takes what its NIC receives, and when each frame is out of the NIC's buffer: over a bus to memory, with the addresses of
+//! a few pages at hand (Guo et al., SIGCOMM'16, 4.4; Bai et al., NSDI'23, 5).
+//!
+//! A frame of n bytes keeps the bus for n / r, and for a miss more with each page of it whose address has to be fetched. So it is taken at
+//! T(i) = max(A(i), T(i - 1)) + n / r + misses x miss, A(i) the arrival of its last bit. An address has to be fetched if, since its page
+//! was last written, as many other pages were as there are places, or it never was.
+
+use rig_lab::NicHost;
+use rig_units::{Bytes, Dur, L2Rate, Time};
+use std::collections::BTreeMap;
+
+/// A frame with payload, as it reached the NIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Brought {
+    /// When its last bit did.
+    pub at: Time,
+    /// Its connection.
+    pub connection: u16,
+    /// Its size, FCS counted.
+    pub size: Bytes,
+    /// What of it goes to memory.
+    pub payload: Bytes,
+}
+
+/// What the bus has left for frames; `None` where none is declared.
+pub fn bus(host: &NicHost) -> Option<L2Rate> {
+    let taken = host.loopback.map_or(0, |rate| rate.bps);
+    host.pcie.map(|pcie| L2Rate { bps: pcie.bps.saturating_sub(taken) })
+}
+
+/// When each frame is out of the buffer, in their order; `None` where no bus is declared. Of `fetched` pages of each the address has to be fetched.
+pub fn taken(host: &NicHost, frames: &[Brought], fetched: &[u64]) -> Option<Vec<Time>> {
+    let bus = bus(host)?;
+    let miss = host.mtt_miss.unwrap_or(Dur::ZERO);
+    let mut before = Time::ZERO;
+    let taken = frames.iter().zip(fetched).map(|(frame, fetched)| {
+        before = before.max(frame.at) + bus.serialise(frame.size) + miss * *fetched;
+        before
+    });
+    Some(taken.collect())
+}
+
+/// Of how many pages of each frame the address has to be fetched. At first none is at hand.
+pub fn fetched(host: &NicHost, frames: &[Brought]) -> Vec<u64> {
+    let (Some(mtt), Some(page), Some(region)) = (host.mtt, host.page, host.region) else {
+        return vec![0; frames.len()];
+    };
+    let mut written: BTreeMap<u16, u64> = BTreeMap::new();
+    let of = |frame: &Brought| {
+        let from = written.entry(frame.connection).or_insert(0);
+        let pages = pages(*from, frame.payload.0, page.0.max(1), region.0.max(1));
+        *from += frame.payload.0;
+        pages.into_iter().map(|page| (frame.connection, page)).collect()
+    };
+    let writes: Vec<Vec<(u16, u64)>> = frames.iter().map(of).collect();
+    let mut marks = Marks::of(writes.iter().map(Vec::len).sum());
+    let mut last: BTreeMap<(u16, u64), usize> = BTreeMap::new();
+    let mut count = 0;
+    let mut is_fetched = |page: &(u16, u64)| {
+        count += 1;
+        let others = last.get(page).map(|since| last.len() - marks.up_to(*since));
+        if let Some(since) = last.insert(*page, count) {
+            marks.clear(since);
+        }
+        marks.set(count);
+        others.is_none_or(|others| u64::try_from(others).unwrap_or(u64::MAX) >= mtt.into())
+    };
+    let of = |pages: &Vec<(u16, u64)>| {
+        let fetched = pages.iter().filter(|page| is_fetched(page)).count();
+        u64::try_from(fetched).unwrap_or(u64::MAX)
+    };
+    writes.iter().map(of).collect()
+}
+
+/// Writes, from 1 on, of which some are marked: the last ones of their pages. A tree of sums (Fenwick, 1994), for there are many.
+struct Marks(Vec<usize>);
+
+impl Marks {
+    fn of(count: usize) -> Marks {
+        Marks(vec![0; count + 1])
+    }
+
+    fn set(&mut self, write: usize) {
+        self.change(write, |sum| sum + 1);
+    }
+
+    fn clear(&mut self, write: usize) {
+        self.change(write, |sum| sum - 1);
+    }
+
+    fn change(&mut self, write: usize, by: impl Fn(usize) -> usize) {
+        let mut at = write;
+        while let Some(sum) = self.0.get_mut(at).filter(|_| at > 0) {
+            *sum = by(*sum);
+            at += at & at.wrapping_neg();
+        }
+    }
+
+    /// How many of the writes up to this one are.
+    fn up_to(&self, write: usize) -> usize {
+        let mut at = write;
+        let mut all = 0;
+        while at > 0 {
+            all += self.0[at];
+            at &= at - 1;
+        }
+        all
+    }
+}
+
+/// The pages of its region in which `bytes` come to lie, of a connection that has brought `from` before.
+fn pages(from: u64, bytes: u64, page: u64, region: u64) -> Vec<u64> {
+    let mut pages = Vec::new();
+    let (mut at, end) = (from, from + bytes);
+    while at < end {
+        let inside = at % region;
+        pages.push(inside / page);
+        // To the next page, or to the end of the region.
+        at += (page - inside % page).min(region - inside);
+    }
+    pages
+}
+
+/// What the host takes in the long run of full frames of one size, from so many connections that each write their region over and over: all
+/// that the bus does where the pages of all of them are at hand, and a miss a page less where they are not, each of which comes too late.
+pub fn rate(host: &NicHost, frame: Bytes, payload: Bytes, connections: u64) -> Option<L2Rate> {
+    let bus = bus(host)?;
+    let (Some(mtt), Some(page), Some(region)) = (host.mtt, host.page, host.region) else {
+        return Some(bus);
+    };
+    if connections.saturating_mul(region.0.div_ceil(page.0.max(1))) <= mtt.into() {
+        return Some(bus);
+    }
+    // For a page of payload: the bytes of its frames, over what they take and a miss.
+    let bits = u128::from(page.0) * u128::from(frame.0) * 8 / u128::from(payload.0.max(1));
+    let bytes = Bytes(u64::try_from(bits / 8).unwrap_or(u64::MAX));
+    let time = bus.serialise(bytes) + host.mtt_miss.unwrap_or(Dur::ZERO);
+    let bps = bits * 1_000_000_000_000 / u128::from(time.0.max(1));
+    Some(L2Rate { bps: u64::try_from(bps).unwrap_or(u64::MAX) })
+}
+
+/// From one XOFF to the next of a sender that stops for it at once: from XON the buffer fills by what `brings` is above `takes`, and
+/// from XOFF it empties by all of `takes`. `None` where the host takes as much as comes.
+pub fn period(brings: L2Rate, takes: L2Rate, between: Bytes) -> Option<Dur> {
+    let fills = L2Rate { bps: brings.bps.checked_sub(takes.bps).filter(|more| *more > 0)? };
+    (takes.bps > 0).then(|| fills.serialise(between) + takes.serialise(between))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host() -> NicHost {
+        NicHost {
+            pcie: Some(L2Rate { bps: 8_000_000_000 }),
+            loopback: None,
+            mtt: Some(2),
+            page: Some(Bytes(1_000)),
+            mtt_miss: Some(Dur::us(1)),
+            region: Some(Bytes(2_500)),
+        }
+    }
+
+    fn frame(us: u64, connection: u16, payload: u64) -> Brought {
+        let at = Time::ZERO + Dur::us(us);
+        Brought { at, connection, size: Bytes(payload), payload: Bytes(payload) }
+    }
+
+    fn us(host: &NicHost, frames: &[Brought]) -> Vec<u64> {
+        let fetched = fetched(host, frames);
+        taken(host, frames, &fetched).expect("a bus").iter().map(|at| at.0 / 1_000_000).collect()
+    }
+
+    #[test]
+    fn a_frame_waits_for_the_one_before_it_and_for_each_page_that_is_not_at_hand() {
+        // A byte a nanosecond. The first two frames write page 0, the third pages 0 and 1, the fourth 1 and 2, of which 2 has half.
+        let frames = [frame(0, 1, 500), frame(1, 1, 250), frame(2, 1, 500), frame(9, 1, 1_000)];
+        let fetched = fetched(&host(), &frames);
+        let taken = taken(&host(), &frames, &fetched).expect("a bus");
+        let ns: Vec<u64> = taken.iter().map(|at| at.0 / 1_000).collect();
+        assert_eq!(ns, [1_500, 1_750, 3_500, 11_000]);
+        // Round again: page 2 to its end, then page 0, which two others came after.
+        let again = [&frames[..], &[frame(20, 1, 500), frame(30, 1, 1)]].concat();
+        assert_eq!(us(&host(), &again)[4..], [21, 30]);
+    }
+
+    #[test]
+    fn pages_that_are_all_at_hand_are_fetched_once() {
+        let small = NicHost { region: Some(Bytes(2_000)), ..host() };
+        let frames: Vec<Brought> = (0..8).map(|at| frame(at * 10, 1, 1_000)).collect();
+        assert_eq!(us(&small, &frames), [2, 12, 21, 31, 41, 51, 61, 71]);
+        // Another connection has a region of its own: four pages for two places.
+        let two: Vec<Brought> = (0..8).map(|at| frame(at * 10, (at % 2) as u16, 1_000)).collect();
+        assert_eq!(us(&small, &two), [2, 12, 22, 32, 42, 52, 62, 72]);
+    }
+
+    #[test]
+    fn what_is_taken_in_the_long_run_is_what_a_page_takes_with_its_miss() {
+        let of = |host: &NicHost, connections| {
+            rate(host, Bytes(1_000), Bytes(1_000), connections).unwrap().bps
+        };
+        // A page is 1 us on the bus and 1 us for its address; 2.5 pages are three.
+        assert_eq!(of(&host(), 1), 4_000_000_000);
+        let small = NicHost { region: Some(Bytes(2_000)), ..host() };
+        assert_eq!((of(&small, 1), of(&small, 2)), (8_000_000_000, 4_000_000_000));
+        let shared = NicHost { loopback: Some(L2Rate { bps: 6_000_000_000 }), ..small };
+        assert_eq!(of(&shared, 1), 2_000_000_000);
+        // The replay comes to the same: a page each 2 us.
+        let frames: Vec<Brought> = (0..300).map(|_| frame(0, 1, 1_000)).collect();
+        let whole = NicHost { region: Some(Bytes(3_000)), ..host() };
+        assert_eq!(us(&whole, &frames)[299], 600);
+    }
+
+    #[test]
+    fn a_pause_comes_each_time_the_buffer_has_filled_and_emptied() {
+        let gbps = |bps: u64| L2Rate { bps: bps * 1_000_000_000 };
+        // 1000 bytes at 2 Gb/s and at 8 Gb/s.
+        assert_eq!(period(gbps(10), gbps(8), Bytes(1_000)), Some(Dur::us(5)));
+        assert_eq!(period(gbps(8), gbps(8), Bytes(1_000)), None);
+    }
+}

@@ -1,0 +1,105 @@
+//! When a NIC with a slow host asks for a pause, when it lets its sender go on, and when it asks again.
+
+use super::given::{Ran, Seen, Word};
+use rig_capture::Dir;
+use rig_units::Dur;
+
+/// Frames of 1086 B at 40 Gb/s to a host that takes a page of 4 KiB in 1.12 us, from a sender that does not obey. XOFF is due above 131072 B,
+/// XON at 65536 B, each 200 ns later.
+fn filled(count: u32) -> Ran {
+    Ran::of(
+        "pcie-gen3",
+        &format!(
+            "    dut: {{nic: {{generation: pcie-gen3, host: {{page: 4KiB, region: 64MiB}}}}}}
+    streams: {{load: {{from: p1, class: 3, kind: rocev2-write, size: 1086B, rate: 100%, count: {count}}}}}
+    endpoints: {{p1: {{obeys: none}}}}
+    steps:
+      - {{at: 0us, start: load}}
+    length: 4ms
+    trials: 1
+    measure: [{{nic.pauses: {{port: p1, class: 3}}}}]
+"
+        ),
+    )
+}
+
+/// A sender that obeys: some thirty pauses in each trial.
+pub(super) fn paused_often() -> String {
+    "    dut: {nic: {generation: pcie-gen3, host: {page: 4KiB, region: 64MiB}}}
+    streams: {load: {from: p1, class: 3, kind: rocev2-write, size: 1086B, rate: 100%}}
+    steps:
+      - {at: 0us, start: load, for: 3ms}
+    length: 4ms
+    trials: 4
+    measure: [{nic.pauses: {port: p1, class: 3}}]
+"
+    .to_owned()
+}
+
+fn word(seen: &Seen<'_>, xoff: bool, nth: usize) -> usize {
+    seen.words(0, Dir::Rx, xoff)[nth]
+}
+
+#[test]
+fn xoff_and_xon_come_within_their_emission_and_a_frame_that_is_under_way() {
+    let ran = filled(900);
+    let said = ran.as_seen();
+    assert_eq!(said.wrong(), "");
+    for (what, xoff) in [("XOFF", true), ("XON", false)] {
+        let subject = format!("p1 class 3 {what}");
+        let (read, want, _) = said.about("nic.pauses", &subject);
+        assert_eq!((want.lo, read.lo >= want.lo), (200_000, true), "{read:?} in {want:?}");
+        ran.holds_bounds_of(("nic.pauses", &subject), |seen, by| {
+            let word = word(seen, xoff, 0);
+            seen.shift(word, by);
+        });
+    }
+}
+
+#[test]
+fn a_word_that_is_missing_is_missed_and_one_that_nothing_called_for_is_one_too_many() {
+    let ran = filled(900);
+    for xoff in [true, false] {
+        let said = ran.changed(|seen| {
+            let word = word(seen, xoff, 0);
+            seen.lose(word);
+        });
+        let Word::Fail(got) = said.word("nic.pauses") else { panic!("{}", said.wrong()) };
+        assert!(got.contains(if xoff { "0 pauses" } else { "no XON for" }), "{got}");
+    }
+    // One that left long before.
+    let said = ran.changed(|seen| {
+        let word = word(seen, true, 0);
+        let soon = i64::try_from(Dur::us(100).0).expect("a time");
+        seen.shift(word, -soon);
+    });
+    assert!(said.wrong().contains("without need"), "{}", said.wrong());
+}
+
+#[test]
+fn a_buffer_that_stays_full_is_told_of_again_each_400_us() {
+    // It is full for some 580 us: one XOFF more.
+    let ran = filled(2_600);
+    assert_eq!(ran.as_seen().wrong(), "");
+    ran.holds_bounds_of(("nic.pauses", "p1 class 3 refresh"), |seen, by| {
+        let last = seen.words(0, Dir::Rx, true).len() - 1;
+        let word = word(seen, true, last);
+        seen.shift(word, by);
+    });
+}
+
+#[test]
+fn what_nothing_reached_says_nothing() {
+    let ran = Ran::of(
+        "pcie-gen3",
+        "    dut: {nic: {generation: pcie-gen3}}
+    streams: {other: {from: p1, class: 4, kind: rocev2-write, size: 1086B, every: 5us, count: 9}}
+    steps:
+      - {at: 0us, start: other}
+    length: 1ms
+    trials: 1
+    measure: [{nic.pauses: {port: p1, class: 3}}]
+",
+    );
+    assert_eq!(ran.as_seen().word("nic.pauses"), Word::Doubt("not-measured"));
+}
