@@ -91,7 +91,8 @@ fn a_copy_that_no_clear_reaches_or_nothing_polls_tells_of_no_trial() {
     let read = control.counters(&names()).expect("it is there").values;
     assert_eq!(read.get(QUEUE), None);
     standin.falls(Faults { unstamped: true, ..Faults::default() });
-    tell::<i64>(&server, 2, &["DEL", &stamped(&server)]);
+    let stamp = "QUEUE_WATERMARK_STAT_COUNTER_time_stamp";
+    tell::<i64>(&server, 2, &["HDEL", &stamped(&server), stamp]);
     assert!(lacks(&mut control), "nothing tells one poll from the next");
     // Each minute, as switches are shipped: it is not waited for.
     standin.falls(Faults::default());
