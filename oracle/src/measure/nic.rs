@@ -23,7 +23,7 @@ use crate::spec::nic::pipeline;
 use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use rig_capture::analyse::nic::{self, Left, Reached};
-use rig_lab::{Kind, Nic, Receive};
+use rig_lab::{Kind, Limiting, Nic, Receive};
 use rig_testcases::RoceKind;
 use rig_testcases::vocabulary::{Entry, FLOW, Looks, NIC};
 use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
@@ -75,6 +75,8 @@ struct Passage<'a> {
     until: Time,
     /// How long a frame of its own may keep another from leaving, at most.
     busy: Dur,
+    /// How long queue pairs beside one may keep it from going on, at most, where each of them sends a burst when its turn comes.
+    turn: Dur,
     /// Whether other devices pass on what it sends before the rig sees it.
     relayed: bool,
 }
@@ -98,6 +100,12 @@ impl<'a> Passage<'a> {
         let (passes, drift) = passes(&nic.receive, &frames, apart);
         let part = if behind == 0 { "nic" } else { "peer" };
         let busy = apart.most(busy);
+        let rp = &nic.rp;
+        let burst = rp.burst + Bytes(longest.into());
+        let bursts = rp.limiting == Limiting::Burst;
+        let turn =
+            if bursts { speed.slot(burst) * connections.saturating_sub(1) } else { Dur::ZERO };
+        let turn = apart.most(turn);
         let frame = Dur(apart.part(speed.slot(Bytes(longest.into())).0));
         let bound = observation.bound() + frame + drift;
         let behind = went_ahead(&left, speed, bound * 2);
@@ -109,7 +117,20 @@ impl<'a> Passage<'a> {
         });
         let back = back + trace.cable;
         let until = (Time::ZERO + script.length).saturating_sub(back);
-        Passage { part, nic, reached, passes, left, behind, apart, bound, until, busy, relayed }
+        Passage {
+            part,
+            nic,
+            reached,
+            passes,
+            left,
+            behind,
+            apart,
+            bound,
+            until,
+            busy,
+            turn,
+            relayed,
+        }
     }
 
     /// What reached it, each with the instant from which the rule has it there. For what is predicted alone: what is measured begins with

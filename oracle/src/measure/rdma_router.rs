@@ -109,6 +109,17 @@ impl<'a> Sent<'a> {
         })
     }
 
+    /// A stretch that ended at `last` with one message more of each who takes turns.
+    fn one_more(&self, stretch: &Stretch, last: Time) -> Stretch {
+        let rest = self.left.iter().filter(|one| last <= one.at).map(|one| self.takes(one));
+        Stretch {
+            own: stretch.own + 1,
+            all: stretch.all + stretch.sharing,
+            wire: stretch.wire + rest.sum::<Dur>(),
+            ..*stretch
+        }
+    }
+
     fn takes(&self, one: &Left) -> Dur {
         self.speed.slot(Bytes(one.roce.size.into()))
     }
@@ -124,6 +135,7 @@ fn rate(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         };
         let (_, first) = sent.own().find(|(before, _)| *before == 0).ok_or_else(few)?;
         let (own, last) = sent.own().last().filter(|(own, _)| *own > 0).ok_or_else(few)?;
+        let until = trial.flow(flow).map(|(index, spec)| asked_until(trial, index, spec, own))?;
         let within = |one: &&Left| first.at < one.at && one.at <= last.at;
         let mut sharing: Vec<u16> =
             sent.messages().filter(within).map(|one| one.roce.connection).collect();
@@ -146,8 +158,18 @@ fn rate(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             frame: sent.left.iter().map(|one| sent.takes(one)).max().unwrap_or_default(),
         };
         let router = router(done.context.nics());
-        let (takes, by) = spec::takes(router, &stretch);
         let apart = done.context.apart();
+        let blur = trial.observation.bound() * 2;
+        // A router that stands still sends no message that would end the stretch: it is told by the one that is overdue.
+        let overdue = until.is_some_and(|until| {
+            let next = sent.one_more(&stretch, last.at);
+            in_turn && first.at + apart.range(spec::takes(router, &next).0).most() + blur < until
+        });
+        let (own, stretch) = match overdue {
+            true => (own + 1, sent.one_more(&stretch, last.at)),
+            false => (own, stretch),
+        };
+        let (takes, by) = spec::takes(router, &stretch);
         let takes = apart.range(takes);
         let bytes = Bytes(own * stretch.message.0);
         // Sums of rounded times: a picosecond a message.
@@ -166,14 +188,26 @@ fn rate(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             ),
             source: SOURCE,
         };
-        let took = last.at - first.at;
-        let blur = trial.observation.bound() * 2;
-        let span =
-            Span { lo: bits(bytes, took + blur), hi: bits(bytes, took.saturating_sub(blur)) };
+        let came = until.filter(|_| overdue).unwrap_or(last.at);
+        let took = came - first.at;
+        let least = if overdue { 0 } else { bits(bytes, took + blur) };
+        let span = Span { lo: least, hi: bits(bytes, took.saturating_sub(blur)) };
+        let got = overdue.then(|| {
+            let silent = came - last.at;
+            format!("nothing in the last {silent} of the time that it is asked for, after {own} messages")
+        });
         let records = vec![first.record, last.record];
         let looked = looked(usize::try_from(own).unwrap_or(usize::MAX), "messages");
-        Ok(TrialReading { span, want, got: None, records, looked })
+        Ok(TrialReading { span, want, got, records, looked })
     });
+}
+
+/// Until when a flow has more to send than the `own` messages after its first, where it is not at its end.
+fn asked_until(trial: &Trial, index: u16, spec: &FlowSpec, own: u64) -> Option<Time> {
+    let more = spec.count.is_none_or(|count| own + 1 < u64::from(count));
+    let stops = trial.script.steps.iter().filter(|step| step.action == Action::StopFlow(index));
+    let until = stops.map(|step| step.at).min().unwrap_or(trial.script.length);
+    more.then_some(Time::ZERO + until)
 }
 
 /// The connections of all flows that ask for what `flow` does, whenever it does: it, too.

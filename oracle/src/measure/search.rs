@@ -15,7 +15,9 @@ use crate::trials::trial::Trial;
 use crate::verdict::{Curve, CurvePoint};
 use crate::{Prediction, Resolution};
 use rig_capture::{Span, Unit};
-use rig_testcases::StreamSpec;
+use rig_lab::Switch;
+use rig_testcases::{Script, StormSpec, StreamSpec};
+use rig_units::Dur;
 use std::collections::BTreeMap;
 
 mod predict;
@@ -25,7 +27,7 @@ mod sought;
 
 use predict::predicted;
 pub use seen::happened;
-use seen::{Tried, evidence};
+use seen::{Tried, evidence, named};
 pub(super) use sought::{DROP, XOFF, XON};
 use sought::{Searched, Sought};
 
@@ -66,11 +68,45 @@ fn judge(done: &JudgeContext<'_>, index: usize, search: &Searched<'_>, judged: &
                 .iter()
                 .filter_map(|(trial, mark)| Tried::of(done.context, trial, mark, stage))
                 .collect();
-            let want = predicted(done.context.switch(), search, stage, &first.script);
+            let declared = done.context.switch();
+            if let Some(other) = unknown(declared, &first.script, (search, stage)) {
+                let on = stage.streams.join(" and ");
+                let why = format!(
+                    "{} of {on}: {other} waits in the buffer, too, and how much of it is there by then is in no closed form",
+                    search.name
+                );
+                judged.not_measured(At::Whole, &why);
+                return;
+            }
+            let want = predicted(declared, search, stage, &first.script);
             one(done, search, (stage, first), (&tried, want), judged);
         }
     }
     size::judge(done, index, search, judged);
+}
+
+/// A stream beside those that are searched whose frames wait in a held queue while those of `stage` are sent, so that they take of what
+/// is shared.
+fn unknown<'a>(
+    declared: &Switch,
+    script: &'a Script,
+    (search, stage): (&Searched<'_>, &Stage),
+) -> Option<&'a str> {
+    let own = stage.streams.iter().filter_map(|name| {
+        let (spec, from) = (named(script, name)?, seen::begun(script, name)?);
+        let speed = declared.port_speed(script.dut_ports[usize::from(spec.from)])?;
+        Some((from, from + spec.length(speed)?))
+    });
+    let own: Vec<(Dur, Dur)> = own.collect();
+    let waits = |spec: &&StreamSpec| {
+        let Some(from) = seen::begun(script, &spec.name) else { return false };
+        let until = seen::released(script, spec).map_or(script.length, |at| Dur(at.0));
+        let names = |one: &StormSpec| one.from == spec.to && one.classes >> spec.class & 1 == 1;
+        let held = script.storms.iter().any(names);
+        held && own.iter().any(|&(begins, ends)| from < ends && begins < until)
+    };
+    let other = |spec: &&StreamSpec| !search.streams.contains(&spec.name.as_str());
+    script.streams.iter().filter(other).find(waits).map(|spec| spec.name.as_str())
 }
 
 /// The trials of one stage of the search of measure `index` that count.

@@ -219,7 +219,11 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
             return Err(trial.doubt(&format!("nothing of {name} reached the NIC")).into());
         }
         message::none_late(trial, name, end.first, &packets)?;
-        let (rc, sight) = (&seen.nic.rc, sight(&seen));
+        // What an atomic operation found is said of each: it waits for no other, and stands for none.
+        let atomic = trial.flow(name).is_ok_and(|(_, spec)| spec.verb.is_atomic());
+        let held = seen.nic.rc.ack_held.filter(|_| !atomic);
+        let rc = &Rc { ack_held: held, ..seen.nic.rc };
+        let sight = sight(&seen);
         if let Some(reading) = &end.reads {
             if !is_clear(rc, Data::Responses, end.first, &packets) {
                 return Err(trial.doubt(OPEN).into());
@@ -296,7 +300,8 @@ pub(super) fn resends(end: &End, seen: &Passage<'_>) -> Resends {
         .unzip();
     let slowed = is_slowed(seen);
     let sight = sight(seen);
-    let sight = Sight { allowance: sight.allowance.filter(|_| !slowed), ..sight };
+    let allowance = sight.allowance.filter(|_| !slowed).map(|busy| busy + seen.turn);
+    let sight = Sight { allowance, ..sight };
     // A responder sends what it is asked for: only a requester takes its time to go back, and waits for an acknowledgement.
     let mut rc = seen.nic.rc;
     if end.reads.is_some() {
@@ -326,7 +331,7 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         }
         let Resends { records, came_by, naks, refusals, resent } = resends(&end, &seen);
         if end.reads.is_none() && !is_slowed(&seen) {
-            let (rc, off) = (&seen.nic.rc, seen.busy * 2 + seen.bound * 4);
+            let (rc, off) = (&seen.nic.rc, seen.busy * 2 + seen.turn + seen.bound * 4);
             let resends = || (format!("{}.rc.resend_latency", seen.part), rc.resend_latency, off);
             let [of_naks, of_timer, of_refusals] = told.take();
             let again = rc.rnr_late.filter(|_| !resent.tried_again.is_empty());

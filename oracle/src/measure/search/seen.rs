@@ -9,7 +9,7 @@ use crate::verdict::Doubt;
 use rig_capture::Dir;
 use rig_capture::analyse::{self, ActionView, PfcSignal};
 use rig_testcases::{Action, Script, Step, StreamSpec};
-use rig_units::Time;
+use rig_units::{Dur, Time};
 
 /// One number that was tried.
 pub(super) struct Tried<'a> {
@@ -91,13 +91,18 @@ fn first(trial: &Trial, spec: &StreamSpec, word: PfcSignal) -> Option<usize> {
     words.find(|(_, _, quanta)| word.is(*quanta)).map(|(index, _, _)| index)
 }
 
-/// When the queue that `spec` is sent to is let go: the first storm at its port that ends once the stream has begun.
-fn released(script: &Script, spec: &StreamSpec) -> Option<Time> {
+/// When a stream is begun first.
+pub(super) fn begun(script: &Script, name: &str) -> Option<Dur> {
     let begins = |step: &&Step| match step.action {
-        Action::StartStream(stream) => script.streams[usize::from(stream)].name == spec.name,
+        Action::StartStream(stream) => script.streams[usize::from(stream)].name == name,
         _ => false,
     };
-    let begun = script.steps.iter().find(begins)?.at;
+    script.steps.iter().find(begins).map(|step| step.at)
+}
+
+/// When the queue that `spec` is sent to is let go: the first storm at its port that ends once the stream has begun.
+pub(super) fn released(script: &Script, spec: &StreamSpec) -> Option<Time> {
+    let begun = begun(script, &spec.name)?;
     let holds = |storm: u16| {
         let storm = &script.storms[usize::from(storm)];
         storm.from == spec.to && storm.classes >> spec.class & 1 == 1

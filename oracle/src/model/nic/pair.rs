@@ -29,7 +29,8 @@ pub(super) struct Pair {
     pub(super) frame: Packet,
     pub(super) requester: Option<Requester>,
     pub(super) responder: Responder,
-    pub(super) atomics: Atomics,
+    /// Few connections have such operations: the others do not carry what they take.
+    pub(super) atomics: Option<Box<Atomics>>,
     /// When a mark of it was answered last.
     pub(super) answered: Answered,
     /// Its limit; where it stands to wait for that, and who stands behind it.
@@ -53,7 +54,7 @@ impl Pair {
             frame: Packet::data(stream, from, far, 0, 0, 0),
             requester: None,
             responder: Responder::default(),
-            atomics: Atomics::default(),
+            atomics: None,
             answered: None,
             limit: NOBODY,
             send_queue: NOBODY,

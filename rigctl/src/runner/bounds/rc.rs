@@ -3,8 +3,9 @@
 use super::given::{Ran, Seen, Word};
 use rig_capture::{Dir, Span, What};
 use rig_frames::ip::Ecn;
-use rig_lab::Profile;
+use rig_lab::{Profile, Setting};
 use rig_testcases::{Roce, RoceKind};
+use serde_json::{Value, json};
 
 /// Six messages of 16 packets, of which packet 40 is lost once.
 fn holed(measure: &str) -> Ran {
@@ -222,5 +223,58 @@ fn what_is_predicted_of_a_goodput_holds_what_a_healthy_nic_gets_through_and_litt
         let wrong = of(Some(departs));
         let word = wrong.as_seen().word("rate.goodput");
         assert!(matches!(word, Word::Fail(_)), "{departs}: {word:?}");
+    }
+}
+
+/// Two NICs of which some fields are declared as given.
+fn declared(fields: &[(&str, Value)]) -> impl FnOnce(&mut Profile) {
+    move |device| {
+        for (path, value) in fields {
+            let setting = Setting { path: (*path).to_owned(), value: value.clone() };
+            device.declared = device.declared.with(&setting).expect("a field");
+        }
+    }
+}
+
+#[test]
+fn what_an_atomic_operation_found_is_said_at_once_whatever_acknowledgements_are_held_for() {
+    let case = "    dut: {nic: {generation: gen2, rc: {ack_every: 1}}, peer: {generation: gen2, rc: {ack_every: 1}}}
+    flows: {flow: {nic: p1, to: p2, class: 3, verb: fetch-add, message: 8B, mtu: 1024B, count: 30}}
+    steps: [{at: 0us, start: flow}]
+    length: 300us
+    trials: 1
+    measure: [{rc.receiver: {flow: flow}}, {rc.atomic: {flow: flow}}]
+";
+    let held = json!({"min": "1us", "max": "2us"});
+    let ran = Ran::with("gen2-to-gen2", case, declared(&[("peer.rc.ack_held", held)]));
+    assert_eq!(ran.as_seen().wrong(), "");
+    // Nor does a later one stand for one that is missing.
+    let without = ran.changed(|seen| {
+        let answers = seen.roce(1, Dir::Rx, |kind| kind == RoceKind::Ack);
+        seen.lose(answers[answers.len() / 2]);
+    });
+    assert!(without.fails("rc.receiver"));
+}
+
+#[test]
+fn who_goes_back_waits_for_the_bursts_of_others() {
+    let case = "    dut: {nic: {generation: gen2, rc: {ack_every: 1, timeout: 0}}, peer: {generation: gen2, rc: {ack_every: 1, timeout: 0}}}
+    between: {delay: 500ns, inject: [{on: holed, frames: data, psn: 40, do: drop, iteration: 1}]}
+    flows:
+      holed: {nic: p1, to: p2, class: 3, verb: write, message: 16KiB, mtu: 1024B, count: 12}
+      beside: {nic: p1, to: p2, class: 3, verb: write, message: 16KiB, mtu: 1024B, count: 12}
+      third: {nic: p1, to: p2, class: 3, verb: write, message: 16KiB, mtu: 1024B, count: 12}
+    steps: [{at: 0us, start: [holed, beside, third]}]
+    length: 500us
+    trials: 1
+    measure: [{rc.sender: {flow: holed}}]
+";
+    for us in 1..12 {
+        let fields = [
+            ("nic.rp.limiting", json!("burst")),
+            ("nic.rc.resend_latency", json!(format!("{us}us"))),
+        ];
+        let ran = Ran::with("gen2-to-gen2", case, declared(&fields));
+        assert_eq!(ran.as_seen().wrong(), "", "{us} us");
     }
 }

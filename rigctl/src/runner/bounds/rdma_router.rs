@@ -40,3 +40,24 @@ fn a_rate_is_told_to_a_picosecond_a_message() {
         assert!(matches!(last(by), Word::Fail(_)), "{by}: {:?}", last(by));
     }
 }
+
+#[test]
+fn a_router_that_stands_still_to_the_end_fails() {
+    // A message of 64 B each 600 ns, asked for up to the end.
+    let ran = run("", "rdma_router.rate");
+    assert_eq!(ran.as_seen().word("rdma_router.rate"), Word::Pass);
+    let without = |last: usize| {
+        let said = ran.changed(|seen| {
+            let all = packets(seen);
+            for &lost in all[all.len() - last..].iter().rev() {
+                seen.lose(lost);
+            }
+        });
+        said.word("rdma_router.rate")
+    };
+    // What would have come in the last moments may have been on its way.
+    assert_eq!(without(0), Word::Pass);
+    assert!(matches!(without(2), Word::Fail(_)), "{:?}", without(2));
+    let Word::Fail(why) = without(50) else { panic!("half of them are missing") };
+    assert!(why.contains("nothing in the last"), "{why}");
+}

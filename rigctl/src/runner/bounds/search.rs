@@ -108,3 +108,31 @@ fn an_xon_a_frame_too_late_or_too_early_fails() {
     assert_eq!(early.about("buffer.xon", "leave").0.hi, 2);
     assert!(early.fails("buffer.xon"));
 }
+
+#[test]
+fn a_number_is_not_judged_where_a_stream_beside_it_is_held_too() {
+    let beside = |holds: &str| {
+        Ran::of(
+            "broadcom",
+            &format!(
+                "    dut: {{pfcwd: {{detection_time: 5000ms}}, buffer: {{pool: 1000000B, lossy_pool: 1000000B}}}}
+    streams:
+      fill:  {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 10us, count: searched}}
+      other: {{from: p1, to: p3, class: 4, kind: rocev2-write, size: 1024B, every: 10us, count: 60}}
+    storms: {{hold: {{from: p2, classes: [3]}}, aside: {{from: p3, classes: [{holds}]}}}}
+    endpoints: {{p1: {{obeys: none}}}}
+    steps:
+      - {{at: 0ms, start: [hold, aside]}}
+      - {{at: 1ms, start: other}}
+      - {{at: 5ms, start: fill}}
+      - {{at: {{of: fill, plus: 10ms}}, stop: [hold, aside]}}
+    length: {{of: fill, times: 2, plus: 30ms}}
+    measure: [{{buffer.xoff: {{streams: fill}}}}]
+"
+            ),
+        )
+    };
+    // Its 300 cells are of the pool that the limit of the other follows.
+    assert_eq!(beside("4").as_seen().word("buffer.xoff"), Word::Doubt("not-measured"));
+    assert_eq!(beside("5").as_seen().word("buffer.xoff"), Word::Pass);
+}

@@ -4,7 +4,8 @@ use super::bench::*;
 use crate::model::host;
 use crate::model::nic::rp::{Limiter, ONE};
 use crate::model::nic::{Config, Flow, Verb};
-use crate::model::packet::{Packet, PacketKind};
+use crate::model::packet::Packet;
+use crate::model::packet::PacketKind::{self, Ack, Cnp, Data, Nak, NotReady, ReadRequest};
 use crate::model::tap::NoTap;
 use rig_lab::AckTimeout;
 use rig_units::{Bytes, Dur, L2Rate, Ppm};
@@ -17,9 +18,9 @@ pub(super) fn both<T>(deviation: &str, show: impl Fn(Config) -> T) -> [T; 2] {
 /// CNPs of a NIC that gets five marked frames of connection 7, one each microsecond.
 fn cnps(config: Config) -> Vec<Packet> {
     let mut bench = bench(&config);
-    bench.stream(PacketKind::Data, 7, Dur::us(1), 5);
+    bench.stream(Data, 7, Dur::us(1), 5);
     bench.run(Dur::us(20));
-    bench.received(PacketKind::Cnp).iter().map(|seen| seen.packet).collect()
+    bench.received(Cnp).iter().map(|seen| seen.packet).collect()
 }
 
 #[test]
@@ -43,7 +44,7 @@ fn cnp_on_cnp_answers_a_marked_cnp() {
         let mut bench = bench(&config);
         bench.send(cnp(1).with_ect(true).with_ce(true));
         bench.run(Dur::us(10));
-        bench.received(PacketKind::Cnp).len()
+        bench.received(Cnp).len()
     };
     assert_eq!(both("cnp_on_cnp", answers), [0, 1]);
 }
@@ -60,7 +61,7 @@ fn cnp_wrong_address_goes_to_the_usual_one() {
         let marked = Packet { src: host::at(RIG, 3), ..data(7, 0, true) };
         bench.network.deliver_to_host(NIC, &marked, &mut NoTap);
         bench.run(Dur::us(10));
-        host::number(bench.received(PacketKind::Cnp)[0].packet.dst)
+        host::number(bench.received(Cnp)[0].packet.dst)
     };
     assert_eq!(both("cnp_wrong_address", to), [3, 0]);
 }
@@ -77,10 +78,7 @@ fn cnp_not_counted_sends_it_all_the_same() {
         let mut bench = bench(&config);
         bench.send(data(7, 0, true));
         bench.run(Dur::us(10));
-        (
-            bench.received(PacketKind::Cnp).len(),
-            bench.network.nic(NIC).unwrap().counters().np_cnp_sent,
-        )
+        (bench.received(Cnp).len(), bench.network.nic(NIC).unwrap().counters().np_cnp_sent)
     };
     assert_eq!(both("cnp_not_counted", counted), [(1, 1), (1, 0)]);
 }
@@ -93,7 +91,7 @@ fn cnp_missed_on_read_answers_other_marks_only() {
             bench.network.start_flow(NIC, &Flow { verb: Verb::Read, ..flow(1) });
             bench.send(data(1, 0, true).with_response(response));
             bench.run(Dur::us(10));
-            bench.received(PacketKind::Cnp).len()
+            bench.received(Cnp).len()
         })
     };
     assert_eq!(both("cnp_missed_on_read", answers), [[1, 1], [1, 0]]);
@@ -215,7 +213,7 @@ fn nak_repeated_answers_every_packet_behind_a_hole() {
         let mut bench = bench(&config);
         [0, 2, 3, 4].into_iter().for_each(|seq| bench.send(data(1, seq, false)));
         bench.run(Dur::us(10));
-        bench.received(PacketKind::Nak).len()
+        bench.received(Nak).len()
     };
     assert_eq!(both("nak_repeated", naks), [1, 3]);
 }
@@ -225,14 +223,9 @@ fn restarts_one_psn_late_leaves_out_what_is_missing() {
     let again = |config: Config| {
         let mut bench = bench(&config);
         bench.network.start_flow(NIC, &flow(1));
-        bench.send(Packet {
-            kind: PacketKind::Nak,
-            seq: 3,
-            ..Packet::data(1, RIG, NIC, 3, 26, 66)
-        });
+        bench.send(Packet { kind: Nak, seq: 3, ..Packet::data(1, RIG, NIC, 3, 26, 66) });
         bench.run(Dur::us(10));
-        let seqs: Vec<u32> =
-            bench.received(PacketKind::Data).iter().map(|seen| seen.packet.seq).collect();
+        let seqs: Vec<u32> = bench.received(Data).iter().map(|seen| seen.packet.seq).collect();
         seqs.windows(2).find(|two| two[1] < two[0]).unwrap()[1]
     };
     assert_eq!(both("restarts_one_psn_late", again), [3, 4]);
@@ -244,7 +237,7 @@ fn psn_without_wrap_takes_a_hole_across_the_wrap_for_a_duplicate() {
         let mut bench = bench(&config);
         [0xff_fffe, 0].into_iter().for_each(|seq| bench.send(data(1, seq, false)));
         bench.run(Dur::us(10));
-        bench.received(PacketKind::Nak).len()
+        bench.received(Nak).len()
     };
     assert_eq!(both("psn_without_wrap", naks), [1, 0]);
 }
@@ -257,7 +250,7 @@ fn doubled(mut config: Config) -> (Vec<u32>, u64) {
         bench.send(data(1, seq, false).with_place(false, false));
     }
     bench.run(Dur::us(10));
-    let acks = bench.received(PacketKind::Ack).iter().map(|seen| seen.packet.seq).collect();
+    let acks = bench.received(Ack).iter().map(|seen| seen.packet.seq).collect();
     (acks, bench.network.nic(NIC).unwrap().counters().duplicate_request)
 }
 
@@ -279,7 +272,7 @@ fn bad_icrc_accepted_takes_a_spoilt_packet_and_counts_it() {
         bench.send(data(1, 0, false).with_bad_icrc());
         bench.run(Dur::us(10));
         let counted = bench.network.nic(NIC).unwrap().counters().rx_icrc_encapsulated;
-        (bench.received(PacketKind::Ack).len(), counted)
+        (bench.received(Ack).len(), counted)
     };
     assert_eq!(both("bad_icrc_accepted", taken), [(0, 1), (1, 1)]);
 }
@@ -290,10 +283,8 @@ fn icrc_wrong_spoils_one_in_so_many_of_whatever_leaves() {
         move |config: Config| {
             let mut bench = bench(&config);
             match kind {
-                PacketKind::Data => {
-                    bench.network.start_flow(NIC, &Flow { count: Some(6), ..flow(1) })
-                }
-                _ => (0..6).for_each(|seq| bench.send(data(1, seq, kind == PacketKind::Cnp))),
+                Data => bench.network.start_flow(NIC, &Flow { count: Some(6), ..flow(1) }),
+                _ => (0..6).for_each(|seq| bench.send(data(1, seq, kind == Cnp))),
             }
             bench.run(Dur::us(20));
             let left = bench.received(kind);
@@ -301,13 +292,13 @@ fn icrc_wrong_spoils_one_in_so_many_of_whatever_leaves() {
         }
     };
     let third = [false, false, true, false, false, true];
-    for kind in [PacketKind::Data, PacketKind::Ack] {
+    for kind in [Data, Ack] {
         assert_eq!(both("icrc_wrong:3", spoilt(kind)), [vec![false; 6], third.to_vec()]);
     }
     let rarely = |kind| both("icrc_rarely_wrong:3", spoilt(kind))[1].clone();
-    assert_eq!(rarely(PacketKind::Ack), third);
-    assert_eq!(rarely(PacketKind::Data), [false; 6]);
-    assert_eq!(both("icrc_wrong:1", spoilt(PacketKind::Cnp)), [vec![false], vec![true]]);
+    assert_eq!(rarely(Ack), third);
+    assert_eq!(rarely(Data), [false; 6]);
+    assert_eq!(both("icrc_wrong:1", spoilt(Cnp)), [vec![false], vec![true]]);
 }
 
 #[test]
@@ -316,7 +307,7 @@ fn spoilt_ack_taken_counts_a_spoilt_acknowledgement() {
         let mut bench = bench(&config);
         bench.network.start_flow(NIC, &Flow { count: Some(3), ..flow(1) });
         bench.run(Dur::us(5));
-        bench.send(Packet { kind: PacketKind::Ack, ..data(1, 2, false) }.with_bad_icrc());
+        bench.send(Packet { kind: Ack, ..data(1, 2, false) }.with_bad_icrc());
         bench.run(Dur::us(10));
         bench.network.nic(NIC).unwrap().acknowledged(1)
     };
@@ -329,7 +320,7 @@ fn ack_counts_for_one_leaves_those_before_it_open() {
         let mut bench = bench(&config);
         bench.network.start_flow(NIC, &Flow { count: Some(3), ..flow(1) });
         bench.run(Dur::us(5));
-        bench.send(Packet { kind: PacketKind::Ack, ..data(1, 2, false) });
+        bench.send(Packet { kind: Ack, ..data(1, 2, false) });
         bench.run(Dur::us(10));
         bench.network.nic(NIC).unwrap().acknowledged(1)
     };
@@ -343,9 +334,9 @@ fn timeout_not_restarted_sends_again_too_early() {
         let mut bench = bench(&config);
         bench.network.start_flow(NIC, &Flow { count: Some(2), ..flow(1) });
         bench.run(Dur::us(10));
-        bench.send(Packet { kind: PacketKind::Ack, ..data(1, 0, false) });
+        bench.send(Packet { kind: Ack, ..data(1, 0, false) });
         bench.run(Dur::us(25));
-        bench.received(PacketKind::Data).iter().map(|seen| seen.packet.seq).collect::<Vec<_>>()
+        bench.received(Data).iter().map(|seen| seen.packet.seq).collect::<Vec<_>>()
     };
     assert_eq!(both("timeout_not_restarted", sent), [vec![0, 1], vec![0, 1, 1]]);
 }
@@ -359,7 +350,7 @@ fn asked(config: Config) -> (Vec<(u32, u32)>, u64) {
         bench.send(data(1, seq, false).with_response(true));
     }
     bench.run(Dur::us(10));
-    let requests = bench.received(PacketKind::ReadRequest);
+    let requests = bench.received(ReadRequest);
     let asked = requests.iter().map(|seen| (seen.packet.seq, seen.packet.wanted())).collect();
     (asked, bench.network.nic(NIC).unwrap().counters().implied_nak_seq_err)
 }
@@ -385,7 +376,7 @@ fn timeout_runs_early_sends_again_before_its_time() {
         let mut bench = bench(&config);
         bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
         bench.run(Dur::us(30));
-        let sent = bench.received(PacketKind::Data);
+        let sent = bench.received(Data);
         sent[1].left().since(sent[0].left())
     };
     assert_eq!(both("timeout_runs_early", again), [16_384, 15_384].map(|ns| Some(Dur::ns(ns))));
@@ -399,7 +390,7 @@ fn timeout_not_counted_sends_again_all_the_same() {
         bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
         bench.run(Dur::us(100));
         let counters = bench.network.nic(NIC).unwrap().counters();
-        (bench.received(PacketKind::Data).len(), counters.local_ack_timeout_err)
+        (bench.received(Data).len(), counters.local_ack_timeout_err)
     };
     assert_eq!(both("timeout_not_counted", counted), [(3, 3), (3, 0)]);
 }
@@ -412,7 +403,7 @@ fn answers_in_class_0_leave_with_another_dscp() {
             bench.send(data(1, seq, false));
         }
         bench.run(Dur::us(10));
-        [PacketKind::Ack, PacketKind::Nak].map(|kind| bench.received(kind)[0].packet.dscp)
+        [Ack, Nak].map(|kind| bench.received(kind)[0].packet.dscp)
     };
     assert_eq!(both("answers_in_class_0", dscps), [[26, 26], [0, 0]]);
 }
@@ -423,7 +414,7 @@ fn data_not_capable_leaves_with_ecn_field_0() {
         let mut bench = bench(&config);
         bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
         bench.run(Dur::us(5));
-        bench.received(PacketKind::Data)[0].packet.ect()
+        bench.received(Data)[0].packet.ect()
     };
     assert_eq!(both("data_not_capable", capable), [true, false]);
 }
@@ -437,7 +428,7 @@ fn duplicate_read_ignored_counts_it_and_says_nothing() {
             bench.run(Dur::us(at + 8));
         }
         let counters = bench.network.nic(NIC).unwrap().counters();
-        (bench.received(PacketKind::Data).len(), counters.duplicate_request)
+        (bench.received(Data).len(), counters.duplicate_request)
     };
     assert_eq!(both("duplicate_read_ignored", brought), [(2, 1), (1, 1)]);
 }
@@ -451,11 +442,11 @@ fn given_up_not_counted_gives_up_all_the_same() {
         bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
         bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(2) });
         bench.run(Dur::us(10));
-        bench.send(Packet { kind: PacketKind::NotReady, ..data(2, 0, false) });
+        bench.send(Packet { kind: NotReady, ..data(2, 0, false) });
         bench.run(Dur::us(100));
         let counters = bench.network.nic(NIC).unwrap().counters();
         let ends = (counters.req_transport_retries_exceeded, counters.req_rnr_retries_exceeded);
-        (bench.received(PacketKind::Data).len(), ends)
+        (bench.received(Data).len(), ends)
     };
     assert_eq!(both("given_up_not_counted", counted), [(2, (1, 1)), (2, (0, 0))]);
 }
@@ -467,7 +458,7 @@ fn timeout_zero_runs_sends_again_what_nobody_acknowledged() {
         let mut bench = bench(&config);
         bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
         bench.run(Dur::us(100));
-        bench.received(PacketKind::Data).len()
+        bench.received(Data).len()
     };
     assert_eq!(both("timeout_zero_runs", sent), [1, 3]);
 }
@@ -480,7 +471,7 @@ fn cnp_without_mark_answers_what_is_capable_and_not_marked() {
         bench.send(data(8, 0, false).with_ect(false));
         bench.run(Dur::us(10));
         let marked = bench.network.nic(NIC).unwrap().counters().np_ecn_marked_roce_packets;
-        let cnps = bench.received(PacketKind::Cnp);
+        let cnps = bench.received(Cnp);
         (cnps.iter().map(|seen| seen.packet.stream).collect::<Vec<_>>(), marked)
     };
     assert_eq!(both("cnp_without_mark", answers), [(vec![], 0), (vec![7], 0)]);
@@ -494,9 +485,9 @@ fn tries_not_reset_gives_up_after_progress() {
         bench.network.start_flow(NIC, &Flow { count: Some(2), ..flow(1) });
         bench.run(Dur::us(30));
         // Both were sent again at 20 us. The first is acknowledged; the second has a try left.
-        bench.send(Packet { kind: PacketKind::Ack, ..data(1, 0, false) });
+        bench.send(Packet { kind: Ack, ..data(1, 0, false) });
         bench.run(Dur::us(70));
-        bench.received(PacketKind::Data).iter().map(|seen| seen.packet.seq).collect::<Vec<_>>()
+        bench.received(Data).iter().map(|seen| seen.packet.seq).collect::<Vec<_>>()
     };
     assert_eq!(both("tries_not_reset", sent), [vec![0, 1, 0, 1, 1], vec![0, 1, 0, 1]]);
 }
