@@ -1,6 +1,6 @@
 //! What a NIC is made of, and how that follows from a profile.
 
-use super::receive_buffer::Sends;
+use super::backpressure::Sends;
 use super::rp::Limiter;
 use crate::model::chance;
 use crate::model::oscillator::Oscillator;

@@ -9,6 +9,7 @@
 mod ack_timer;
 mod answers;
 mod atomics;
+mod backpressure;
 mod config;
 mod counters;
 mod flow;

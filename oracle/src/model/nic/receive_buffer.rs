@@ -4,77 +4,43 @@
 //! buffer, so that nothing is lost; frames without payload, which the NIC keeps to itself.
 
 use super::Config;
+use super::backpressure::Sends;
 use super::host_memory::HostMemory;
 use crate::model::chance;
 use crate::model::host::PFC_SIZE;
 use crate::model::packet::{CLASSES, Packet, ROCE_OVERHEAD, bit, slot};
 use crate::model::pfc_gen::{self, PfcGen, Xon};
 use crate::model::ring::Ring;
-use rig_lab::{NicPfc, NicPfcFaults};
+use rig_lab::NicPfcFaults;
 use rig_units::{Bytes, Dur, Quanta, Time, Within};
 use std::collections::VecDeque;
 
-/// When a NIC sends PFC, and what it says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sends {
-    /// Bit `c` is set when it sends PFC for class `c`.
-    pub classes: u8,
-    /// More of a class that waits calls for XOFF.
-    pub xoff: u64,
-    /// No more of it calls for XON.
-    pub xon: u64,
-    /// What XOFF asks for.
-    pub quanta: Quanta,
-    /// From one XOFF to the next.
-    pub refresh: Dur,
-    /// From what calls for a word to the word.
-    pub emission: Within,
-}
-
-impl Sends {
-    /// As `declared`; `None` where it sends none.
-    pub(super) fn declared(declared: &NicPfc) -> Option<Sends> {
-        Some(Sends {
-            classes: declared.enabled(),
-            xoff: declared.xoff?.0,
-            xon: declared.xon?.0,
-            quanta: declared.quanta?,
-            refresh: declared.refresh?,
-            emission: declared.emission.unwrap_or(Within::ZERO),
-        })
-    }
-
-    /// What it makes of it that departs so.
-    fn install(self, faults: &NicPfcFaults, seed: u64) -> (u64, u64, pfc_gen::Config) {
-        let late = faults.nic_xoff_late.map_or(Dur::ZERO, |ns| Dur::ns(ns.into()));
-        let emission = Within::between(self.emission.least() + late, self.emission.most() + late);
-        let says = match (faults.nic_xon_missing, faults.nic_xon_late) {
-            (true, _) => Xon::Never,
-            (false, Some(us)) => Xon::After(Dur::us(us.into())),
-            (false, None) => Xon::AtOnce,
-        };
-        // Half the way between the two.
-        let middle = self.xon + self.xoff.saturating_sub(self.xon) / 2;
-        let xoff = if faults.nic_pauses_without_need { middle } else { self.xoff };
-        let xon = if faults.nic_xon_early { middle } else { self.xon };
-        let config = pfc_gen::Config {
-            sends: if faults.nic_xoff_missing { 0 } else { self.classes },
-            quanta: if faults.nic_pause_too_short {
-                Quanta(self.quanta.0 / 2)
-            } else {
-                self.quanta
-            },
-            refresh: if faults.nic_refresh_missing { None } else { Some(self.refresh) },
-            size: PFC_SIZE,
-            fault: None,
-            xon: says,
-            emission,
-            resumption: self.emission,
-            seed: chance::stream(seed, *b"nictells"),
-            class_off_by: u32::from(faults.nic_pause_wrong_priority),
-        };
-        (xoff, xon, config)
-    }
+/// What a NIC that departs so makes of what it should send: XOFF, XON, and how it says them.
+fn installed(sends: &Sends, faults: &NicPfcFaults, seed: u64) -> (u64, u64, pfc_gen::Config) {
+    let late = faults.nic_xoff_late.map_or(Dur::ZERO, |ns| Dur::ns(ns.into()));
+    let emission = Within::between(sends.emission.least() + late, sends.emission.most() + late);
+    let says = match (faults.nic_xon_missing, faults.nic_xon_late) {
+        (true, _) => Xon::Never,
+        (false, Some(us)) => Xon::After(Dur::us(us.into())),
+        (false, None) => Xon::AtOnce,
+    };
+    // Half the way between the two.
+    let middle = sends.xon + sends.xoff.saturating_sub(sends.xon) / 2;
+    let xoff = if faults.nic_pauses_without_need { middle } else { sends.xoff };
+    let xon = if faults.nic_xon_early { middle } else { sends.xon };
+    let config = pfc_gen::Config {
+        sends: if faults.nic_xoff_missing { 0 } else { sends.classes },
+        quanta: if faults.nic_pause_too_short { Quanta(sends.quanta.0 / 2) } else { sends.quanta },
+        refresh: if faults.nic_refresh_missing { None } else { Some(sends.refresh) },
+        size: PFC_SIZE,
+        fault: None,
+        xon: says,
+        emission,
+        resumption: sends.emission,
+        seed: chance::stream(seed, *b"nictells"),
+        class_off_by: u32::from(faults.nic_pause_wrong_priority),
+    };
+    (xoff, xon, config)
 }
 
 /// What has arrived and is not taken.
@@ -98,7 +64,7 @@ impl ReceiveBuffer {
     pub(super) fn of(config: &Config) -> Option<Box<ReceiveBuffer>> {
         let memory = HostMemory::of(&config.memory)?;
         let faults = &config.faults.pfc;
-        let (xoff, xon, pfc) = config.sends?.install(faults, config.seed);
+        let (xoff, xon, pfc) = installed(&config.sends?, faults, config.seed);
         Some(Box::new(ReceiveBuffer {
             memory,
             xoff,

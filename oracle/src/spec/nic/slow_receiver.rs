@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct Brought {
     /// When its last bit did.
     pub at: Time,
-    /// Its connection.
+    /// The number of its queue pair: each has a region of its own.
     pub connection: u16,
     /// Its size, FCS counted.
     pub size: Bytes,

@@ -306,7 +306,6 @@ fn refused() -> String {
     )
 }
 
-/// Of what is in the order of a microsecond.
 const SHORT: [Dur; 2] = [Dur::us(1), Dur::us(2)];
 
 impl Tried {
