@@ -392,7 +392,7 @@ impl Sample<'_> {
             count.0 += 1;
             count.1 += u32::from(draw.taken);
         }
-        let (depths, counts): (Vec<(u64, u64)>, Vec<(u32, u32)>) = counts.into_iter().unzip();
+        let (depths, counts) = counts.into_iter().unzip::<_, _, Vec<_>, Vec<_>>();
         // The other point convicts by whichever curve the device may hold; by one of them it is clear.
         let verdicts = self.rule.held().each().map(|curve| {
             let share = |depth: u64| wred::chance(&curve, depth).share();

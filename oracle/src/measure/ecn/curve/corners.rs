@@ -78,7 +78,7 @@ impl Sample<'_> {
         let others = held.each().map(|curve| (curve, corner.moved(&curve, &Effort::PARTS)));
         let others: Vec<(Curve, Vec<Curve>)> = others.collect();
         let better = others.iter().map(|(curve, others)| moved::judge(bins, curve, others, alpha));
-        let other = better.reduce(|one, next| one.and(next)).flatten();
+        let other = better.reduce(Option::and).flatten();
         let finding = |other: &Curve| Finding {
             rule: "ecn.curve",
             want: text,
