@@ -106,12 +106,15 @@ impl CopySchedule {
         let polled = said::WATERMARKS.into_iter().filter_map(|name| interval(rows, name)).min();
         let looked = polled.map(|ms| (COPIES, (ms / LOOKS).max(CLOSEST)));
         for (group, ms) in intervals.chain([(STORMED, SECOND)]).chain(looked) {
+            let of_copies = group == COPIES;
+            let Faults { late_counters, late_watermarks, .. } = self.faults;
+            let late = if of_copies { late_watermarks } else { late_counters }.0 / 1_000;
+            let after = Mono(now.0 + Dur::ms(ms).0 / 1_000 + late);
+            // An interval that is set shorter counts from now on: syncd waits for the old one no longer.
             let next = self.due.entry(group).or_insert(now);
+            *next = (*next).min(after);
             if *next <= now {
-                let of_copies = group == COPIES;
-                let Faults { late_counters, late_watermarks, .. } = self.faults;
-                let late = if of_copies { late_watermarks } else { late_counters }.0 / 1_000;
-                *next = Mono(now.0 + Dur::ms(ms).0 / 1_000 + late);
+                *next = after;
                 due.push(group);
             }
         }
