@@ -85,6 +85,10 @@ const fn mac(role: GuestRole, port: u16) -> MacAddr {
 const BOOTS: Duration = Duration::from_secs(300);
 /// Lines of the console that a fault quotes.
 const QUOTED: usize = 12;
+/// How often a line is said to the guest that lost a part of it: seen once, on a busy machine, of a line of which the guest ran the rest.
+const SAID: u32 = 3;
+/// What the guest answers to such a line, in place of a status.
+const TORN: &str = "torn";
 
 /// A running guest. It ends when this is dropped, and when the process ends, however it does.
 #[derive(Debug)]
@@ -208,17 +212,26 @@ impl Guest {
     /// Runs one line of shell in it, and waits for its end, but not longer than `patience`.
     ///
     /// # Errors
-    /// The guest ended or is silent.
+    /// The guest ended, is silent, or does not hear the line whole.
     pub fn run(&mut self, command: &str, patience: Duration) -> Result<ShellOutput, GuestFault> {
-        let asked =
-            writeln!(self.ask, "{}", command.replace('\n', "; ")).and_then(|()| self.ask.flush());
-        asked
-            .map_err(|error| GuestFault::failed(format!("run `{command}` in the guest"), error))?;
-        let (lines, status) = self.answer(command, patience)?;
-        let status = status.parse();
-        let status = status
-            .map_err(|error| GuestFault::failed(format!("read how `{command}` ended"), error))?;
-        Ok(ShellOutput { status, lines })
+        let line = command.replace('\n', "; ");
+        let line = line.trim();
+        for _ in 0..SAID {
+            let asked = writeln!(self.ask, "{} {line}", line.len());
+            asked.and_then(|()| self.ask.flush()).map_err(|error| {
+                GuestFault::failed(format!("run `{command}` in the guest"), error)
+            })?;
+            let (lines, status) = self.answer(command, patience)?;
+            if status == TORN {
+                continue;
+            }
+            let status = status.parse().map_err(|error| {
+                GuestFault::failed(format!("read how `{command}` ended"), error)
+            })?;
+            return Ok(ShellOutput { status, lines });
+        }
+        let why = format!("it lost a part of the line {SAID} times");
+        Err(GuestFault::failed(format!("run `{command}` in the guest"), why))
     }
 
     /// The index of its RoCE NIC's GID of IPv6. The first time both ends get their addresses.
@@ -324,7 +337,7 @@ impl Drop for Guest {
     }
 }
 
-/// QpPair QEMU, and waits until it is gone.
+/// Ends QEMU, and waits until it is gone.
 fn finish(child: &mut Child) {
     let _ended_already = child.kill();
     let _gone = child.wait();

@@ -33,7 +33,7 @@ pub struct NicHost {
 impl NicHost {
     /// Its fields, a row each.
     pub const FIELDS: &[Field] = &[
-        optional("pcie", Rate).tried(&["x0.9", "x1.1"]),
+        optional("pcie", Rate).by_case().tried(&["x0.9", "x1.1"]),
         optional("loopback", Rate).by_case().live().tried(&["x0.5", "x1.1"]),
         optional("mtt", Count).tried(&["x0.5", "x2"]),
         optional("page", Size).by_case().live().tried(&["4KiB", "2MiB"]),

@@ -1,7 +1,7 @@
 #!/bin/sh
 # PID 1 of the guest. On the kernel's command line: rig.ip=ADDRESS/LENGTH for a RoCE NIC, or rig.bridge=NAME for a switch. The console is
-# the first serial line; the second one is where the rig says what to run: one line a command, answered by its output, each line behind `|`,
-# and `=STATUS`. BusyBox takes its own `ip` and `tc` before those of iproute2 unless they are called by their paths.
+# the first serial line; the second one is where the rig says what to run: one line a command behind its length, answered by its output, each
+# line behind `|`, and `=STATUS`. A line of another length has lost some of it on its way: it is not run, and the answer is `=torn`. BusyBox takes its own `ip` and `tc` before those of iproute2 unless they are called by their paths.
 mount -t proc proc /proc; mount -t sysfs sysfs /sys; mount -t devtmpfs dev /dev; mount -t tmpfs tmp /tmp
 export PATH=/usr/bin:/bin HOME=/tmp
 for m in $(cat /modules); do insmod "$m" || echo "rig: $m does not load"; done
@@ -28,7 +28,8 @@ fi
 stty -F /dev/ttyS1 raw -echo
 exec 3</dev/ttyS1 4>/dev/ttyS1
 [ -n "$has" ] && echo "=ready $(uname -r)" >&4 || echo "=no ${br:-rxe0}" >&4
-while read -r line <&3; do
+while read -r length line <&3; do
+  [ "${#line}" = "$length" ] || { echo "=torn" >&4; continue; }
   sh -c "$line" >/tmp/said 2>&1 </dev/null; status=$?
   sed 's/^/|/' /tmp/said >&4
   echo "=$status" >&4

@@ -122,7 +122,7 @@ impl Station {
             .map_err(|gone| GuestFault::failed("answer for a connection", gone))
     }
 
-    /// QpPair it; what passed.
+    /// Ends it; what passed.
     ///
     /// # Errors
     /// The port gave up meanwhile.
