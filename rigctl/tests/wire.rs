@@ -211,13 +211,15 @@ fn hangs(after: Duration) {
         .spawn()
         .expect("rigctl starts");
     let pid = |id: u32| Pid::from_raw(i32::try_from(id).expect("a process"));
-    // Within 5 s; but not before it runs its own program, for which whoever started it waits, whatever signal comes.
-    let words = |id: u32| std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-    let own = words(rig.id());
+    // Within 5 s; but not before it runs its own program: until then whoever started it waits for it, whatever signal comes.
+    let runs = |&id: &u32| {
+        let words = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        words.split(|&byte| byte == 0).any(|word| word == b"serve")
+    };
     let mut served = Vec::new();
     for _ in 0..5_000 {
         served = children(rig.id());
-        if !served.is_empty() && served.iter().all(|&id| words(id) != own) {
+        if !served.is_empty() && served.iter().all(runs) {
             break;
         }
         sleep(Duration::from_millis(1));
