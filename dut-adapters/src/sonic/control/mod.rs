@@ -3,6 +3,7 @@
 //! Nothing is written that the reader of this crate would not read as it was meant, nothing counts as set until the databases behind
 //! CONFIG_DB say so, and what another hand has changed meanwhile is told and left alone.
 
+mod bindings;
 mod copies;
 mod counters;
 mod effect;
@@ -10,6 +11,7 @@ mod events;
 mod heard;
 mod held;
 mod lease;
+mod schedulers;
 mod stated;
 mod timestamps;
 mod watermarks;
