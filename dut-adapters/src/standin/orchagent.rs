@@ -61,7 +61,13 @@ impl Orchagent {
         let mut refused = None;
         let keys: Vec<String> = rows.keys().cloned().collect();
         for key in &keys {
-            let Some(why) = refused::why(key, &rows[key]) else { continue };
+            if self.faults.clamps
+                && let Some(row) = rows.get_mut(key)
+            {
+                refused::clamp(key, row);
+            }
+            let why = refused::why(key, &rows[key]).filter(|_| !self.faults.no_limits);
+            let Some(why) = why else { continue };
             refused = refused.or(Some(why));
             self.stays(key, &mut rows);
         }

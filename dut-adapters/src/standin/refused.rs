@@ -35,6 +35,19 @@ pub(super) fn why(key: &str, row: &Row) -> Option<String> {
         .or(action)
 }
 
+/// Makes of each time of such a row that is outside of its limits the limit.
+pub(super) fn clamp(key: &str, row: &mut Row) {
+    let limits =
+        [("POLL_INTERVAL", POLL), ("detection_time", DETECTION), ("restoration_time", RESTORATION)];
+    for (field, (least, most)) in limits.into_iter().filter(|_| key.starts_with("PFC_WD|")) {
+        let text = row.get_mut(field);
+        let ms = text.as_ref().and_then(|text| text.parse::<u64>().ok());
+        if let (Some(text), Some(ms)) = (text, ms) {
+            *text = ms.clamp(least, most).to_string();
+        }
+    }
+}
+
 /// The same of a scheduler (`qosorch.cpp`, `handleSchedulerTable`): a field that it does not know, or a word. `WRR` it takes, and the
 /// emulated chip has none.
 fn scheduler(key: &str, row: &Row) -> Option<String> {

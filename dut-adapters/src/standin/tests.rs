@@ -1,6 +1,7 @@
 //! What the stand-in makes of a profile, of changes and of what its device does; and what of it a rig sees that steers it as a switch.
 
 mod heard;
+mod limits;
 mod moments;
 mod schedulers;
 mod watermarks;

@@ -24,7 +24,7 @@ use super::tables::Tables;
 use super::write::{self, Back, Write};
 use super::{live, stated as reader};
 use crate::control::{
-    Ability, Capabilities, Control, ControlError, Lost, Order, Readings, Refused,
+    Ability, Capabilities, Control, ControlError, Lost, Order, Readings, Refused, Unseen,
 };
 use crate::journal::Change;
 use core::time::Duration;
@@ -74,6 +74,7 @@ impl SonicControl {
         offered: &[
             Ability::Snapshot,
             Ability::Configure,
+            Ability::Refusals,
             Ability::Counters,
             Ability::Events,
             Ability::ClearWatermarks,
@@ -182,20 +183,31 @@ impl SonicControl {
 
     /// Waits until all that CONFIG_DB says is in effect.
     fn arrive(&mut self) -> Result<(), ControlError> {
+        self.awaited()?.map_or(Ok(()), |lost| Err(lost.into()))
+    }
+
+    /// The same; what of it never showed.
+    fn awaited(&mut self) -> Result<Option<Lost>, Lost> {
         let (tables, stated) = &self.seen;
-        let Some(switch) = stated.switch() else { return Ok(()) };
+        let Some(switch) = stated.switch() else { return Ok(None) };
         let mut waited = Duration::ZERO;
         loop {
             let missing = effect::missing(&mut self.link, tables, &self.ports, switch)?;
-            let Some(missing) = missing else { return Ok(()) };
+            let Some(missing) = missing else { return Ok(None) };
             if waited >= self.patience {
                 let tried = "see in effect what CONFIG_DB says".to_owned();
                 let why = format!("{missing}, {} ms after it was there", waited.as_millis());
-                return Err(Lost { tried, why }.into());
+                return Ok(Some(Lost { tried, why }));
             }
             waited += LOOK;
             pause(LOOK);
         }
+    }
+
+    /// Whether what CONFIG_DB said at a look is in effect now.
+    fn holds(&mut self, (tables, stated): &(Tables, Declared)) -> Result<bool, Lost> {
+        let Some(switch) = stated.switch() else { return Ok(true) };
+        Ok(effect::missing(&mut self.link, tables, &self.ports, switch)?.is_none())
     }
 
     /// Reads CONFIG_DB anew.
@@ -292,7 +304,7 @@ impl SonicControl {
         // By what was seen when the changes were noted: what is otherwise by now is found out before anything is written.
         let writes = self.plan(settings)?;
         self.lease.renew(&mut self.link)?;
-        let (first, clock) = (self.written.len(), self.clock());
+        let (first, clock, before) = (self.written.len(), self.clock(), self.seen.clone());
         self.written.extend(writes.iter().cloned());
         if let Made::None(at, found) = Write::all(&mut self.link, &writes)? {
             self.written.truncate(first);
@@ -303,7 +315,13 @@ impl SonicControl {
             );
             return Err(Refused { why }.into());
         }
-        let came = self.look().and_then(|()| self.arrive());
+        let came = self.look().and_then(|()| match self.awaited()? {
+            None => Ok(()),
+            Some(lost) => {
+                let otherwise = !self.holds(&before)?;
+                Err(ControlError::Unseen(Unseen { lost, otherwise }))
+            }
+        });
         if let Err(error) = came {
             // What is not in effect is not left behind either. What cannot be undone now stays noted.
             let _stays = self.undo(first).and_then(|()| self.look());

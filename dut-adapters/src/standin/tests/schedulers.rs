@@ -1,7 +1,7 @@
 //! Schedulers of the stand-in: what it makes of rows as orchagent does, and what a rig sees of it where bindings do not arrive.
 
 use super::{devices, switch, tell, until};
-use crate::control::{Control as _, ControlError};
+use crate::control::{Control as _, ControlError, Unseen};
 use crate::sonic::SonicControl;
 use crate::standin::{Faults, Server};
 use core::time::Duration;
@@ -64,7 +64,9 @@ fn a_binding_that_never_arrives_is_told_and_nothing_is_left_behind() {
     };
     let before = keys();
     let answer = control.set(&settings);
-    let Err(ControlError::Away(lost)) = answer else { panic!("{answer:?}") };
+    let Err(ControlError::Unseen(Unseen { lost, otherwise: false })) = answer else {
+        panic!("{answer:?}")
+    };
     let want = "CONFIG_DB binds 28 queues to SCHEDULER|RIG_DWRR_10, and ASIC_DB no more than 0 scheduler groups to one object with";
     assert!(lost.why.contains(want), "{}", lost.why);
     assert_eq!((keys(), says(&server, "SCHEDULING_WEIGHT").as_str()), (before.clone(), "15"));
