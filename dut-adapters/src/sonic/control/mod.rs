@@ -61,8 +61,8 @@ pub struct SonicControl {
     zero: Mono,
     /// Whoever listens to what it publishes, once somebody has asked for it.
     ears: Option<Ears>,
-    /// Whether the user's copy of its watermarks holds nothing of before the trial.
-    cleared: bool,
+    /// How late the user's copy of its watermarks shows what it has come to, where it holds nothing of before the trial.
+    cleared: Option<Duration>,
     /// Clears of copies that steps have asked for: whether they show nobody has looked yet.
     clears: Vec<AskedClear>,
 }
@@ -140,7 +140,7 @@ impl SonicControl {
                     patience,
                     zero: Mono(0),
                     ears: None,
-                    cleared: false,
+                    cleared: None,
                     clears: Vec::new(),
                 };
                 control.is_declared()?;
@@ -258,7 +258,7 @@ impl SonicControl {
         }
         if self.lease.begin(&mut self.link)? {
             // What was published by now is of whoever was there.
-            (self.ears, self.cleared) = (None, false);
+            (self.ears, self.cleared) = (None, None);
             self.look()?;
             self.is_declared().map_err(|why| Refused { why })?;
             self.arrive()?;
@@ -364,11 +364,11 @@ impl SonicControl {
 
     /// Makes the user's copy of its watermarks hold what comes from now on and nothing else.
     fn clear_all(&mut self) -> Result<(), ControlError> {
-        self.cleared = false;
+        self.cleared = None;
         self.clears.clear();
         self.lease.renew(&mut self.link)?;
         self.cleared = watermarks::begin_anew(&mut self.link, &self.ports, &mut pause)?;
-        if self.cleared { Ok(()) } else { Err(self.lacks(Ability::ClearWatermarks)) }
+        self.cleared.map(drop).ok_or_else(|| self.lacks(Ability::ClearWatermarks))
     }
 
     /// Asks for one copy to be cleared, as a step of a case does, and goes on: there are frames to send.

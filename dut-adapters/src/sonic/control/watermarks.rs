@@ -67,27 +67,32 @@ pub(super) fn rows(
     Ok(all.into_iter().map(|row| row.into_iter().filter_map(number).collect()).collect())
 }
 
-/// Makes the user's copy hold what comes from now on: clear, wait for a poll, clear. Whether it does: not where a group is off, is polled
-/// too seldom to wait for or bears no stamp, nor where no clear shows.
+/// Makes the user's copy hold what comes from now on: clear, wait for a poll, clear. `None` where it does not: a group is off, is polled
+/// too seldom to wait for or bears no stamp, or no clear shows. Else how late the copy shows what it has come to: as late as a clear, and
+/// where there was nothing to clear, as late as one may.
 pub(super) fn begin_anew(
     link: &mut Link,
     ports: &[String],
     pause: &mut dyn FnMut(Duration),
-) -> Result<bool, Lost> {
+) -> Result<Option<Duration>, Lost> {
     let mut groups = BTreeMap::new();
     for name in [QUEUES, PRIORITY_GROUPS, POOLS] {
         let Some(group) = counters::group(link, name)?.filter(|group| group.ms <= SLOWEST) else {
-            return Ok(false);
+            return Ok(None);
         };
         groups.insert(name, group);
     }
-    let user = WatermarkCopy::User;
-    if !AskedClear::send(link, ports, user)?.shows(link, pause)?
-        || !polled(link, ports, &groups, pause)?
-    {
-        return Ok(false);
+    let mut late = None;
+    for again in [false, true] {
+        if again && !polled(link, ports, &groups, pause)? {
+            return Ok(None);
+        }
+        let clear = AskedClear::send(link, ports, WatermarkCopy::User)?;
+        let tells = clear.left.iter().flat_map(BTreeMap::values).any(|value| *value > 0);
+        let Some(shown) = clear.shows(link, pause)? else { return Ok(None) };
+        late = late.max(tells.then_some(shown));
     }
-    AskedClear::send(link, ports, user)?.shows(link, pause)
+    Ok(Some(late.unwrap_or(SHOWS)))
 }
 
 /// Waits until each group was polled, from now on; whether it was in time.
@@ -179,7 +184,7 @@ impl AskedClear {
         Ok(AskedClear { copy, objects, left })
     }
 
-    /// Waits until it shows; whether it does within a second.
+    /// Waits until it shows; how long that took, where it does within a second.
     ///
     /// # Errors
     /// The switch is lost.
@@ -187,7 +192,7 @@ impl AskedClear {
         mut self,
         link: &mut Link,
         pause: &mut dyn FnMut(Duration),
-    ) -> Result<bool, Lost> {
+    ) -> Result<Option<Duration>, Lost> {
         let mut waited = Duration::ZERO;
         loop {
             // What was less at a look than it was before has been cleared in between, whatever came since.
@@ -197,10 +202,10 @@ impl AskedClear {
                 });
             }
             if self.left.iter().all(BTreeMap::is_empty) {
-                return Ok(true);
+                return Ok(Some(waited + LOOK));
             }
             if waited >= SHOWS {
-                return Ok(false);
+                return Ok(None);
             }
             pause(LOOK);
             waited += LOOK;

@@ -35,8 +35,10 @@ fn what_is_refused_stays_as_it_was_what_is_clamped_does_not_and_without_limits_i
     standin.falls(Faults { no_limits: true, ..Faults::default() });
     assert_eq!(of("99"), Ok(()));
     standin.falls(Faults::default());
+    let mut control =
+        SonicControl::with(&at, &devices()[0], 4, Duration::from_secs(1)).expect("a switch");
     standin.is_deaf(true);
-    let (_, otherwise) = unseen(of("400"));
+    let (_, otherwise) = unseen(control.set(&time("400")));
     assert!(!otherwise, "it takes nothing, and that it refuses nobody says");
     assert_eq!(row(), "200", "all of it was taken back");
 }
