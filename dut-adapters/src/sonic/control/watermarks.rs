@@ -8,6 +8,7 @@ use super::super::link::{Db, Link};
 use super::counters::{self, Group, LONGEST, LOOKS, SLOWEST};
 use crate::control::Lost;
 use core::time::Duration;
+use rig_generator::port::Mono;
 use rig_lab::WatermarkCopy;
 use std::collections::BTreeMap;
 
@@ -87,10 +88,14 @@ pub(super) fn begin_anew(
         if again && !polled(link, ports, &groups, pause)? {
             return Ok(None);
         }
+        let asked = Mono::now();
         let clear = AskedClear::send(link, ports, WatermarkCopy::User)?;
         let tells = clear.left.iter().flat_map(BTreeMap::values).any(|value| *value > 0);
-        let Some(shown) = clear.shows(link, pause)? else { return Ok(None) };
-        late = late.max(tells.then_some(shown));
+        if !clear.shows(link, pause)? {
+            return Ok(None);
+        }
+        let took = Duration::from_nanos(Mono::now().0.saturating_sub(asked.0));
+        late = late.max(tells.then_some(took));
     }
     Ok(Some(late.unwrap_or(SHOWS)))
 }
@@ -184,7 +189,7 @@ impl AskedClear {
         Ok(AskedClear { copy, objects, left })
     }
 
-    /// Waits until it shows; how long that took, where it does within a second.
+    /// Waits until it shows; whether it does within a second.
     ///
     /// # Errors
     /// The switch is lost.
@@ -192,7 +197,7 @@ impl AskedClear {
         mut self,
         link: &mut Link,
         pause: &mut dyn FnMut(Duration),
-    ) -> Result<Option<Duration>, Lost> {
+    ) -> Result<bool, Lost> {
         let mut waited = Duration::ZERO;
         loop {
             // What was less at a look than it was before has been cleared in between, whatever came since.
@@ -202,10 +207,10 @@ impl AskedClear {
                 });
             }
             if self.left.iter().all(BTreeMap::is_empty) {
-                return Ok(Some(waited + LOOK));
+                return Ok(true);
             }
             if waited >= SHOWS {
-                return Ok(None);
+                return Ok(false);
             }
             pause(LOOK);
             waited += LOOK;

@@ -50,7 +50,8 @@ fn a_copy_that_shows_something_new_as_late_as_it_shows_a_clear_is_not_at_rest() 
         (queue.replace("COUNTERS", "USER_WATERMARKS"), "QUEUE_WATERMARK_STAT_COUNTER");
     let most = "SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES";
     group(&server, group_of, "enable", "40");
-    server.tell(COUNTERS, &["HSET", &queue, most, "0"]);
+    let field = format!("{group_of}_time_stamp");
+    server.tell(COUNTERS, &["HSET", &queue, most, "0", &field, "1000"]);
     let late = Duration::from_millis(600);
     let mut stamp = 1_000;
     let mut of = |shows: &str| {
@@ -59,7 +60,6 @@ fn a_copy_that_shows_something_new_as_late_as_it_shows_a_clear_is_not_at_rest() 
         let read =
             counters::read(&mut control.link, asked, &mut || Ok(BTreeMap::new()), &mut |length| {
                 stamp += 1;
-                let field = format!("{group_of}_time_stamp");
                 server.tell(COUNTERS, &["HSET", &queue, &field, &stamp.to_string()]);
                 if length == late {
                     server.tell(COUNTERS, &["HSET", &user, most, shows]);
@@ -186,7 +186,7 @@ fn a_storm_that_was_told_twice_is_waited_for_in_two_trials_and_not_for_ever() {
     for _ in 0..2 {
         server.tell(COUNTERS, &["PUBLISH", "PFC_WD_ACTION", &text]);
         // Longer than a poll, so that it is not the same one twice.
-        pause(std::time::Duration::from_millis(250));
+        pause(Duration::from_millis(250));
     }
     server.tell(COUNTERS, &["HSET", &queue, &storms, "1"]);
     let counted = |control: &mut SonicControl| {
