@@ -11,7 +11,7 @@ mod health;
 mod keyring;
 mod order;
 
-pub use error::{ControlError, Lost, NotOffered, Refused, if_offered};
+pub use error::{ControlError, Lost, NotOffered, Refused, Unseen, if_offered};
 pub use flow::{Does, FlowOrder};
 pub use health::Health;
 pub use keyring::Keyring;

@@ -40,7 +40,8 @@ impl Scheduler {
             "queues",
             List,
             r#"[{"dwrr":14},{"dwrr":14},{"dwrr":14},{"dwrr":15},{"dwrr":15},{"dwrr":14},"strict","strict"]"#,
-        ),
+        )
+        .by_case(),
         optional("pir", Rate).by_case(),
         optional("pbs", Size).by_case(),
     ];

@@ -14,6 +14,8 @@ pub enum ControlError {
     Lost(Lost),
     /// The way to it is lost, or what was asked never showed there: the device itself goes on, and nothing of it is known.
     Away(Lost),
+    /// A setting never showed there, and was taken back: it takes none now, or refuses this one without a word.
+    Unseen(Unseen),
 }
 
 impl ControlError {
@@ -25,6 +27,15 @@ impl ControlError {
             other => other,
         }
     }
+}
+
+/// A setting that never showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unseen {
+    /// What was to be seen, and what was there instead.
+    pub lost: Lost,
+    /// Whether what was there was not as it had been before either.
+    pub otherwise: bool,
 }
 
 /// Why a device did not take settings.
@@ -70,7 +81,9 @@ impl fmt::Display for ControlError {
             ControlError::Refused(refused) => refused.fmt(f),
             ControlError::NotOffered(lack) => lack.fmt(f),
             ControlError::Lost(lost) => lost.fmt(f),
-            ControlError::Away(lost) => f.write_str(&lost.plainly()),
+            ControlError::Away(lost) | ControlError::Unseen(Unseen { lost, .. }) => {
+                f.write_str(&lost.plainly())
+            }
         }
     }
 }

@@ -44,6 +44,7 @@ const TABLES: &[(&str, Fields)] = &[
             "tc_to_queue_map",
             "tc_to_pg_map",
             "pfc_to_queue_map",
+            "scheduler",
             "pfc_enable",
             "pfcwd_sw_enable",
         ]),
@@ -70,7 +71,7 @@ const TABLES: &[(&str, Fields)] = &[
         ]),
     ),
     ("QUEUE", Fields::Named(&["scheduler", "wred_profile"])),
-    ("SCHEDULER", Fields::Named(&["type", "weight"])),
+    ("SCHEDULER", Fields::Named(&["type", "weight", "meter_type", "cir", "pir", "pbs"])),
     ("FLEX_COUNTER_TABLE", Fields::Named(&["FLEX_COUNTER_STATUS", "POLL_INTERVAL"])),
     (
         "MACSEC_PROFILE",

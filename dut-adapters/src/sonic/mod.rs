@@ -16,6 +16,7 @@ mod live;
 mod ports;
 mod reader;
 mod rules;
+mod scheduled;
 mod shell;
 mod stated;
 mod tables;

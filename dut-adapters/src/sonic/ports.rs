@@ -31,16 +31,21 @@ pub(super) fn numbers(text: &str) -> Option<Vec<u8>> {
 
 /// Whether a key of a table of queues or groups is of this one. `chip` is what the keys of virtual output queues begin with.
 pub(super) fn names(key: &str, chip: (&str, &str), port: &str, index: u8) -> bool {
-    let parts: Vec<&str> = key.split('|').collect();
-    let (ports, indices) = match parts[..] {
-        [ports, indices] => (ports, indices),
-        [host, asic, ports, indices] if is_own(host, chip.0) && is_own(asic, chip.1) => {
-            (ports, indices)
-        }
-        _ => return false,
-    };
+    let Some((ports, indices)) = parts(key, chip) else { return false };
     ports.split(',').any(|one| one == port)
         && numbers(indices).is_some_and(|all| all.contains(&index))
+}
+
+/// The ports and the numbers of a key of such a table, where it is of this chip.
+pub(super) fn parts<'k>(key: &'k str, chip: (&str, &str)) -> Option<(&'k str, &'k str)> {
+    let parts: Vec<&str> = key.split('|').collect();
+    match parts[..] {
+        [ports, indices] => Some((ports, indices)),
+        [host, asic, ports, indices] if is_own(host, chip.0) && is_own(asic, chip.1) => {
+            Some((ports, indices))
+        }
+        _ => None,
+    }
 }
 
 /// Where a file does not say what it is called, everything in it is of this chip.

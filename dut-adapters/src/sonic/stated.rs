@@ -135,7 +135,7 @@ impl<'t> Collector<'t> {
     }
 
     /// A field of the port's row of `PORT_QOS_MAP`, or of the one for all.
-    fn map(&self, field: &str) -> Option<Said<'t>> {
+    pub(super) fn map(&self, field: &str) -> Option<Said<'t>> {
         let own = self.tables.of_port("PORT_QOS_MAP", self.port, field);
         own.or_else(|| self.tables.field("PORT_QOS_MAP", "global", field))
     }
@@ -228,38 +228,6 @@ impl<'t> Collector<'t> {
             "no table of CONFIG_DB gives code points a colour".to_owned(),
             None,
         );
-    }
-
-    fn scheduler(&mut self) {
-        let mut queues = Vec::new();
-        let mut first = None;
-        for queue in 0..8 {
-            let Some(key) = self.tables.bound("QUEUE", self.port, queue) else { return };
-            let Some(said) = self.tables.field("QUEUE", key, "scheduler") else { return };
-            let Some(name) = said.referred("SCHEDULER") else { return };
-            let Some(kind) = self.tables.field("SCHEDULER", name, "type") else { return };
-            let weight =
-                self.tables.field("SCHEDULER", name, "weight").and_then(|said| said.number(65_535));
-            queues.push(match (kind.text, weight) {
-                ("STRICT", _) => "strict".to_owned(),
-                ("DWRR", Some(weight)) => format!("{{dwrr: {weight}}}"),
-                ("DWRR", None) => "{dwrr: 1}".to_owned(),
-                _ => {
-                    let found = format!("{} is `{}`, which no profile has", kind.path(), kind.text);
-                    self.facts.beyond.insert(found);
-                    return;
-                }
-            });
-            first = first.or(Some(said));
-        }
-        if let Some(said) = first {
-            self.because(
-                "scheduler.queues",
-                &format!("[{}]", queues.join(", ")),
-                &said,
-                " and the other seven",
-            );
-        }
     }
 
     /// No database knows how a MAC takes and sends PFC; where ports are of another speed than the bundled profile's, its times are not theirs.

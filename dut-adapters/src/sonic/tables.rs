@@ -117,9 +117,32 @@ impl Tables {
 
     /// The key of the row that binds queue or group `index` of `port` in such a table, ranges and lists in keys counted.
     pub(super) fn bound<'t>(&'t self, table: &str, port: &str, index: u8) -> Option<&'t str> {
-        let named = |field: &str| self.metadata(field).map_or("", |said| said.text);
-        let chip = (named("hostname"), named("asic_name"));
+        let chip = self.chip();
         self.table(table).map(|(key, _)| key).find(|key| ports::names(key, chip, port, index))
+    }
+
+    /// How many queues of front-panel ports name each row of `SCHEDULER`.
+    pub(super) fn schedulers(&self) -> BTreeMap<&str, usize> {
+        let chip = self.chip();
+        let mut all: BTreeMap<&str, usize> = BTreeMap::new();
+        for (key, _) in self.table("QUEUE") {
+            let named = self.field("QUEUE", key, "scheduler");
+            let row = named.and_then(|said| said.referred("SCHEDULER"));
+            let (Some(row), Some((own, indices))) = (row, ports::parts(key, chip)) else {
+                continue;
+            };
+            let there =
+                own.split(',').filter(|port| self.row_place("PORT", port).is_some()).count();
+            *all.entry(row).or_default() +=
+                there * ports::numbers(indices).map_or(0, |all| all.len());
+        }
+        all
+    }
+
+    /// The names of the switch and of the chip that keys of virtual output queues begin with.
+    fn chip(&self) -> (&str, &str) {
+        let named = |field: &str| self.metadata(field).map_or("", |said| said.text);
+        (named("hostname"), named("asic_name"))
     }
 
     /// Where a row stands.

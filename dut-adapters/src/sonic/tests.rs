@@ -219,6 +219,43 @@ fn keys_of_virtual_output_queues_are_those_of_this_chip_alone() {
 }
 
 #[test]
+fn a_port_keeps_to_the_rate_of_the_scheduler_that_it_names_and_a_rate_of_a_queue_is_told() {
+    let text = std::fs::read_to_string(golden("leaf.json")).expect("a file");
+    let mut leaf: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let with = |leaf: &serde_json::Value| {
+        let tables = of_text(&leaf.to_string()).expect("it reads");
+        let sets = alike(&tables, None).expect("all of it can be used");
+        assert_eq!(sets.len(), 1);
+        let scheduler = profile(&sets[0]).declared.switch().expect("a switch").scheduler.clone();
+        (
+            scheduler.pir.map(|rate| rate.bps),
+            scheduler.pbs.map(|burst| burst.0),
+            sets[0].written("made"),
+        )
+    };
+    let (rate, _, told) = with(&leaf);
+    assert!(rate.is_none() && told.contains("pir: never"), "{told}");
+    assert!(told.contains("# PORT_QOS_MAP|Ethernet0 has no scheduler"), "{told}");
+    leaf["SCHEDULER"]["port"] =
+        serde_json::json!({"meter_type": "bytes", "pir": "5000000000", "pbs": "8192"});
+    let map = leaf["PORT_QOS_MAP"].as_object_mut().expect("rows");
+    map.values_mut().for_each(|row| row["scheduler"] = "port".into());
+    let (rate, burst, _) = with(&leaf);
+    assert_eq!((rate, burst), (Some(40_000_000_000), Some(8_192)));
+    leaf["SCHEDULER"]["scheduler.1"]["cir"] = "1000".into();
+    let (.., told) = with(&leaf);
+    assert!(
+        told.contains("# Not in it: SCHEDULER|scheduler.1|cir is `1000`: a rate of a queue"),
+        "{told}"
+    );
+    // What orchagent would keep eight bits of.
+    leaf["SCHEDULER"]["scheduler.0"]["weight"] = "270".into();
+    let tables = of_text(&leaf.to_string()).expect("it reads");
+    let told = said(&alike(&tables, None).expect_err("another weight is in effect"));
+    assert!(told.contains("weight is `270`") && told.contains("from 0 to 255"), "{told}");
+}
+
+#[test]
 fn of_several_chips_in_one_file_one_is_chosen_by_name() {
     let text = r#"{"localhost": {"PORT": {}}, "asic0": {"PORT": {"Ethernet0": {"speed": "100000"}}},
         "asic1": {"PORT|Ethernet4": {"speed": "400000"}}}"#;

@@ -87,9 +87,10 @@ impl CopySchedule {
         CopySchedule { due: BTreeMap::new(), shown: BTreeMap::new(), faults }
     }
 
-    /// Looks at the copies of watermarks at once.
+    /// Looks at the copies of watermarks at once, or as late as they show anything.
     pub(super) fn look(&mut self) {
-        self.due.remove(COPIES);
+        let late = self.faults.late_watermarks.0 / 1_000;
+        self.due.insert(COPIES, Mono(Mono::now().0 + late));
     }
 
     /// Copies what is due at `now`.

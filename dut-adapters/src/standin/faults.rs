@@ -24,6 +24,12 @@ pub struct Faults {
     pub lost_clears: bool,
     /// The copies of the watermarks show a poll so much later.
     pub late_watermarks: Dur,
+    /// What a queue is bound to stays what it was, whatever CONFIG_DB says.
+    pub lost_bindings: bool,
+    /// orchagent takes what it should refuse, as it stands there.
+    pub no_limits: bool,
+    /// It takes the nearest that it may take in its place.
+    pub clamps: bool,
 }
 
 /// One of them, as it is typed.
@@ -33,7 +39,7 @@ pub struct FaultSwitch(fn(&mut Faults, Dur), Dur);
 /// A word, whether a length of time goes with it, and what it sets.
 type Switch = (&'static str, bool, fn(&mut Faults, Dur));
 
-const SWITCHES: [Switch; 9] = [
+const SWITCHES: [Switch; 12] = [
     ("deaf-asic", false, |all, _| all.deaf_asic = true),
     ("late-counters", true, |all, by| all.late_counters = by),
     ("clock", true, |all, by| all.clock = by),
@@ -43,6 +49,9 @@ const SWITCHES: [Switch; 9] = [
     ("no-stamps", false, |all, _| all.unstamped = true),
     ("lost-clears", false, |all, _| all.lost_clears = true),
     ("late-watermarks", true, |all, by| all.late_watermarks = by),
+    ("lost-bindings", false, |all, _| all.lost_bindings = true),
+    ("no-limits", false, |all, _| all.no_limits = true),
+    ("clamps", false, |all, _| all.clamps = true),
 ];
 
 impl FromStr for FaultSwitch {

@@ -12,6 +12,8 @@ const LANES: u64 = 4;
 /// What is copied to COUNTERS_DB, and how often in milliseconds: as `counterpoll` sets it for who wants to read it.
 const COPIED: [(&str, &str); 4] =
     [("PORT", "1000"), ("QUEUE", "1000"), ("PG_DROP", "1000"), ("WRED_ECN_QUEUE", "1000")];
+/// The scheduler of each port, where it is shaped.
+const OF_PORTS: &str = "scheduler.port";
 /// The same of watermarks, where the device does not say how often.
 const WATERMARKS: Dur = Dur::ms(500);
 
@@ -110,6 +112,13 @@ fn schedulers(switch: &Switch, put: &mut impl FnMut(&str, Row)) {
         };
         put(&format!("SCHEDULER|scheduler.{queue}"), fields);
     }
+    if let Some(pir) = switch.scheduler.pir {
+        let rate = [("meter_type", "bytes".to_owned()), ("pir", (pir.bps / 8).to_string())];
+        let mut fields = row(rate);
+        let burst = switch.scheduler.pbs.map(|burst| ("pbs".to_owned(), burst.0.to_string()));
+        fields.extend(burst);
+        put(&format!("SCHEDULER|{OF_PORTS}"), fields);
+    }
     let wred = &switch.wred;
     if !wred.queues.is_empty() {
         let mut fields = row([
@@ -173,6 +182,9 @@ fn port(switch: &Switch, index: u16, put: &mut impl FnMut(&str, Row)) {
     let (qos, pfcwd) = (&switch.qos, &switch.pfcwd);
     let maps = ["dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map", "pfc_to_queue_map"];
     let mut map = row(maps.map(|field| (field, "AZURE".to_owned())));
+    if switch.scheduler.pir.is_some() {
+        map.insert("scheduler".to_owned(), OF_PORTS.to_owned());
+    }
     for (field, classes) in
         [("pfc_enable", &qos.pfc_enable), ("pfcwd_sw_enable", &qos.pfcwd_sw_enable)]
     {

@@ -14,6 +14,7 @@ mod objects;
 mod orchagent;
 mod refused;
 mod said;
+mod schedulers;
 mod server;
 mod spoken;
 mod told;

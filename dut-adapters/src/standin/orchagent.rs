@@ -7,13 +7,14 @@ use super::counted::flex;
 use super::faults::Faults;
 use super::names::{Db, Row, Rows, numbers, of_port, ports, referred, row, set};
 use super::objects::{self, ObjectType};
+use super::schedulers::{self, Schedulers};
 use super::{refused, said};
 use redis::{Connection, Pipeline, RedisResult};
 use rig_lab::{Setting, fields};
 use std::collections::BTreeMap;
 
 /// What it takes of CONFIG_DB.
-const TABLES: [&str; 10] = [
+const TABLES: [&str; 11] = [
     "PORT",
     "PORT_QOS_MAP",
     "PFC_WD",
@@ -22,6 +23,7 @@ const TABLES: [&str; 10] = [
     "BUFFER_PG",
     "BUFFER_QUEUE",
     "QUEUE",
+    "SCHEDULER",
     "WRED_PROFILE",
     "FLEX_COUNTER_TABLE",
 ];
@@ -34,6 +36,7 @@ pub(super) struct Orchagent {
     told: Vec<Setting>,
     /// The watchdog of each queue, as it was written.
     watched: BTreeMap<String, Row>,
+    schedulers: Schedulers,
     /// What it last said it does not take.
     refused: Option<String>,
     pub(super) faults: Faults,
@@ -43,7 +46,8 @@ impl Orchagent {
     /// One before a device that is set to `told`.
     pub(super) fn new(told: Vec<Setting>, faults: Faults) -> Orchagent {
         let (rows, watched) = (Rows::new(), BTreeMap::new());
-        Orchagent { rows, told, watched, refused: None, faults }
+        let schedulers = Schedulers::default();
+        Orchagent { rows, told, watched, schedulers, refused: None, faults }
     }
 
     /// Takes all of CONFIG_DB as it is now; what it does not take of it, where it did not say so before.
@@ -55,15 +59,26 @@ impl Orchagent {
         let first = self.rows.is_empty();
         let mut rows = read(line)?;
         let mut refused = None;
-        let watchdogs: Vec<String> =
-            rows.keys().filter(|key| key.starts_with("PFC_WD|")).cloned().collect();
-        for key in watchdogs {
-            let Some(why) = refused::why(&key, &rows[&key]) else { continue };
-            refused = refused.or(Some(why));
-            match self.rows.get(&key) {
-                Some(before) => drop(rows.insert(key, before.clone())),
-                None => drop(rows.remove(&key)),
+        let keys: Vec<String> = rows.keys().cloned().collect();
+        for key in &keys {
+            if self.faults.clamps
+                && let Some(row) = rows.get_mut(key)
+            {
+                refused::clamp(key, row);
             }
+            let why = refused::why(key, &rows[key]).filter(|_| !self.faults.no_limits);
+            let Some(why) = why else { continue };
+            refused = refused.or(Some(why));
+            self.stays(key, &mut rows);
+        }
+        // What names a row that is not there is tried again later, and says nothing.
+        for key in keys.iter().filter(|key| schedulers::waits(key, &rows)).collect::<Vec<_>>() {
+            self.stays(key, &mut rows);
+        }
+        if self.faults.lost_bindings && !first {
+            keys.iter().filter(|key| key.starts_with("QUEUE|")).for_each(|key| {
+                self.stays(key, &mut rows);
+            });
         }
         let settings = said::settings(&rows);
         let mut news: Vec<Setting> =
@@ -91,6 +106,14 @@ impl Orchagent {
         Ok(self.refused.clone().filter(|_| fresh))
     }
 
+    /// A row that is not taken is as it was.
+    fn stays(&self, key: &str, rows: &mut Rows) {
+        match self.rows.get(key) {
+            Some(before) => drop(rows.insert(key.to_owned(), before.clone())),
+            None => drop(rows.remove(key)),
+        }
+    }
+
     /// All that the databases say of it.
     fn written(&mut self, first: bool) -> Pipeline {
         let mut all = redis::pipe();
@@ -110,6 +133,7 @@ impl Orchagent {
         }
         if first || !self.faults.deaf_asic {
             asic(rows, &mut all);
+            self.schedulers.told(rows, &mut all);
         }
         all
     }
@@ -165,7 +189,7 @@ fn read(line: &mut Connection) -> RedisResult<Rows> {
 }
 
 /// The rows of a table, by their keys in it.
-fn of<'r>(rows: &'r Rows, table: &str) -> impl Iterator<Item = (&'r str, &'r Row)> {
+pub(super) fn of<'r>(rows: &'r Rows, table: &str) -> impl Iterator<Item = (&'r str, &'r Row)> {
     let prefix = format!("{table}|");
     rows.iter().filter_map(move |(key, row)| Some((key.strip_prefix(&prefix)?, row)))
 }

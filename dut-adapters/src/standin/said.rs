@@ -2,6 +2,7 @@
 
 use super::counted;
 use super::names::{Row, Rows, bound, numbers, of_port, ports, referred};
+use super::schedulers;
 use rig_lab::Setting;
 use serde_json::{Value, json};
 
@@ -81,6 +82,22 @@ pub(super) fn settings(rows: &Rows) -> Vec<Setting> {
             say("buffer.lossy_dynamic_th", json!(k));
         }
     }
+    let share = |queue: u8| {
+        let row = referred_to("QUEUE", queue, "scheduler", "SCHEDULER")?;
+        Some(match row.get("type")?.as_str() {
+            "STRICT" => json!("strict"),
+            _ => json!({ "dwrr": schedulers::weight(row) }),
+        })
+    };
+    let shares: Option<Vec<Value>> = (0..8).map(share).collect();
+    shares.into_iter().for_each(|shares| say("scheduler.queues", json!(shares)));
+    let shaper = map.get("scheduler").map(|name| format!("SCHEDULER|{}", referred(name)));
+    let shaper = shaper.and_then(|key| rows.get(&key)).unwrap_or(&none);
+    let number = |field: &str| shaper.get(field)?.parse::<u64>().ok().filter(|number| *number > 0);
+    let rate = number("pir").map(|bytes| json!(format!("{}bps-L2", bytes * 8)));
+    let burst = number("pbs").filter(|_| rate.is_some());
+    say("scheduler.pir", rate.unwrap_or(Value::Null));
+    say("scheduler.pbs", burst.map_or(Value::Null, |bytes| json!(format!("{bytes}B"))));
     let every = WATERMARKS.map(|group| counted::interval(rows, group));
     let every = every[0].filter(|_| every.iter().all(|other| *other == every[0]));
     say(POLL, every.map_or(Value::Null, |ms| json!(format!("{ms}ms"))));

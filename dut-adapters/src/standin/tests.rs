@@ -1,7 +1,9 @@
 //! What the stand-in makes of a profile, of changes and of what its device does; and what of it a rig sees that steers it as a switch.
 
 mod heard;
+mod limits;
 mod moments;
+mod schedulers;
 mod watermarks;
 
 use super::{Asic, Faults, Log, Rows, Server, Standin, filled};
@@ -36,8 +38,14 @@ fn saved(rows: &Rows) -> Value {
 fn from_dut_reads_the_profile_back_that_config_db_was_filled_from() {
     let desk = tempfile::tempdir().expect("a folder");
     let file = desk.path().join("config_db.json");
-    let devices = devices();
+    let mut devices = devices();
     assert_eq!(devices.len(), 4);
+    let mut shaped = devices[0].clone();
+    for (path, value) in [("scheduler.pir", "300Mbps-L2"), ("scheduler.pbs", "200KB")] {
+        let setting = Setting { path: path.to_owned(), value: value.into() };
+        shaped.declared = shaped.declared.with(&setting).expect("it fits");
+    }
+    devices.push(shaped);
     for profile in devices {
         let rows = filled(&profile).expect("it can be held");
         std::fs::write(&file, saved(&rows).to_string()).expect("writable");
@@ -63,6 +71,7 @@ fn a_profile_that_config_db_cannot_hold_is_refused_by_its_field() {
     for (path, value, want) in [
         ("pfcwd.detection_time", json!("200500us"), "has no place for pfcwd.detection_time"),
         ("wred.pmax", json!("0.5%"), "has no place for wred.pmax"),
+        ("scheduler.pir", json!("12bps-L2"), "has no place for scheduler.pir"),
     ] {
         let setting = Setting { path: path.to_owned(), value };
         let mut other = profile.clone();

@@ -1,5 +1,6 @@
 //! Trials that are over, and what judges them by one number each.
 
+use super::config::SettingAnswer;
 use super::judged::{At, Judged, Unread};
 use crate::trials::ask::Role;
 use crate::trials::cited::frame;
@@ -28,7 +29,7 @@ pub struct JudgeContext<'a> {
     /// The trials, in the order in which they ran, void ones too.
     pub trials: &'a [Kept],
     /// What came of each setting that the case tries, or why it could not be tried.
-    pub tried: &'a [Result<Option<String>, String>],
+    pub tried: &'a [Result<SettingAnswer, String>],
     /// The chance of calling a healthy device faulty that one judgement of counts may spend.
     pub alpha: f64,
     /// Set once nobody waits for judgements any more.

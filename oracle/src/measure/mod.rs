@@ -44,7 +44,7 @@ mod watermark_tables;
 mod watermarks;
 mod withheld;
 
-pub use config::shown;
+pub use config::{SettingAnswer, shown};
 pub use ecn::class;
 pub use in_time::reads_counters;
 pub use judge_context::JudgeContext;

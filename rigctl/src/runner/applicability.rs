@@ -5,7 +5,7 @@ pub use super::unfit::{Missing, Unfit};
 use super::{as_found, classes, consent, far, fits, in_bridge, in_guest, misfit};
 use rig_dut::control::{Ability, Order};
 use rig_dut::{can_set, capabilities, lacking};
-use rig_lab::{Action, ControlName, Kind, Lab, Profile, Switch, Transport, settings};
+use rig_lab::{Action, ControlName, Kind, Lab, Profile, Setting, Switch, Transport, settings};
 use rig_oracle::measure::{self, Needs};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Measure, Sweep};
@@ -112,6 +112,11 @@ fn steered(
             format!("it would have to be configured: {path}, and this control does not set that");
         return Err(Missing::Control.so(why));
     }
+    if past_yang(control, &case) {
+        let why =
+            "it is about what the YANG model refuses, and this control writes to CONFIG_DB past it";
+        return Err(Missing::Control.so(why));
+    }
     if let Some(lack) = orders(&case).find_map(|order| lacking(control, order.needs())) {
         return Err(Missing::Control.so(format!("a step of it asks for more: {lack}")));
     }
@@ -145,6 +150,12 @@ fn unset(control: ControlName, profile: &Profile, case: &Case) -> Option<String>
     let once = case.settings.iter().filter(|one| declared.satisfies(one) != Ok(true));
     let all = once.map(|one| &one.path).chain(case.changed());
     all.filter(|path| lacks(path)).min().cloned()
+}
+
+/// Whether it tries settings by way of the YANG model, which who writes to the database itself never meets.
+fn past_yang(control: ControlName, case: &Case) -> bool {
+    let by_yang = |one: &Setting| one.path == "pfcwd.config_path" && one.value == "yang";
+    control == ControlName::Sonic && !case.configure.is_empty() && case.settings.iter().any(by_yang)
 }
 
 /// What it asks of the device on the way.
@@ -216,7 +227,7 @@ fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_lab::{Backend, DpdkWire, Interfaces, Setting};
+    use rig_lab::{Backend, DpdkWire, Interfaces};
     use rig_units::Dur;
 
     fn lab(adapt: impl FnOnce(&mut Profile)) -> Lab {

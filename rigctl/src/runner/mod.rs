@@ -28,6 +28,7 @@ pub mod plan;
 pub mod pool;
 pub mod preflight;
 pub mod readings;
+mod refusal;
 pub mod repeats;
 pub mod room;
 pub mod sent;

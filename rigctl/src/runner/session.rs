@@ -1,5 +1,6 @@
 //! A device in one configuration, and the trials run on it.
 
+use super::refusal;
 use crate::executor::virtual_lab::speeds;
 use crate::executor::wire::Share;
 use crate::executor::{Benches, Broken, Executor, GuestLab, VirtualLab, WireLab};
@@ -7,11 +8,12 @@ use crate::stop::Stop;
 use crate::to_disk::Folder;
 use rig_capture::Observation;
 use rig_capture::pcapng::{Onto, Spooled};
-use rig_dut::control::Lost;
+use rig_dut::control::{Lost, Unseen};
 use rig_dut::{Control as _, Emulated, Refused};
+use rig_generator::port::Mono;
 use rig_generator::{Kept, Program};
 use rig_lab::{Fault, Setting};
-use rig_oracle::measure;
+use rig_oracle::measure::{self, SettingAnswer};
 use rig_oracle::trials::ask::{Rests, Start};
 use rig_oracle::trials::context::Context;
 use rig_oracle::trials::seed::Seed;
@@ -94,17 +96,17 @@ impl<'a> Session<'a> {
         self.executor.as_mut().and_then(Executor::spooled)
     }
 
-    /// Tries each setting of the case on a device of its own: why it refuses, or `None` when it takes it; or that the device does
-    /// not even take the case's other settings.
-    pub fn tried(&self) -> Vec<Result<Option<String>, String>> {
+    /// Tries each setting of the case on a device of its own: what it does with it; or that the device does not even take the case's
+    /// other settings.
+    pub fn tried(&self) -> Vec<Result<SettingAnswer, String>> {
         self.context.case.configure.iter().map(|setting| self.try_setting(setting)).collect()
     }
 
-    /// Tries one more setting on a device of its own: why it refuses, or `None` when it takes it.
+    /// Tries one more setting on a device of its own.
     ///
     /// # Errors
-    /// When the device does not even take the case's other settings.
-    fn try_setting(&self, setting: &Setting) -> Result<Option<String>, String> {
+    /// When the device does not even take the case's other settings, or nothing tells what it did with this one.
+    fn try_setting(&self, setting: &Setting) -> Result<SettingAnswer, String> {
         let seed = self.context.seed.split("configure").value();
         let refused = |refused: &dyn core::fmt::Display| {
             format!("the device refused the case's settings: {refused}")
@@ -125,6 +127,13 @@ impl<'a> Session<'a> {
                 let booted = bench.control.boot(&self.context.group.settings, seed);
                 booted.map_err(|why| refused(&why))?;
                 let answer = bench.control.set(setting);
+                if let Err(Broken::Unseen(unseen)) = answer {
+                    let said = refusal::said(&mut bench.control, setting, unseen, Mono::now);
+                    if said.is_err() {
+                        bench.spoil();
+                    }
+                    return said;
+                }
                 if let Err(Broken::Device(_) | Broken::Away(_)) = answer {
                     bench.spoil();
                 }
@@ -132,8 +141,8 @@ impl<'a> Session<'a> {
             }
         };
         match answer {
-            Ok(()) => Ok(None),
-            Err(Broken::Refused(refused)) => Ok(Some(refused.to_string())),
+            Ok(()) => Ok(SettingAnswer::Taken),
+            Err(Broken::Refused(refused)) => Ok(SettingAnswer::Refused(refused.to_string())),
             Err(broken) => Err(broken.to_string()),
         }
     }
@@ -261,7 +270,7 @@ fn not_booted(broken: Broken) -> Obstacle {
 fn in_the_way(broken: Broken) -> Obstacle {
     match broken {
         Broken::Stopped => Obstacle::Stopped,
-        Broken::Away(lost) => Obstacle::Away(lost),
+        Broken::Away(lost) | Broken::Unseen(Unseen { lost, .. }) => Obstacle::Away(lost),
         broken => Obstacle::Broken(broken.to_string()),
     }
 }

@@ -162,6 +162,7 @@ mistakes! {
     lapse_expected_of_a_storm_without_gaps: [("    measure:", "    expect: {verdict: inconclusive, reason: storm-lapse}\n    measure:")];
     stream_that_does_not_pass_the_storm: [("classes: [3]", "classes: [4]")];
     required_setting_out_of_range: [("detection_time: 200ms", "detection_time: 99ms")];
+    queues_that_are_not_eight: [("detection_time: 200ms", "detection_time: 200ms}, scheduler: {queues: [strict, {dwrr: 0}]")];
     setting_with_a_wrong_word: [("detection_time: 200ms", "action: dorp")];
     setting_without_a_unit: [("detection_time: 200ms", "detection_time: 200")];
     rejected_without_configure: [("    measure:", "    expect: rejected\n    measure:")];

@@ -3,9 +3,9 @@
 use super::recorded;
 use crate::case::{CaseAction, Count, Refresh};
 use crate::{Amount, Case, Expect, Measure, Sweep};
-use rig_lab::Pfcwd;
 use rig_lab::fault::one_of;
 use rig_lab::walk::At;
+use rig_lab::{Pfcwd, Scheduler};
 use rig_units::Dur;
 use std::collections::BTreeMap;
 
@@ -170,6 +170,13 @@ fn stopped_never_started(at: &At<'_>, case: &Case) {
 /// What a case requires must be something a device takes; what it must refuse stands under `configure:`.
 fn limits(at: &At<'_>, case: &Case) {
     for setting in &case.settings {
+        if setting.path == "scheduler.queues" {
+            let queues = serde_json::from_value(setting.value.clone()).unwrap_or_default();
+            let scheduler = Scheduler { queues, ..Scheduler::default() };
+            for (path, found, want) in scheduler.out_of_range() {
+                case.note(at, &format!("dut.{path}"), found, want);
+            }
+        }
         let (from, to) = match setting.path.as_str() {
             "pfcwd.detection_time" => Pfcwd::DETECTION_RANGE,
             "pfcwd.restoration_time" => Pfcwd::RESTORATION_RANGE,

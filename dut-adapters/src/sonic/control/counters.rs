@@ -57,13 +57,14 @@ pub(super) type Watched<'w> = dyn FnMut() -> Result<BTreeMap<String, Acted>, Los
 
 /// Each counter of these ports and of their queues and groups that can be read and has one of these names, or any where none is named:
 /// the rig's first port is `Ethernet0`, whatever the switch calls it. What orchagent counts is held against what the watchdogs did.
-/// Watermarks are among them where their copy was `cleared`; what the copies show is read at once.
+/// Watermarks are among them where their copy was cleared, which shows what it has come to so `late`: what it shows only then is not at
+/// rest. What the copies themselves show is read at once.
 ///
 /// # Errors
 /// The switch is lost.
 pub(super) fn read(
     link: &mut Link,
-    (ports, names, cleared): (&[String], &[String], bool),
+    (ports, names, late): (&[String], &[String], Option<Duration>),
     watched: &mut Watched<'_>,
     pause: &mut dyn FnMut(Duration),
 ) -> Result<CounterValues, Lost> {
@@ -72,7 +73,7 @@ pub(super) fn read(
     let mut groups = BTreeMap::new();
     let is_watermark =
         |name| [watermarks::QUEUES, watermarks::PRIORITY_GROUPS, watermarks::POOLS].contains(&name);
-    for (_, name) in GROUPS.into_iter().filter(|(_, name)| cleared || !is_watermark(*name)) {
+    for (_, name) in GROUPS.into_iter().filter(|(_, name)| late.is_some() || !is_watermark(*name)) {
         if !groups.contains_key(name)
             && let Some(group) = group(link, name)?.filter(|group| group.ms <= SLOWEST)
         {
@@ -94,7 +95,20 @@ pub(super) fn read(
         pause(wait);
         waited += wait;
     }
-    let (mut values, moving) = copies.read();
+    let (mut values, mut moving) = copies.read();
+    let is_kept = |name: &String| name.contains("WATERMARK");
+    if let Some(late) = late.filter(|_| values.keys().any(is_kept)) {
+        pause(late);
+        let kept = watermarks::rows(link, &objects, WatermarkCopy::User)?;
+        for ((object, _), row) in objects.iter().zip(kept) {
+            let own = row.into_iter().map(|(field, now)| (format!("{object} {field}"), now));
+            moving.extend(
+                own.filter(|(name, now)| values.get(name).is_some_and(|is| is != now))
+                    .map(|(name, _)| name),
+            );
+        }
+        values.retain(|name, _| !moving.contains(name));
+    }
     values.append(&mut shown);
     Ok(CounterValues { values, moving })
 }

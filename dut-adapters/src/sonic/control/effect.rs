@@ -5,6 +5,7 @@ use super::super::copied;
 use super::super::link::{Db, Link};
 use super::super::tables::Tables;
 use super::super::write::shown;
+use super::bindings;
 use super::held::{Held, TABLE};
 use crate::control::Lost;
 use rig_lab::{Action, EcnMode, Switch};
@@ -80,7 +81,7 @@ pub(super) fn missing(
             return Ok(Some(why));
         }
     }
-    Ok(None)
+    bindings::missing(link, tables, (ports, &names.ports))
 }
 
 /// What orchagent writes beside the counters of each queue that it watches.

@@ -3,6 +3,7 @@
 
 use super::super::copied::FLEX;
 use super::super::tables::Tables;
+use super::schedulers;
 use rig_lab::Switch;
 use rig_units::Dur;
 
@@ -197,7 +198,7 @@ const PERCENT: u32 = 10_000;
 
 /// Whether a setting can be written.
 pub fn is_held(path: &str) -> bool {
-    TABLE.iter().any(|held| held.paths.contains(&path))
+    TABLE.iter().any(|held| held.paths.contains(&path)) || schedulers::PATHS.contains(&path)
 }
 
 impl Held {
@@ -210,11 +211,7 @@ impl Held {
     pub(super) fn key(&self, tables: &Tables, port: &str, of: &Switch) -> Option<String> {
         match self.row {
             Row::Watchdog => Some("PFC_WD|GLOBAL".to_owned()),
-            Row::Port(table) => {
-                let names = |key: &&str| key.split(',').any(|one| one.trim() == port);
-                let own = tables.table(table).map(|(key, _)| key).find(names);
-                Some(format!("{table}|{}", own.unwrap_or(port)))
-            }
+            Row::Port(table) => Some(row_of_port(tables, table, port)),
             Row::Lossless => Some(format!("BUFFER_PROFILE|{}", lossless(tables, port, of)?)),
             Row::LosslessPool => pool(tables, lossless(tables, port, of)?),
             Row::Lossy => Some(format!("BUFFER_PROFILE|{}", lossy(tables, port, of)?)),
@@ -238,6 +235,13 @@ impl Held {
         };
         if of("size") >= of("xoff") { Sized::Both } else { Sized::Reserve }
     }
+}
+
+/// The key of the row of a table that is of `port`: one of several ports, or its own, which may not be there yet.
+pub(super) fn row_of_port(tables: &Tables, table: &str, port: &str) -> String {
+    let names = |key: &&str| key.split(',').any(|one| one.trim() == port);
+    let own = tables.table(table).map(|(key, _)| key).find(names);
+    format!("{table}|{}", own.unwrap_or(port))
 }
 
 /// The buffer profile of the first lossless class of a port that has one.

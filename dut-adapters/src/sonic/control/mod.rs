@@ -3,6 +3,7 @@
 //! Nothing is written that the reader of this crate would not read as it was meant, nothing counts as set until the databases behind
 //! CONFIG_DB say so, and what another hand has changed meanwhile is told and left alone.
 
+mod bindings;
 mod copies;
 mod counters;
 mod effect;
@@ -10,6 +11,7 @@ mod events;
 mod heard;
 mod held;
 mod lease;
+mod schedulers;
 mod stated;
 mod timestamps;
 mod watermarks;
@@ -22,7 +24,7 @@ use super::tables::Tables;
 use super::write::{self, Back, Write};
 use super::{live, stated as reader};
 use crate::control::{
-    Ability, Capabilities, Control, ControlError, Lost, Order, Readings, Refused,
+    Ability, Capabilities, Control, ControlError, Lost, Order, Readings, Refused, Unseen,
 };
 use crate::journal::Change;
 use core::time::Duration;
@@ -59,8 +61,8 @@ pub struct SonicControl {
     zero: Mono,
     /// Whoever listens to what it publishes, once somebody has asked for it.
     ears: Option<Ears>,
-    /// Whether the user's copy of its watermarks holds nothing of before the trial.
-    cleared: bool,
+    /// How late the user's copy of its watermarks shows what it has come to, where it holds nothing of before the trial.
+    cleared: Option<Duration>,
     /// Clears of copies that steps have asked for: whether they show nobody has looked yet.
     clears: Vec<AskedClear>,
 }
@@ -72,6 +74,7 @@ impl SonicControl {
         offered: &[
             Ability::Snapshot,
             Ability::Configure,
+            Ability::Refusals,
             Ability::Counters,
             Ability::Events,
             Ability::ClearWatermarks,
@@ -137,7 +140,7 @@ impl SonicControl {
                     patience,
                     zero: Mono(0),
                     ears: None,
-                    cleared: false,
+                    cleared: None,
                     clears: Vec::new(),
                 };
                 control.is_declared()?;
@@ -180,20 +183,31 @@ impl SonicControl {
 
     /// Waits until all that CONFIG_DB says is in effect.
     fn arrive(&mut self) -> Result<(), ControlError> {
+        self.awaited()?.map_or(Ok(()), |lost| Err(lost.into()))
+    }
+
+    /// The same; what of it never showed.
+    fn awaited(&mut self) -> Result<Option<Lost>, Lost> {
         let (tables, stated) = &self.seen;
-        let Some(switch) = stated.switch() else { return Ok(()) };
+        let Some(switch) = stated.switch() else { return Ok(None) };
         let mut waited = Duration::ZERO;
         loop {
             let missing = effect::missing(&mut self.link, tables, &self.ports, switch)?;
-            let Some(missing) = missing else { return Ok(()) };
+            let Some(missing) = missing else { return Ok(None) };
             if waited >= self.patience {
                 let tried = "see in effect what CONFIG_DB says".to_owned();
                 let why = format!("{missing}, {} ms after it was there", waited.as_millis());
-                return Err(Lost { tried, why }.into());
+                return Ok(Some(Lost { tried, why }));
             }
             waited += LOOK;
             pause(LOOK);
         }
+    }
+
+    /// Whether what CONFIG_DB said at a look is in effect now.
+    fn holds(&mut self, (tables, stated): &(Tables, Declared)) -> Result<bool, Lost> {
+        let Some(switch) = stated.switch() else { return Ok(true) };
+        Ok(effect::missing(&mut self.link, tables, &self.ports, switch)?.is_none())
     }
 
     /// Reads CONFIG_DB anew.
@@ -244,7 +258,7 @@ impl SonicControl {
         }
         if self.lease.begin(&mut self.link)? {
             // What was published by now is of whoever was there.
-            (self.ears, self.cleared) = (None, false);
+            (self.ears, self.cleared) = (None, None);
             self.look()?;
             self.is_declared().map_err(|why| Refused { why })?;
             self.arrive()?;
@@ -290,7 +304,7 @@ impl SonicControl {
         // By what was seen when the changes were noted: what is otherwise by now is found out before anything is written.
         let writes = self.plan(settings)?;
         self.lease.renew(&mut self.link)?;
-        let (first, clock) = (self.written.len(), self.clock());
+        let (first, clock, before) = (self.written.len(), self.clock(), self.seen.clone());
         self.written.extend(writes.iter().cloned());
         if let Made::None(at, found) = Write::all(&mut self.link, &writes)? {
             self.written.truncate(first);
@@ -301,7 +315,13 @@ impl SonicControl {
             );
             return Err(Refused { why }.into());
         }
-        let came = self.look().and_then(|()| self.arrive());
+        let came = self.look().and_then(|()| match self.awaited()? {
+            None => Ok(()),
+            Some(lost) => {
+                let otherwise = !self.holds(&before)?;
+                Err(ControlError::Unseen(Unseen { lost, otherwise }))
+            }
+        });
         if let Err(error) = came {
             // What is not in effect is not left behind either. What cannot be undone now stays noted.
             let _stays = self.undo(first).and_then(|()| self.look());
@@ -344,11 +364,11 @@ impl SonicControl {
 
     /// Makes the user's copy of its watermarks hold what comes from now on and nothing else.
     fn clear_all(&mut self) -> Result<(), ControlError> {
-        self.cleared = false;
+        self.cleared = None;
         self.clears.clear();
         self.lease.renew(&mut self.link)?;
         self.cleared = watermarks::begin_anew(&mut self.link, &self.ports, &mut pause)?;
-        if self.cleared { Ok(()) } else { Err(self.lacks(Ability::ClearWatermarks)) }
+        self.cleared.map(drop).ok_or_else(|| self.lacks(Ability::ClearWatermarks))
     }
 
     /// Asks for one copy to be cleared, as a step of a case does, and goes on: there are frames to send.

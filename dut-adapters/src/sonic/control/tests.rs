@@ -6,7 +6,7 @@ mod killed;
 mod leased;
 
 use super::held::{TABLE, is_held};
-use super::{SonicControl, lease};
+use super::{SonicControl, lease, schedulers};
 use crate::control::{Control as _, ControlError};
 use crate::fixture::{Orchagent, RedisServer};
 use core::time::Duration;
@@ -68,6 +68,13 @@ fn field(server: &RedisServer, key: &str, field: &str) -> Option<String> {
     redis::from_owned_redis_value(server.tell(CONFIG, &["HGET", key, field])).expect("a text")
 }
 
+/// Queue 3 by this weight, the others as the leaf has none of them.
+fn weights(of_3: u16) -> Value {
+    let mut queues = vec![json!({"dwrr": 10}); 8];
+    (queues[3], queues[6], queues[7]) = (json!({ "dwrr": of_3 }), json!("strict"), json!("strict"));
+    queues.into()
+}
+
 /// Another value for each setting that can be written, and a field that holds it then.
 fn others() -> Vec<(Setting, &'static str, &'static str, Option<&'static str>)> {
     let port = "PFC_WD|Ethernet4";
@@ -118,6 +125,18 @@ fn others() -> Vec<(Setting, &'static str, &'static str, Option<&'static str>)> 
             "POLL_INTERVAL",
             Some("100"),
         ),
+        (
+            setting("scheduler.queues", weights(30)),
+            "QUEUE|Ethernet4|3",
+            "scheduler",
+            Some("RIG_DWRR_30"),
+        ),
+        (
+            setting("scheduler.pir", json!("40Gbps-L2")),
+            map,
+            "scheduler",
+            Some("RIG_PIR_5000000000"),
+        ),
         (setting("wred.ecn", json!("ecn_green")), curve, "ecn", Some("ecn_green")),
         (setting("wred.kmin", json!("208000B")), curve, "green_min_threshold", Some("208000")),
         (setting("wred.kmax", json!("416000B")), curve, "green_max_threshold", Some("416000")),
@@ -134,8 +153,10 @@ fn each_setting_is_written_read_back_in_effect_and_taken_back_to_the_byte() {
     let found = control.snapshot().expect("it is there");
     let others = others();
     let paths: BTreeSet<&str> = others.iter().map(|(one, ..)| one.path.as_str()).collect();
-    let held: BTreeSet<&str> = TABLE.iter().flat_map(|held| held.paths).copied().collect();
-    assert_eq!(paths, held, "a value for each setting that can be written");
+    let held = TABLE.iter().flat_map(|held| held.paths).copied();
+    // What a port may send at once has a meaning beside its rate alone.
+    let shared = schedulers::PATHS.into_iter().filter(|path| *path != "scheduler.pbs");
+    assert_eq!(paths, held.chain(shared).collect(), "a value for each setting that can be written");
     for (one, key, name, text) in &others {
         let settings = [one.clone()];
         let noted = control.changes(&settings).len();
@@ -175,9 +196,11 @@ fn what_cannot_be_held_or_does_not_arrive_is_told_and_leaves_nothing_behind() {
         ("wred.pmax", json!("0.5%"), "wred.pmax=5000ppm: CONFIG_DB"),
         (
             "scheduler.queues",
-            json!(["strict", "strict", "strict", "strict", "strict", "strict", "strict", "strict"]),
-            "the control `sonic` does not set it",
+            weights(300),
+            "SCHEDULER|RIG_DWRR_300|weight: weight is `300`; want a whole number from 0 to 255",
         ),
+        ("scheduler.pir", json!("12bps-L2"), "cannot hold it, and would say 8bps-L2"),
+        ("scheduler.pbs", json!("200KB"), "scheduler.pbs=200KB: CONFIG_DB"),
         ("buffer.cell", json!("256B"), "buffer.cell=256B: the control `sonic` does not set it"),
         ("pfcwd.detection", json!("1s"), "there is no setting `pfcwd.detection`"),
     ] {
@@ -187,7 +210,7 @@ fn what_cannot_be_held_or_does_not_arrive_is_told_and_leaves_nothing_behind() {
         assert!(why.contains(want), "{path}: {why}");
         assert_eq!(server.all(CONFIG), before, "{path}");
     }
-    assert!(!is_held("scheduler.queues") && is_held("wred.kmin"));
+    assert!(!is_held("buffer.cell") && is_held("wred.kmin") && is_held("scheduler.pbs"));
     // Of an interval that nobody has set nothing would be left to go back to.
     let key = "FLEX_COUNTER_TABLE|PG_WATERMARK";
     server.tell(CONFIG, &["HDEL", key, "POLL_INTERVAL"]);
@@ -218,6 +241,14 @@ fn what_cannot_be_held_or_does_not_arrive_is_told_and_leaves_nothing_behind() {
         (
             setting("wred.kmin", json!("208000B")),
             "ASIC_STATE:SAI_OBJECT_TYPE_WRED:oid:0x1300 SAI_WRED_ATTR_GREEN_MIN_THRESHOLD is `104000`, not `208000`",
+        ),
+        (
+            setting("scheduler.queues", weights(30)),
+            "CONFIG_DB binds 20 queues to SCHEDULER|RIG_DWRR_10, and ASIC_DB no more than 0 scheduler groups to one object with",
+        ),
+        (
+            setting("scheduler.pir", json!("40Gbps-L2")),
+            "has no SAI_PORT_ATTR_QOS_SCHEDULER_PROFILE_ID, and CONFIG_DB names RIG_PIR_5000000000",
         ),
     ] {
         let lost = control.set(&[one]).expect_err("it never arrives").to_string();
@@ -375,6 +406,55 @@ fn a_curve_is_in_effect_where_the_queue_is_bound_to_it_and_nowhere_else() {
 }
 
 #[test]
+fn schedulers_are_rows_of_the_rigs_own_and_a_row_of_several_queues_says_one_thing() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some((server, _orchagent)) = switch(desk.path()) else { return };
+    let mut control = open(&server, SOON).expect("a leaf");
+    let before = server.all(CONFIG);
+    let both = [
+        setting("scheduler.pir", json!("40Gbps-L2")),
+        setting("scheduler.pbs", json!("200KB")),
+        setting("scheduler.queues", weights(30)),
+    ];
+    control.set(&both).expect("it takes them");
+    let shaped = "SCHEDULER|RIG_PIR_5000000000_PBS_200000";
+    for (key, name, want) in [
+        (shaped, "meter_type", "bytes"),
+        (shaped, "pbs", "200000"),
+        ("SCHEDULER|RIG_DWRR_30", "type", "DWRR"),
+        ("SCHEDULER|RIG_DWRR_30", "weight", "30"),
+        // Queues of other ports are bound to it.
+        ("SCHEDULER|scheduler.1", "weight", "15"),
+        ("QUEUE|Ethernet16|3", "scheduler", "scheduler.1"),
+    ] {
+        assert_eq!(field(&server, key, name).as_deref(), Some(want), "{key} {name}");
+    }
+    // Another one, and back over both.
+    control.set(&[setting("scheduler.queues", weights(20))]).expect("it takes them");
+    control
+        .set(&[setting("scheduler.pir", Value::Null), setting("scheduler.pbs", Value::Null)])
+        .expect("it takes it");
+    assert_eq!(field(&server, "PORT_QOS_MAP|Ethernet0", "scheduler"), None);
+    let found = profile().declared;
+    control.restore(&found, &both).expect("it goes back");
+    assert_eq!(server.all(CONFIG), before);
+    // One row for queues 0 to 2 of a port.
+    for queue in ["0", "1", "2"] {
+        server.tell(CONFIG, &["DEL", &format!("QUEUE|Ethernet0|{queue}")]);
+    }
+    server.tell(CONFIG, &["HSET", "QUEUE|Ethernet0|0-2", "scheduler", "[SCHEDULER|scheduler.0]"]);
+    control.snapshot().expect("it says the same");
+    control.set(&[setting("scheduler.queues", weights(30))]).expect("all three are alike");
+    let range = field(&server, "QUEUE|Ethernet0|0-2", "scheduler");
+    assert_eq!(range.as_deref(), Some("[SCHEDULER|RIG_DWRR_10]"), "as the image writes it");
+    control.restore(&found, &both).expect("it goes back");
+    let mut uneven = weights(30);
+    uneven[1] = json!("strict");
+    let why = refused(control.set(&[setting("scheduler.queues", uneven)]));
+    assert!(why.contains("CONFIG_DB of Ethernet0") || why.contains("scheduler.queues is"), "{why}");
+}
+
+#[test]
 fn nobody_writes_what_was_not_looked_at() {
     // Every field that is written is one that is read, so that what it was is known.
     let text = std::fs::read_to_string(leaf()).expect("a file");
@@ -392,5 +472,14 @@ fn nobody_writes_what_was_not_looked_at() {
         let (table, _) = key.split_once('|').expect("a table and a key");
         assert!(leaf.get(table).is_some() || table == "FLEX_COUNTER_TABLE", "{table}");
         assert!(crate::sonic::kept::keeps(table, held.field), "{table}|{}", held.field);
+    }
+    let mut will = of.scheduler.clone();
+    (will.pir, will.pbs) = ("40Gbps-L2".parse().ok(), "200KB".parse().ok());
+    will.queues = vec![rig_lab::Scheduling::Dwrr(30); 8];
+    let writes = schedulers::writes(&tables, &["Ethernet0".to_owned()], (&of.scheduler, &will));
+    assert_eq!(writes.len(), 3 + 2 + 8 + 1, "{writes:?}");
+    for write in writes {
+        let (table, _) = write.key.split_once('|').expect("a table and a key");
+        assert!(crate::sonic::kept::keeps(table, &write.field), "{write}");
     }
 }

@@ -8,6 +8,7 @@ use super::super::link::{Db, Link};
 use super::counters::{self, Group, LONGEST, LOOKS, SLOWEST};
 use crate::control::Lost;
 use core::time::Duration;
+use rig_generator::port::Mono;
 use rig_lab::WatermarkCopy;
 use std::collections::BTreeMap;
 
@@ -67,27 +68,36 @@ pub(super) fn rows(
     Ok(all.into_iter().map(|row| row.into_iter().filter_map(number).collect()).collect())
 }
 
-/// Makes the user's copy hold what comes from now on: clear, wait for a poll, clear. Whether it does: not where a group is off, is polled
-/// too seldom to wait for or bears no stamp, nor where no clear shows.
+/// Makes the user's copy hold what comes from now on: clear, wait for a poll, clear. `None` where it does not: a group is off, is polled
+/// too seldom to wait for or bears no stamp, or no clear shows. Else how late the copy shows what it has come to: as late as a clear, and
+/// where there was nothing to clear, as late as one may.
 pub(super) fn begin_anew(
     link: &mut Link,
     ports: &[String],
     pause: &mut dyn FnMut(Duration),
-) -> Result<bool, Lost> {
+) -> Result<Option<Duration>, Lost> {
     let mut groups = BTreeMap::new();
     for name in [QUEUES, PRIORITY_GROUPS, POOLS] {
         let Some(group) = counters::group(link, name)?.filter(|group| group.ms <= SLOWEST) else {
-            return Ok(false);
+            return Ok(None);
         };
         groups.insert(name, group);
     }
-    let user = WatermarkCopy::User;
-    if !AskedClear::send(link, ports, user)?.shows(link, pause)?
-        || !polled(link, ports, &groups, pause)?
-    {
-        return Ok(false);
+    let mut late = None;
+    for again in [false, true] {
+        if again && !polled(link, ports, &groups, pause)? {
+            return Ok(None);
+        }
+        let asked = Mono::now();
+        let clear = AskedClear::send(link, ports, WatermarkCopy::User)?;
+        let tells = clear.left.iter().flat_map(BTreeMap::values).any(|value| *value > 0);
+        if !clear.shows(link, pause)? {
+            return Ok(None);
+        }
+        let took = Duration::from_nanos(Mono::now().0.saturating_sub(asked.0));
+        late = late.max(tells.then_some(took));
     }
-    AskedClear::send(link, ports, user)?.shows(link, pause)
+    Ok(Some(late.unwrap_or(SHOWS)))
 }
 
 /// Waits until each group was polled, from now on; whether it was in time.

@@ -132,7 +132,7 @@ impl Lab<'_> {
 fn had<T>(answer: Result<T, ControlError>, when: &str) -> Option<T> {
     match answer {
         Ok(answer) => Some(answer),
-        Err(ControlError::Away(_)) => None,
+        Err(ControlError::Away(_) | ControlError::Unseen(_)) => None,
         Err(other) => panic!("{when}: {other:?}"),
     }
 }

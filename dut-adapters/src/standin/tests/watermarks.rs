@@ -7,6 +7,7 @@ use crate::standin::{Faults, Server};
 use rig_generator::port::Mono;
 use rig_lab::{RedisAt, Setting, WatermarkCopy};
 use rig_testcases::DeviceVerb;
+use rig_units::Dur;
 
 const QUEUE: &str = "Ethernet4:3 SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES";
 const GROUP: &str = "Ethernet0:3 SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES";
@@ -103,6 +104,38 @@ fn a_copy_that_no_clear_reaches_or_nothing_polls_tells_of_no_trial() {
     let gone = control.order(DeviceVerb::ClearWatermarks(WatermarkCopy::User).into());
     let gone = gone.expect_err("nobody is there").to_string();
     assert!(gone.contains("nobody listens to WATERMARK_CLEAR_REQUEST"), "{gone}");
+}
+
+#[test]
+fn a_copy_that_shows_its_polls_late_tells_no_wrong_watermark_and_one_too_late_none_at_all() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some((server, standin, device, _)) = switch(desk.path(), Faults::default()) else { return };
+    let mut control = steered(&server);
+    let late = |ms| Faults { late_watermarks: Dur::ms(ms), ..Faults::default() };
+    let mut told = Vec::new();
+    for most in [7_000, 8_000, 9_000] {
+        show(&device, 5_000);
+        until(|| row(&server, WatermarkCopy::User) == "5000");
+        standin.falls(late(600));
+        control.order(Order::ClearWatermarks).expect("within a second");
+        show(&device, most);
+        let read = control.counters(&names()).expect("it is there");
+        let is = read.values.get(QUEUE).copied();
+        assert!(
+            is == Some(most) || is.is_none() && read.moving.contains(QUEUE),
+            "{most}: {read:?}"
+        );
+        told.push(is);
+        standin.falls(Faults::default());
+    }
+    eprintln!("copies that are 600 ms late: {told:?}");
+    show(&device, 5_000);
+    until(|| row(&server, WatermarkCopy::User) == "5000");
+    standin.falls(late(2_000));
+    let lacks = control.order(Order::ClearWatermarks).expect_err("no clear shows in time");
+    assert!(matches!(lacks, ControlError::NotOffered(_)), "{lacks:?}");
+    let read = control.counters(&names()).expect("it is there").values;
+    assert_eq!(read.get(QUEUE), None);
 }
 
 /// The key of the queue's counters.

@@ -1,7 +1,7 @@
 //! Why a trial did not come about.
 
 use core::fmt;
-use rig_dut::control::{ControlError, Lost, Refused};
+use rig_dut::control::{ControlError, Lost, Refused, Unseen};
 use rig_generator::Impossible;
 use rig_generator::port::PortError;
 
@@ -16,6 +16,8 @@ pub enum Broken {
     Device(String),
     /// The way to the device was lost: of the device itself nothing is known.
     Away(Lost),
+    /// A setting never showed at the device: it takes none now, or refuses this one without a word.
+    Unseen(Unseen),
     /// The device did not do as it was asked.
     Refused(Refused),
     /// Somebody asked for the end.
@@ -31,7 +33,9 @@ impl fmt::Display for Broken {
             }
             Broken::Port(error) => error.fmt(f),
             Broken::Device(error) => f.write_str(error),
-            Broken::Away(lost) => f.write_str(&lost.plainly()),
+            Broken::Away(lost) | Broken::Unseen(Unseen { lost, .. }) => {
+                f.write_str(&lost.plainly())
+            }
             Broken::Refused(refused) => refused.fmt(f),
             Broken::Stopped => f.write_str("stopped"),
         }
@@ -51,6 +55,7 @@ impl From<ControlError> for Broken {
         match error {
             ControlError::Refused(refused) => Broken::Refused(refused),
             ControlError::Away(lost) => Broken::Away(lost),
+            ControlError::Unseen(unseen) => Broken::Unseen(unseen),
             ControlError::NotOffered(_) | ControlError::Lost(_) => {
                 Broken::Device(error.to_string())
             }

@@ -66,7 +66,7 @@ impl WireLab {
         cable: Dur,
     ) -> Result<WireLab, Broken> {
         let booted = bench.control.boot(settings, seed);
-        if let Err(Broken::Device(_) | Broken::Away(_)) = booted {
+        if let Err(Broken::Device(_) | Broken::Away(_) | Broken::Unseen(_)) = booted {
             bench.spoil();
         }
         let epoch = booted?;
@@ -110,7 +110,13 @@ impl WireLab {
 
     /// A bench that gave up is of no more use: it is not handed on to the next case.
     fn noted<T>(&mut self, ran: Result<T, Broken>) -> Result<T, Broken> {
-        if let Err(Broken::Port(_) | Broken::Device(_) | Broken::Away(_) | Broken::Refused(_)) = ran
+        if let Err(
+            Broken::Port(_)
+            | Broken::Device(_)
+            | Broken::Away(_)
+            | Broken::Unseen(_)
+            | Broken::Refused(_),
+        ) = ran
         {
             self.bench.spoil();
         }

@@ -7,7 +7,7 @@ use crate::stop::Stop;
 use rig_capture::{Counters, Dir, Observation, Provenance, Record, Span, What};
 use rig_dut::{Control, Emulated};
 use rig_lab::{Lab, Profile, WatermarkCopy};
-use rig_oracle::measure::{self, JudgeContext, Registry};
+use rig_oracle::measure::{self, JudgeContext, Registry, SettingAnswer};
 use rig_oracle::trials::context::Context;
 use rig_oracle::trials::kept::{Common, Kept};
 use rig_oracle::trials::points::groups;
@@ -151,7 +151,7 @@ impl Ran {
     }
 
     /// What they say where the device answered so to each setting that the case tries.
-    pub(super) fn answered(&self, tried: &[Result<Option<String>, String>]) -> Said {
+    pub(super) fn answered(&self, tried: &[Result<SettingAnswer, String>]) -> Said {
         self.judge_all(Vec::new(), tried)
     }
 
@@ -167,7 +167,7 @@ impl Ran {
         self.judge_all(trials, &[])
     }
 
-    fn judge_all(&self, trials: Vec<Trial>, tried: &[Result<Option<String>, String>]) -> Said {
+    fn judge_all(&self, trials: Vec<Trial>, tried: &[Result<SettingAnswer, String>]) -> Said {
         let mut common = Common::default();
         let kept = |trial| Kept::of(trial, None, &mut common);
         let trials: Vec<Kept> = trials.into_iter().map(kept).collect();

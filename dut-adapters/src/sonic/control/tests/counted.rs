@@ -7,6 +7,7 @@ use crate::sonic::SonicControl;
 use crate::sonic::control::counters::{self, CounterValues};
 use crate::sonic::control::events::Acted;
 use crate::sonic::control::pause;
+use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
 const COUNTERS: i64 = 2;
@@ -31,12 +32,45 @@ fn read(
     copy: &mut dyn FnMut(u64),
 ) -> (CounterValues, u64) {
     let mut looks = 0;
-    let asked = (control.ports.as_slice(), [].as_slice(), false);
+    let asked = (control.ports.as_slice(), [].as_slice(), None);
     let read = counters::read(&mut control.link, asked, &mut || Ok(acted.clone()), &mut |_| {
         looks += 1;
         copy(looks);
     });
     (read.expect("it is there"), looks)
+}
+
+#[test]
+fn a_copy_that_shows_something_new_as_late_as_it_shows_a_clear_is_not_at_rest() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some((server, _orchagent)) = switch(desk.path()) else { return };
+    let mut control = open(&server, SOON).expect("a leaf");
+    let queue = object(&server, "COUNTERS_QUEUE_NAME_MAP", "Ethernet4:3");
+    let (user, group_of) =
+        (queue.replace("COUNTERS", "USER_WATERMARKS"), "QUEUE_WATERMARK_STAT_COUNTER");
+    let most = "SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES";
+    group(&server, group_of, "enable", "40");
+    let field = format!("{group_of}_time_stamp");
+    server.tell(COUNTERS, &["HSET", &queue, most, "0", &field, "1000"]);
+    let late = Duration::from_millis(600);
+    let mut stamp = 1_000;
+    let mut of = |shows: &str| {
+        server.tell(COUNTERS, &["HSET", &user, most, "0"]);
+        let asked = (control.ports.as_slice(), [].as_slice(), Some(late));
+        let read =
+            counters::read(&mut control.link, asked, &mut || Ok(BTreeMap::new()), &mut |length| {
+                stamp += 1;
+                server.tell(COUNTERS, &["HSET", &queue, &field, &stamp.to_string()]);
+                if length == late {
+                    server.tell(COUNTERS, &["HSET", &user, most, shows]);
+                }
+            });
+        let CounterValues { values, moving } = read.expect("it is there");
+        let name = format!("Ethernet4:3 {most}");
+        (values.get(&name).copied(), moving.contains(&name))
+    };
+    assert_eq!(of("0"), (Some(0), false));
+    assert_eq!(of("7000"), (None, true));
 }
 
 #[test]
@@ -152,7 +186,7 @@ fn a_storm_that_was_told_twice_is_waited_for_in_two_trials_and_not_for_ever() {
     for _ in 0..2 {
         server.tell(COUNTERS, &["PUBLISH", "PFC_WD_ACTION", &text]);
         // Longer than a poll, so that it is not the same one twice.
-        pause(std::time::Duration::from_millis(250));
+        pause(Duration::from_millis(250));
     }
     server.tell(COUNTERS, &["HSET", &queue, &storms, "1"]);
     let counted = |control: &mut SonicControl| {

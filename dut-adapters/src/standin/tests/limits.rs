@@ -1,0 +1,44 @@
+//! What becomes of a value that orchagent should refuse, as a rig sees it that knows its databases alone.
+
+use super::{devices, switch, tell};
+use crate::control::{Control as _, ControlError, Unseen};
+use crate::sonic::SonicControl;
+use crate::standin::Faults;
+use core::time::Duration;
+use rig_lab::{RedisAt, Setting};
+
+fn time(ms: &str) -> [Setting; 1] {
+    [Setting { path: "pfcwd.detection_time".to_owned(), value: format!("{ms}ms").into() }]
+}
+
+#[test]
+fn what_is_refused_stays_as_it_was_what_is_clamped_does_not_and_without_limits_it_is_taken() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some((server, standin, ..)) = switch(desk.path(), Faults::default()) else { return };
+    let at = RedisAt::Unix(server.socket().to_owned());
+    let of = |ms: &str| {
+        let patience = Duration::from_millis(1_500);
+        let mut control = SonicControl::with(&at, &devices()[0], 4, patience).expect("a switch");
+        control.set(&time(ms))
+    };
+    let row = || -> String { tell(&server, 4, &["HGET", "PFC_WD|Ethernet4", "detection_time"]) };
+    let unseen = |answer: Result<(), ControlError>| match answer {
+        Err(ControlError::Unseen(Unseen { lost, otherwise })) => (lost.why, otherwise),
+        other => panic!("{other:?}"),
+    };
+    let (why, otherwise) = unseen(of("99"));
+    assert!(why.contains("PFC_WD_DETECTION_TIME is `200000`, not `99000`") && !otherwise, "{why}");
+    assert_eq!(of("100"), Ok(()), "the least that it takes");
+    standin.falls(Faults { clamps: true, ..Faults::default() });
+    let (why, otherwise) = unseen(of("99"));
+    assert!(why.contains("PFC_WD_DETECTION_TIME is `100000`, not `99000`") && otherwise, "{why}");
+    standin.falls(Faults { no_limits: true, ..Faults::default() });
+    assert_eq!(of("99"), Ok(()));
+    standin.falls(Faults::default());
+    let mut control =
+        SonicControl::with(&at, &devices()[0], 4, Duration::from_secs(1)).expect("a switch");
+    standin.is_deaf(true);
+    let (_, otherwise) = unseen(control.set(&time("400")));
+    assert!(!otherwise, "it takes nothing, and that it refuses nobody says");
+    assert_eq!(row(), "200", "all of it was taken back");
+}
