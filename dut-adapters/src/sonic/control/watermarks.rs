@@ -85,8 +85,16 @@ pub(super) fn begin_anew(
     }
     let mut late = None;
     for again in [false, true] {
-        if again && !polled(link, ports, &groups, pause)? {
-            return Ok(None);
+        if again {
+            if !polled(link, ports, &groups, pause)? {
+                return Ok(None);
+            }
+            // A clear that has nothing to take away cannot be seen to have happened, and would take what comes later: there is none.
+            let objects = counters::objects(link, ports)?;
+            let copied = rows(link, &objects, WatermarkCopy::User)?;
+            if copied.iter().flat_map(BTreeMap::values).all(|value| *value == 0) {
+                break;
+            }
         }
         let asked = Mono::now();
         let clear = AskedClear::send(link, ports, WatermarkCopy::User)?;
@@ -100,7 +108,8 @@ pub(super) fn begin_anew(
     Ok(Some(late.unwrap_or(SHOWS)))
 }
 
-/// Waits until each group was polled, from now on; whether it was in time.
+/// Waits until each group was polled, from now on, and what was polled is copied; whether it was in time. Stamps are written before a
+/// poll's script copies what it read, so that the poll behind tells that it has.
 fn polled(
     link: &mut Link,
     ports: &[String],
@@ -127,7 +136,7 @@ fn polled(
         let mut each = groups.values().enumerate().map(|(group, of)| {
             let mut own = seen.keys().filter(|(_, of)| *of == group).peekable();
             own.peek().is_some()
-                && own.all(|at| newer.get(at).is_some_and(|count| *count >= of.copies))
+                && own.all(|at| newer.get(at).is_some_and(|count| *count > of.copies))
         });
         if each.all(|is| is) {
             return Ok(true);
