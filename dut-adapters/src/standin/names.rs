@@ -32,6 +32,12 @@ pub(super) fn ports(rows: &Rows) -> Vec<&str> {
     all
 }
 
+/// The rows of a table, by their keys in it.
+pub(super) fn of<'r>(rows: &'r Rows, table: &str) -> impl Iterator<Item = (&'r str, &'r Row)> {
+    let prefix = format!("{table}|");
+    rows.iter().filter_map(move |(key, row)| Some((key.strip_prefix(&prefix)?, row)))
+}
+
 /// The row of a table that is of `port`: its own, or one of several ports.
 pub(super) fn of_port<'r>(rows: &'r Rows, table: &str, port: &str) -> Option<&'r Row> {
     let named = |key: &str| {

@@ -5,7 +5,7 @@
 use super::asic::Asic;
 use super::counted::flex;
 use super::faults::Faults;
-use super::names::{Db, Row, Rows, numbers, of_port, ports, referred, row, set};
+use super::names::{Db, Row, Rows, numbers, of, of_port, ports, referred, row, set};
 use super::objects::{self, ObjectType};
 use super::schedulers::{self, Schedulers};
 use super::{refused, said};
@@ -186,12 +186,6 @@ fn read(line: &mut Connection) -> RedisResult<Rows> {
     }
     let all: Vec<Row> = if keys.is_empty() { Vec::new() } else { ask.query(line)? };
     Ok(keys.into_iter().zip(all).filter(|(_, row)| !row.is_empty()).collect())
-}
-
-/// The rows of a table, by their keys in it.
-pub(super) fn of<'r>(rows: &'r Rows, table: &str) -> impl Iterator<Item = (&'r str, &'r Row)> {
-    let prefix = format!("{table}|");
-    rows.iter().filter_map(move |(key, row)| Some((key.strip_prefix(&prefix)?, row)))
 }
 
 fn classes(rows: &Rows, port: &str, field: &str) -> Vec<u8> {

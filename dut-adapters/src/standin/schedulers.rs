@@ -1,9 +1,8 @@
 //! `SCHEDULER` and what names its rows, as orchagent has the chip told of them (`qosorch.cpp`: `handleSchedulerTable`,
 //! `handleQueueTable`, `handlePortQosMapTable`): an object for each row, each queue's group bound to one, and each port that is shaped.
 
-use super::names::{Db, Row, Rows, numbers, ports, referred, row, set};
+use super::names::{Db, Row, Rows, numbers, of, of_port, ports, referred, row, set};
 use super::objects;
-use super::orchagent::of;
 use redis::Pipeline;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -93,7 +92,7 @@ impl Schedulers {
             }
         }
         for (at, port) in ports(rows).iter().enumerate() {
-            let map = super::names::of_port(rows, "PORT_QOS_MAP", port);
+            let map = of_port(rows, "PORT_QOS_MAP", port);
             if let Some(oid) = map.and_then(object) {
                 let attribute = "SAI_PORT_ATTR_QOS_SCHEDULER_PROFILE_ID";
                 all.insert((key("PORT", &objects::port(at)), attribute), oid);

@@ -1,7 +1,7 @@
 //! Trials that are over, and what judges them by one number each.
 
-use super::config::SettingAnswer;
 use super::judged::{At, Judged, Unread};
+use super::setting_answer::SettingAnswer;
 use crate::trials::ask::Role;
 use crate::trials::cited::frame;
 use crate::trials::context::Context;

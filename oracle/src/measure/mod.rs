@@ -33,6 +33,7 @@ mod pfc;
 mod rdma_router;
 mod search;
 mod served;
+mod setting_answer;
 mod storm;
 mod tags;
 mod through;
@@ -44,7 +45,7 @@ mod watermark_tables;
 mod watermarks;
 mod withheld;
 
-pub use config::{SettingAnswer, shown};
+pub use config::shown;
 pub use ecn::class;
 pub use in_time::reads_counters;
 pub use judge_context::JudgeContext;
@@ -54,6 +55,7 @@ pub use measurement::{
     Expected, Expects, FromStart, Known, LateLimits, Needs, Placement, Red, Tells,
 };
 pub use search::happened;
+pub use setting_answer::SettingAnswer;
 pub use void::{as_planned, void};
 pub use watchdog::see::{Counting, see};
 pub use watchdog::subject::{Places, Subject};

@@ -3,6 +3,7 @@
 //! Nothing is written that the reader of this crate would not read as it was meant, nothing counts as set until the databases behind
 //! CONFIG_DB say so, and what another hand has changed meanwhile is told and left alone.
 
+mod arrival;
 mod bindings;
 mod copies;
 mod counters;
@@ -40,8 +41,6 @@ use watermarks::AskedClear;
 
 /// How long a setting may take to arrive where it is in effect: orchagent does one thing after the other.
 const ARRIVES: Duration = Duration::from_secs(20);
-/// How long between two looks.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// A switch with SONiC, and what was written to it.
 #[derive(Debug)]
@@ -179,35 +178,6 @@ impl SonicControl {
             shown(declared),
             self.at
         ))
-    }
-
-    /// Waits until all that CONFIG_DB says is in effect.
-    fn arrive(&mut self) -> Result<(), ControlError> {
-        self.awaited()?.map_or(Ok(()), |lost| Err(lost.into()))
-    }
-
-    /// The same; what of it never showed.
-    fn awaited(&mut self) -> Result<Option<Lost>, Lost> {
-        let (tables, stated) = &self.seen;
-        let Some(switch) = stated.switch() else { return Ok(None) };
-        let mut waited = Duration::ZERO;
-        loop {
-            let missing = effect::missing(&mut self.link, tables, &self.ports, switch)?;
-            let Some(missing) = missing else { return Ok(None) };
-            if waited >= self.patience {
-                let tried = "see in effect what CONFIG_DB says".to_owned();
-                let why = format!("{missing}, {} ms after it was there", waited.as_millis());
-                return Ok(Some(Lost { tried, why }));
-            }
-            waited += LOOK;
-            pause(LOOK);
-        }
-    }
-
-    /// Whether what CONFIG_DB said at a look is in effect now.
-    fn holds(&mut self, (tables, stated): &(Tables, Declared)) -> Result<bool, Lost> {
-        let Some(switch) = stated.switch() else { return Ok(true) };
-        Ok(effect::missing(&mut self.link, tables, &self.ports, switch)?.is_none())
     }
 
     /// Reads CONFIG_DB anew.

@@ -117,6 +117,9 @@ fn a_copy_that_shows_its_polls_late_tells_no_wrong_watermark_and_one_too_late_no
         show(&device, 5_000);
         until(|| row(&server, WatermarkCopy::User) == "5000");
         standin.falls(late(600));
+        // It falls at its next look.
+        let from = Mono::now();
+        until(|| Mono::now().since(from).is_some_and(|since| since > Dur::ms(100)));
         control.order(Order::ClearWatermarks).expect("within a second");
         show(&device, most);
         let read = control.counters(&names()).expect("it is there");
