@@ -1,6 +1,6 @@
 //! One unmodified perftest in one guest, its server in another, and the rig between the two.
 
-use crate::guest::{Guest, OTHER};
+use crate::guest::{Guest, HwCounters, OTHER};
 use crate::peer::{GuestCrossing, Middle};
 use crate::session::{Came, PORT};
 use crate::{FlowsOver, GuestFault, PATIENCE, Perftest};
@@ -14,7 +14,7 @@ const SHELL: Duration = Duration::from_secs(120);
 impl Perftest {
     /// Runs it between two guests: the client in the first, the server in the other, with nothing but the rig between them. The rig answers
     /// nobody, so how it would behave as an end ([`conduct`](Perftest::conduct)) is not asked; what came of it are the client's exit
-    /// status, and the counters of the client's NIC.
+    /// status, and the counters of both NICs.
     ///
     /// # Errors
     /// A guest that is lost; a port of the rig that breaks; a server that does not come to listen.
@@ -23,7 +23,7 @@ impl Perftest {
         [client, server]: [&mut Guest; 2],
         crossing: Box<dyn GuestCrossing>,
     ) -> Result<Came, GuestFault> {
-        let before = client.counters()?;
+        let before = [client.counters()?, server.counters()?];
         let [asks, answers] = match self.over {
             // The first GID is that of the link-local address.
             FlowsOver::V4 => [1, 1],
@@ -45,8 +45,10 @@ impl Perftest {
         let unfinished = finished(server, by_itself);
         let passed = middle.finish();
         let (ran, unfinished, passed) = (ran?, unfinished?, passed?);
-        let counters = client.grown(before)?;
-        Ok(Came { ran, passed, counters, unfinished })
+        let [own, others] = before;
+        let counters = HwCounters { before: own, after: client.counters()? };
+        let other = Some(HwCounters { before: others, after: server.counters()? });
+        Ok(Came { ran, passed, counters, other, unfinished })
     }
 
     /// Starts the server, and waits until it listens.

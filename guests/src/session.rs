@@ -1,14 +1,13 @@
 //! One unmodified perftest in a guest, with the rig at its other end.
 
 use crate::GuestFault;
-use crate::guest::{Guest, RIG, RIG_V6, ShellOutput, TAP};
+use crate::guest::{Guest, HwCounters, RIG, RIG_V6, ShellOutput, TAP};
 use crate::peer::{Conduct, Exchanged, FrameTap, Midway, OpenWay, QpPair, Station, in_six};
 use crate::perftest::{Destination, Opening, serve};
 use core::net::{IpAddr, Ipv6Addr};
 use core::time::Duration;
 use rig_frames::psn::Psn;
 use rig_frames::roce::Qpn;
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::mpsc;
 use std::thread;
@@ -63,8 +62,10 @@ pub struct Came {
     pub ran: ShellOutput,
     /// What passed at the rig.
     pub passed: Exchanged,
-    /// By how much each counter of the guest's NIC grew, by its name in `hw_counters`.
-    pub counters: BTreeMap<String, u64>,
+    /// What the guest's NIC had counted before, and after it.
+    pub counters: HwCounters,
+    /// The same of the NIC of a second guest, where there was one.
+    pub other: Option<HwCounters>,
     /// Why the rig's side of the exchange ended early; `None` where both sides were done.
     pub unfinished: Option<String>,
 }
@@ -126,8 +127,8 @@ impl Perftest {
             return Err(GuestFault::failed("listen for perftest", why));
         };
         let (ran, passed) = (ran?, passed?);
-        let counters = guest.grown(before)?;
-        Ok(Came { ran, passed, counters, unfinished })
+        let counters = HwCounters { before, after: guest.counters()? };
+        Ok(Came { ran, passed, counters, other: None, unfinished })
     }
 
     /// The program with its flags, as a guest's shell is told: a server, and a client with its address behind it.

@@ -4,6 +4,7 @@ use super::super::checks;
 use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Needs, Red, Tells, by_source};
+use super::packets::Packets;
 use super::recovered::{Recovered, recovered};
 use super::{BEHIND, OF_NIC, Passage};
 use crate::judge::answers::NOT_MEASURED;
@@ -39,8 +40,8 @@ pub(in super::super) static COUNTERS: Known = Known {
 };
 
 const EXPECTED: &str = "np_cnp_sent, np_ecn_marked_roce_packets, out_of_sequence, duplicate_request, rx_icrc_encapsulated, \
-     implied_nak_seq_err, local_ack_timeout_err, req_transport_retries_exceeded, req_rnr_retries_exceeded, rnr_nak_retry_err and packet_seq_err grown by what the wire shows of each, rp_cnp_handled and \
-     rp_cnp_ignored together by the CNPs that came";
+     implied_nak_seq_err, local_ack_timeout_err, req_transport_retries_exceeded, req_rnr_retries_exceeded, rnr_nak_retry_err, packet_seq_err and, where the device has them, rdma_tx_packets \
+     and rdma_rx_packets grown by what the wire shows of each, rp_cnp_handled and rp_cnp_ignored together by the CNPs that came; but for what its driver is known not to count";
 
 const SOURCE: &str = "NVIDIA's counters of RoCE; the wire is the count";
 
@@ -124,11 +125,18 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         };
         let mut doubts = Vec::new();
         let mut checks = Vec::new();
+        let mut absent = Vec::new();
         for (check, open) in against_the_wire(trial, index, &seen, recovered) {
-            match open.explains(&check) {
-                true => doubts.push(open.told(&check)),
-                false => checks.push(check),
+            if check.got.is_none() && trial.observation.counters.absent.contains_key(&check.name) {
+                absent.push(check.name);
+            } else if open.explains(&check) {
+                doubts.push(open.told(&check));
+            } else {
+                checks.push(check);
             }
+        }
+        if checks.is_empty() && doubts.is_empty() {
+            return Err(trial.doubt(NONE).into());
         }
         // One that is off whatever is under way is wrong, however little is told of the others.
         if !checks.iter().any(CounterCheck::wrong) {
@@ -140,9 +148,16 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
             }
         }
         let looked = looked(seen.reached.len() + seen.left.len(), "frames to and from the NIC");
-        checks::read(trial, &checks, looked, SOURCE)
+        let mut read = checks::read(trial, &checks, looked, SOURCE)?;
+        if !absent.is_empty() {
+            read.want.text += &format!(" (its driver does not count {})", absent.join(", "));
+        }
+        Ok(read)
     });
 }
+
+/// Why nothing is told of a device whose driver has none of them.
+const NONE: &str = "its driver counts nothing that the wire shows";
 
 /// Each counter, and by how much it may be off.
 fn against_the_wire(
@@ -159,6 +174,10 @@ fn against_the_wire(
     let grown = |counter: &str, want: u64| {
         let counters = &trial.observation.counters;
         checks::grown(counters, &format!("{name} {counter}"), Span::exactly(want))
+    };
+    let if_there = |counter: &str, want: Span| {
+        let counters = &trial.observation.counters;
+        checks::grown_if_there(counters, &format!("{name} {counter}"), want)
     };
     let cnps = count(reached(|kind| matches!(kind, RoceKind::Cnp { .. })).count());
     let marked = reached(|kind| !matches!(kind, RoceKind::Cnp { .. })).filter(|one| one.ce);
@@ -181,12 +200,15 @@ fn against_the_wire(
             ("req_transport_retries_exceeded", recovered.given_up, UnderWay::default()),
             ("req_rnr_retries_exceeded", recovered.refused, arrive),
         ];
-        let counters = &trial.observation.counters;
         all.extend(ends.into_iter().filter_map(|(counter, want, open)| {
-            let want = Span::exactly(count(want));
-            Some((checks::grown_if_there(counters, &format!("{name} {counter}"), want)?, open))
+            Some((if_there(counter, Span::exactly(count(want)))?, open))
         }));
     }
+    let Packets { sent, received } = Packets::of(&trial.script, seen);
+    let packets =
+        [("rdma_tx_packets", sent, UnderWay::default()), ("rdma_rx_packets", received, arrive)];
+    let packets = packets.into_iter();
+    all.extend(packets.filter_map(|(counter, want, open)| Some((if_there(counter, want)?, open))));
     all.push((grown("rnr_nak_retry_err", count(refused)), arrive));
     all.push((grown("packet_seq_err", count(naks)), arrive));
     // Each CNP is either handled or ignored.

@@ -11,13 +11,16 @@ use crate::stop::Stop;
 use core::time::Duration;
 use rig_capture::pcapng::{Onto, Spool, Spooled};
 use rig_capture::{Counters, DutWaits, Integrity, Lateness, Observation, PortTrace, Provenance};
+use rig_dut::host::Counted;
 use rig_dut::{Control as _, PerftestControl};
 use rig_generator::clock::{Clock as _, Wall};
+use rig_guests::guest::DRIVER;
 use rig_guests::peer::Conduct;
-use rig_guests::{Came, FlowsOver, Guest, GuestFault, Perftest};
+use rig_guests::{Came, FlowsOver, Guest, GuestFault, HwCounters, Perftest};
 use rig_lab::{Declared, IpVersion, OtherEnd, Setting};
 use rig_testcases::{Action, FlowSpec, Script, Verb};
 use rig_units::{Dur, Time};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How a guest's `timeout` says that it has ended a program.
@@ -106,7 +109,8 @@ impl GuestLab {
                 return Err(failed.err().unwrap_or(Broken::Stopped));
             }
         };
-        let Tape { ledger, injector, .. } = tape;
+        let Tape { ledger, injector, went_on, .. } = tape;
+        let counters = counted(&came, declared, went_on);
         let TrialRecord { records, streams, loads, unrecorded, spool } = ledger.finish();
         self.spooled = spool.map(Spool::finish);
         let late = (came.passed.late > self.nics.bound).then(|| Lateness {
@@ -135,7 +139,7 @@ impl GuestLab {
             records,
             streams,
             loads,
-            counters: Counters::default(),
+            counters,
             events: None,
             injected: injector.touched(),
             config: Vec::new(),
@@ -200,6 +204,32 @@ fn run(session: &Perftest, guest: &mut Guest, tape: &Arc<Mutex<Tape>>) -> Result
         saw.lock().unwrap_or_else(PoisonError::into_inner).saw(at, (0, by_rig), bytes);
     };
     session.run_through(guest, (Box::new(record), Box::new(between)))
+}
+
+/// What the NICs counted during one run, by the rig's terms. Where frames `went_on` behind the trial's end, what of it is the trial's
+/// nobody knows.
+fn counted(came: &Came, declared: &Declared, went_on: bool) -> Counters {
+    let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
+    let (mut vendor, mut absent) = (BTreeMap::new(), BTreeMap::new());
+    for (port, files) in (0..).zip([Some(&came.counters), came.other.as_ref()]) {
+        let Some(HwCounters { before: first, after: last }) = files else { continue };
+        let port = declared.name_of(port);
+        let [first, last] =
+            [first, last].map(|files| Counted::of_hw_counters(DRIVER, files).readings(&port));
+        before.extend(first.values);
+        after.extend(last.values);
+        vendor.extend(last.vendor);
+        absent.extend(last.absent);
+    }
+    if went_on {
+        let mut counters = Counters::default();
+        counters.moving = Arc::new(after.into_keys().collect());
+        counters.absent = Arc::new(absent);
+        return counters;
+    }
+    let mut counters = Counters::read(before, after);
+    (counters.vendor, counters.absent) = (Arc::new(vendor), Arc::new(absent));
+    counters
 }
 
 /// That a program came as far as to have its connection. One that was ended with the trial, or whose connection broke, did.
