@@ -2,7 +2,7 @@
 
 use crate::guest::{Guest, HwCounters, OTHER};
 use crate::peer::{GuestCrossing, Middle};
-use crate::session::{Came, PORT};
+use crate::session::{Came, GID_V4, PORT, rxe};
 use crate::{FlowsOver, GuestFault, PATIENCE, Perftest};
 use core::time::Duration;
 
@@ -25,8 +25,7 @@ impl Perftest {
     ) -> Result<Came, GuestFault> {
         let before = [client.counters()?, server.counters()?];
         let [asks, answers] = match self.over {
-            // The first GID is that of the link-local address.
-            FlowsOver::V4 => [1, 1],
+            FlowsOver::V4 => [GID_V4, GID_V4],
             FlowsOver::V6 => [client.gid_of_v6()?, server.gid_of_v6()?],
         };
         let (there, here) = (client.namespace(), server.namespace());
@@ -39,7 +38,7 @@ impl Perftest {
                 return Err(fault);
             }
         };
-        let ran = client.run(&format!("{} {OTHER}", self.command(asks)), PATIENCE * 2);
+        let ran = client.run(&format!("{} {OTHER}", self.command(&rxe(asks))), PATIENCE * 2);
         // A server whose client went wrong waits for it in vain.
         let by_itself = ran.as_ref().is_ok_and(|ran| ran.status == 0);
         let unfinished = finished(server, by_itself);
@@ -58,7 +57,7 @@ impl Perftest {
              n=0; until grep -q ':{PORT:04X} 0*:0000 0A' /proc/net/tcp || [ -s {SERVED}.status ] || [ $n -ge 600 ]; \
              do sleep 0.05; n=$((n+1)); done; \
              [ ! -s {SERVED}.status ] && [ $n -lt 600 ] || {{ cat {SERVED}; exit 1; }}",
-            self.command(gid)
+            self.command(&rxe(gid))
         );
         let ran = server.run(&command, SHELL)?;
         match ran.status {

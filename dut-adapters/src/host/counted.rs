@@ -2,7 +2,6 @@
 
 use super::names::{self, Driver, Row, TERMS, Where};
 use super::said::{Entry, Said};
-use crate::control::Readings;
 use rig_generator::pause_counters;
 use std::collections::BTreeMap;
 
@@ -136,25 +135,6 @@ impl Counted {
             counted.missing.push(Missing { term: term.to_owned(), why });
         }
         counted
-    }
-
-    /// The same as a control reads it, of the device's port of this name. What is counted otherwise than the term says is no value of it.
-    pub fn readings(&self, port: &str) -> Readings {
-        let mut readings = Readings::default();
-        for Value { term, value, called, but, .. } in &self.values {
-            let name = format!("{port} {term}");
-            if but.is_empty() {
-                readings.vendor.insert(name.clone(), called.clone());
-                readings.values.insert(name, *value);
-            } else {
-                readings.absent.insert(name, format!("{called} counts otherwise: {but}"));
-            }
-        }
-        let missing = self.missing.iter();
-        readings
-            .absent
-            .extend(missing.map(|one| (format!("{port} {}", one.term), one.why.clone())));
-        readings
     }
 
     /// What there is of pauses.
