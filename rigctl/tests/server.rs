@@ -199,7 +199,7 @@ fn cases_run_on_the_nic_of_a_server_and_a_counter_that_stands_still_is_seen() {
     let told = run(desk, RECOVERY, "recovery::first-and-middle-and-last-of-a-message", "still");
     let (verdict, report) = &told[0];
     assert_eq!(verdict, "fail", "{report}");
-    assert!(report.contains("packet_seq_err grown by"), "{report}");
+    assert!(report.contains("packet_seq_err (hw_counters/packet_seq_err) grown by 3"), "{report}");
 }
 
 #[test]

@@ -76,7 +76,7 @@ mod tests {
         };
         const WIRE: &str =
             "interface: eth1, address: 192.168.7.1, ssh: root@server7, device: mlx5_0, gid: 3";
-        const PAIR: &str = "{pair: [duts/connectx-default.yaml, duts/rig-peer.yaml]}";
+        const PAIR: &str = "{pair: [duts/soft-roce.yaml, duts/rig-peer.yaml]}";
         let read = lab_of(&lab(WIRE, PAIR));
         let Transport::Server(server) = &read.transport else { panic!("{:?}", read.transport) };
         assert_eq!(
