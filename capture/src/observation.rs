@@ -158,6 +158,8 @@ pub struct Counters {
     pub vendor: Arc<BTreeMap<String, String>>,
     /// What the device has and has no value, as nothing shows that what was read of it stood still.
     pub moving: Arc<BTreeSet<String>>,
+    /// What the device is known not to count, or to count otherwise than the name says, each with the reason.
+    pub absent: Arc<BTreeMap<String, String>>,
 }
 
 /// Counters that were read now and then during a trial; none when nobody asked.

@@ -171,4 +171,6 @@ pub struct Readings {
     pub vendor: BTreeMap<String, String>,
     /// What the device has and has no value here, as nothing shows at rest what was read of it.
     pub moving: BTreeSet<String>,
+    /// What the device is known not to count, or to count otherwise than the name says, each with the reason.
+    pub absent: BTreeMap<String, String>,
 }

@@ -14,6 +14,8 @@ pub const fn capabilities(name: ControlName) -> Capabilities {
         ControlName::Perftest => PerftestControl::CAPABILITIES,
         ControlName::Linux => LinuxControl::CAPABILITIES,
         ControlName::Sonic => SonicControl::CAPABILITIES,
+        // What perftest does, and knobs: those of the fields that have one.
+        ControlName::Server => PerftestControl::CAPABILITIES,
     }
 }
 
@@ -48,6 +50,7 @@ pub fn over_interfaces(
         },
         ControlName::Served => made("that the rig has made"),
         ControlName::Perftest | ControlName::Linux => made("in a guest"),
+        ControlName::Server => made("of a server"),
     }
 }
 

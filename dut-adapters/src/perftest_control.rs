@@ -18,9 +18,10 @@ const TIMEOUT: &str = "nic.rc.timeout";
 const ACK_EVERY: &str = "peer.rc.ack_every";
 
 impl PerftestControl {
-    /// What it can do: state what is declared, and set what a connection brings along.
+    /// What it can do: state what is declared, and set what a connection brings along. Counters are read before and after each program, by
+    /// who runs it.
     pub const CAPABILITIES: Capabilities = Capabilities {
-        offered: &[Ability::Snapshot, Ability::Configure, Ability::Refusals],
+        offered: &[Ability::Snapshot, Ability::Configure, Ability::Refusals, Ability::Counters],
         verbs: &[],
         clock_bound: Dur::ZERO,
     };

@@ -1,6 +1,6 @@
 //! Hosts as files, and what is made of them.
 
-use rig_dut::host::{HostAccess, Nic, Said, gather, nics, settings};
+use rig_dut::host::{Counted, HostAccess, Nic, Said, gather, nics, settings};
 use rig_oracle::model::nic::Counters;
 use std::fs;
 use std::path::Path;
@@ -153,6 +153,43 @@ fn what_a_driver_does_not_count_is_missing_with_its_reason_and_never_zero() {
 }
 
 #[test]
+fn what_is_counted_otherwise_than_a_term_says_is_no_value_of_it() {
+    let nic = only(RXE);
+    let read = nic.counted.readings("p1");
+    assert_eq!(read.values.get("p1 duplicate_request"), Some(&959));
+    assert_eq!(read.vendor["p1 duplicate_request"], "hw_counters/duplicate_request");
+    let why = |term: &str| read.absent[&format!("p1 {term}")].as_str();
+    let naks =
+        "hw_counters/rcvd_seq_err counts otherwise: those alone that acknowledge something new";
+    assert_eq!(why("packet_seq_err"), naks);
+    assert!(why("out_of_sequence").contains("one for each NAK sent"));
+    assert_eq!(why("np_cnp_sent"), "rxe neither answers marks nor obeys CNPs");
+    // Each term is one of the two, and none is both.
+    for (term, _) in Counters::default().all() {
+        let name = format!("p1 {term}");
+        assert!(read.values.contains_key(&name) != read.absent.contains_key(&name), "{term}");
+    }
+}
+
+#[test]
+fn files_of_hw_counters_alone_say_the_same_as_the_host() {
+    let lines: Vec<&str> = RXE.lines().collect();
+    let files = lines.windows(2).filter_map(|pair| {
+        let (_, name) = pair[0].split_once("/hw_counters/")?;
+        Some((name.to_owned(), pair[1].trim().parse().ok()?))
+    });
+    let mut files: std::collections::BTreeMap<String, u64> = files.collect();
+    let (own, host) = (Counted::of_hw_counters("rxe", &files), only(RXE).counted);
+    assert_eq!(own.readings("p1").values, host.readings("p1").values);
+    // A file that is not there is no zero.
+    files.remove("sent_pkts");
+    let less = Counted::of_hw_counters("rxe", &files).readings("p1");
+    assert_eq!(less.values.get("p1 rdma_tx_packets"), None);
+    assert_eq!(less.absent["p1 rdma_tx_packets"], "there is no sent_pkts");
+    assert_eq!(Counted::of_hw_counters("sfc", &files), Counted::default());
+}
+
+#[test]
 fn what_linux_itself_said_in_a_guest_is_read() {
     let nic = only(RECORDED);
     assert_eq!(
@@ -285,6 +322,35 @@ fn lines(all: &[(&str, &str)]) -> String {
 /// What a setting of a port is.
 fn is(said: &Said, nic: &Nic, name: &str) -> Option<String> {
     settings(said, nic).into_iter().find(|set| set.name == name).map(|set| set.value)
+}
+
+#[test]
+fn each_driver_has_the_knobs_of_its_own_files() {
+    let told = |text: &str| {
+        let said = Said::told("host.txt", text).expect("what a host says");
+        let nic = nics(&said, None).expect("numbers").remove(0);
+        let all = settings(&said, &nic).into_iter();
+        all.map(|set| format!("{}={} {}", set.name, set.value, set.place)).collect::<Vec<_>>()
+    };
+    let irdma = "/sys/kernel/config/irdma/rocep24s0f0";
+    let want = [("dcqcn", 1), ("dctcp", 0), ("timely", 0)]
+        .map(|(name, value)| format!("roce_{name}_enable={value} {irdma}/roce_{name}_enable"));
+    assert_eq!(told(IRDMA), want);
+    let bnxt = told(BNXT);
+    let place = "/sys/kernel/debug/bnxt_re/0000:5e:00.0/cc_config";
+    // One of them nobody can read.
+    assert_eq!(bnxt.len(), 13, "{bnxt:?}");
+    assert!(bnxt.iter().all(|one| one.contains(place) && !one.contains("tx_queue")), "{bnxt:?}");
+    for one in ["enable_cc=1", "tos_dscp=26", "alt_vlan_dscp=48", "inactivity_cp=10000"] {
+        let name = one.split('=').next().unwrap_or_default();
+        assert!(bnxt.contains(&format!("{one} {place}/{name}")), "{one}: {bnxt:?}");
+    }
+    // Where nobody has made the folder there is no setting, and of another function's files none is this one's.
+    assert_eq!(
+        told(&IRDMA.replace("/config/irdma/rocep24s0f0/", "/config/irdma/rocep24s0f1/")),
+        [""; 0]
+    );
+    assert_eq!(told(&BNXT.replace("bnxt_re/0000:5e:00.0/", "bnxt_re/0000:5e:00.1/")), [""; 0]);
 }
 
 const SECOND: [(&str, &str); 4] = [

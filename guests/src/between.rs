@@ -1,8 +1,8 @@
 //! One unmodified perftest in one guest, its server in another, and the rig between the two.
 
-use crate::guest::{Guest, OTHER};
+use crate::guest::{Guest, HwCounters, OTHER};
 use crate::peer::{GuestCrossing, Middle};
-use crate::session::{Came, PORT};
+use crate::session::{Came, GID_V4, PORT, rxe};
 use crate::{FlowsOver, GuestFault, PATIENCE, Perftest};
 use core::time::Duration;
 
@@ -14,7 +14,7 @@ const SHELL: Duration = Duration::from_secs(120);
 impl Perftest {
     /// Runs it between two guests: the client in the first, the server in the other, with nothing but the rig between them. The rig answers
     /// nobody, so how it would behave as an end ([`conduct`](Perftest::conduct)) is not asked; what came of it are the client's exit
-    /// status, and the counters of the client's NIC.
+    /// status, and the counters of both NICs.
     ///
     /// # Errors
     /// A guest that is lost; a port of the rig that breaks; a server that does not come to listen.
@@ -23,10 +23,9 @@ impl Perftest {
         [client, server]: [&mut Guest; 2],
         crossing: Box<dyn GuestCrossing>,
     ) -> Result<Came, GuestFault> {
-        let before = client.counters()?;
+        let before = [client.counters()?, server.counters()?];
         let [asks, answers] = match self.over {
-            // The first GID is that of the link-local address.
-            FlowsOver::V4 => [1, 1],
+            FlowsOver::V4 => [GID_V4, GID_V4],
             FlowsOver::V6 => [client.gid_of_v6()?, server.gid_of_v6()?],
         };
         let (there, here) = (client.namespace(), server.namespace());
@@ -39,14 +38,16 @@ impl Perftest {
                 return Err(fault);
             }
         };
-        let ran = client.run(&format!("{} {OTHER}", self.command(asks)), PATIENCE * 2);
+        let ran = client.run(&format!("{} {OTHER}", self.command(&rxe(asks))), PATIENCE * 2);
         // A server whose client went wrong waits for it in vain.
         let by_itself = ran.as_ref().is_ok_and(|ran| ran.status == 0);
         let unfinished = finished(server, by_itself);
         let passed = middle.finish();
         let (ran, unfinished, passed) = (ran?, unfinished?, passed?);
-        let counters = client.grown(before)?;
-        Ok(Came { ran, passed, counters, unfinished })
+        let [own, others] = before;
+        let counters = HwCounters { before: own, after: client.counters()? };
+        let other = Some(HwCounters { before: others, after: server.counters()? });
+        Ok(Came { ran, passed, counters, other, unfinished })
     }
 
     /// Starts the server, and waits until it listens.
@@ -56,7 +57,7 @@ impl Perftest {
              n=0; until grep -q ':{PORT:04X} 0*:0000 0A' /proc/net/tcp || [ -s {SERVED}.status ] || [ $n -ge 600 ]; \
              do sleep 0.05; n=$((n+1)); done; \
              [ ! -s {SERVED}.status ] && [ $n -lt 600 ] || {{ cat {SERVED}; exit 1; }}",
-            self.command(gid)
+            self.command(&rxe(gid))
         );
         let ran = server.run(&command, SHELL)?;
         match ran.status {

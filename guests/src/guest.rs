@@ -16,6 +16,8 @@ use std::thread::{self, JoinHandle};
 
 /// The interface of the rig's namespace at which the guest's first NIC hangs. QEMU makes it, and it goes with QEMU.
 pub const TAP: &str = "guest0";
+/// The driver of its RoCE NIC.
+pub const DRIVER: &str = "rxe";
 /// Address of the rig on it.
 pub const RIG: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
 /// Address of the guest.
@@ -113,6 +115,25 @@ pub struct ShellOutput {
     pub status: u8,
     /// What it wrote to standard output and standard error, in lines.
     pub lines: Vec<String>,
+}
+
+/// What a guest's RoCE NIC had counted at two instants, by the names in `hw_counters`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HwCounters {
+    /// At the first.
+    pub before: BTreeMap<String, u64>,
+    /// At the second.
+    pub after: BTreeMap<String, u64>,
+}
+
+impl HwCounters {
+    /// By how much each grew that was there at both.
+    pub fn grown(&self) -> BTreeMap<String, u64> {
+        let grew = |(name, after): (&String, &u64)| {
+            Some((name.clone(), after.wrapping_sub(*self.before.get(name)?)))
+        };
+        self.after.iter().filter_map(grew).collect()
+    }
 }
 
 impl Guest {
@@ -277,34 +298,21 @@ impl Guest {
     /// Counters of its RoCE NIC by their names in `hw_counters`.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
-    pub fn counters(&mut self) -> Result<Vec<(String, u64)>, GuestFault> {
+    /// As [`run`](Self::run); there are none, or one is no number.
+    pub fn counters(&mut self) -> Result<BTreeMap<String, u64>, GuestFault> {
         let read = "cd /sys/class/infiniband/rxe0/ports/1/hw_counters && grep . *";
         let ran = self.run(read, BOOTS)?;
         let one = |line: &String| {
             let (name, value) = line.split_once(':')?;
             Some((name.to_owned(), value.parse().ok()?))
         };
-        let all: Option<Vec<(String, u64)>> = ran.lines.iter().map(one).collect();
+        let all: Option<BTreeMap<String, u64>> = ran.lines.iter().map(one).collect();
         // One that is not there is not one of zero.
         let all = all.filter(|all| ran.status == 0 && !all.is_empty());
         all.ok_or_else(|| {
             let why = format!("exit status {}: {}", ran.status, ran.lines.join("; "));
             GuestFault::failed("read the counters of the guest's NIC", why)
         })
-    }
-
-    /// By how much each counter of its RoCE NIC has grown since it was read.
-    pub(crate) fn grown(
-        &mut self,
-        before: Vec<(String, u64)>,
-    ) -> Result<BTreeMap<String, u64>, GuestFault> {
-        let before: BTreeMap<String, u64> = before.into_iter().collect();
-        let grew = |(name, now): (String, u64)| {
-            let by = now.wrapping_sub(before.get(&name).copied().unwrap_or_default());
-            (name, by)
-        };
-        Ok(self.counters()?.into_iter().map(grew).collect())
     }
 
     /// Lines behind `|`, and what stands behind the `=` that ends them.

@@ -17,7 +17,7 @@ mod session;
 mod wait;
 
 pub use fault::GuestFault;
-pub use guest::{Guest, GuestRole};
+pub use guest::{Guest, GuestRole, HwCounters};
 pub use image::Image;
-pub use session::{Came, FlowsOver, PATIENCE, PROGRAMS, Perftest};
+pub use session::{Came, FlowsOver, PATIENCE, PROGRAMS, Perftest, PerftestHost, RigEnd};
 pub use wait::{Wait, WaitWatch};

@@ -1,15 +1,17 @@
 //! One unmodified perftest in a guest, with the rig at its other end.
 
 use crate::GuestFault;
-use crate::guest::{Guest, RIG, RIG_V6, ShellOutput, TAP};
+use crate::guest::{Guest, HwCounters, RIG, RIG_V6, ShellOutput, TAP};
 use crate::peer::{Conduct, Exchanged, FrameTap, Midway, OpenWay, QpPair, Station, in_six};
 use crate::perftest::{Destination, Opening, serve};
-use core::net::{IpAddr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
 use rig_frames::psn::Psn;
 use rig_frames::roce::Qpn;
+use rig_generator::netlab::Namespace;
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
 use tokio::net::TcpListener;
@@ -41,6 +43,42 @@ pub enum FlowsOver {
     V6,
 }
 
+/// Where a client of perftest runs: a NIC that is not the rig's, and a shell beside it.
+pub trait PerftestHost {
+    /// By what the NIC and the rig reach each other.
+    ///
+    /// # Errors
+    /// It is lost, or has no such address.
+    fn way(&mut self, over: FlowsOver) -> Result<RigEnd, GuestFault>;
+
+    /// What its NIC has counted so far, by the names that it has for it.
+    ///
+    /// # Errors
+    /// It is lost; there is nothing, or something that is no number.
+    fn counters(&mut self) -> Result<BTreeMap<String, u64>, GuestFault>;
+
+    /// Runs one line of shell there, and waits for its end, but not longer than `patience`.
+    ///
+    /// # Errors
+    /// It is lost.
+    fn run(&mut self, line: &str, patience: Duration) -> Result<ShellOutput, GuestFault>;
+}
+
+/// The rig's end of the way to a NIC.
+#[derive(Debug, Clone)]
+pub struct RigEnd {
+    /// The network that its interface is in.
+    pub namespace: Arc<Namespace>,
+    /// Its interface there.
+    pub interface: String,
+    /// Its address, by which the two programs find each other.
+    pub meets: Ipv4Addr,
+    /// Its address to which flows go.
+    pub own: IpAddr,
+    /// Flags of perftest for the device, its port and its GID.
+    pub nic: String,
+}
+
 /// What is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Perftest {
@@ -63,8 +101,10 @@ pub struct Came {
     pub ran: ShellOutput,
     /// What passed at the rig.
     pub passed: Exchanged,
-    /// By how much each counter of the guest's NIC grew, by its name in `hw_counters`.
-    pub counters: BTreeMap<String, u64>,
+    /// What the guest's NIC had counted before, and after it.
+    pub counters: HwCounters,
+    /// The same of the NIC of a second guest, where there was one.
+    pub other: Option<HwCounters>,
     /// Why the rig's side of the exchange ended early; `None` where both sides were done.
     pub unfinished: Option<String>,
 }
@@ -78,12 +118,12 @@ impl Perftest {
         flags.iter().find(|word| !plain(word))
     }
 
-    /// Runs it in `guest`: the guest's program is the client, and asks.
+    /// Runs it at `host`, whose program is the client, and asks.
     ///
     /// # Errors
-    /// A guest that is lost; a port of the rig that breaks.
-    pub fn run(&self, guest: &mut Guest, record: FrameTap) -> Result<Came, GuestFault> {
-        self.run_through(guest, (record, Box::new(OpenWay)))
+    /// A host that is lost; a port of the rig that breaks.
+    pub fn run(&self, host: &mut dyn PerftestHost, record: FrameTap) -> Result<Came, GuestFault> {
+        self.run_through(host, (record, Box::new(OpenWay)))
     }
 
     /// The same, with something done to frames on the way.
@@ -92,28 +132,23 @@ impl Perftest {
     /// As [`run`](Self::run).
     pub fn run_through(
         &self,
-        guest: &mut Guest,
+        host: &mut dyn PerftestHost,
         between: (FrameTap, Box<dyn Midway>),
     ) -> Result<Came, GuestFault> {
-        let namespace = guest.namespace();
-        let before = guest.counters()?;
-        // The first GID is that of the link-local address.
-        let (own, gid) = match self.over {
-            FlowsOver::V4 => (IpAddr::V4(RIG), 1),
-            FlowsOver::V6 => (IpAddr::V6(RIG_V6), guest.gid_of_v6()?),
-        };
-        let station = Station::start(&namespace, TAP, own, between)?;
+        let before = host.counters()?;
+        let RigEnd { namespace, interface, meets, own, nic } = host.way(self.over)?;
+        let station = Station::start(&namespace, &interface, own, between)?;
         let (bound, listens) = mpsc::channel();
         let (over, ended) = oneshot::channel();
         let (ran, unfinished) = thread::scope(|scope| {
             let server = scope.spawn(|| {
-                let served = namespace.run(|| self.serve((&station, own), &bound, ended));
+                let served = namespace.run(|| self.serve((&station, own, meets), &bound, ended));
                 served.map_err(|error| error.to_string()).and_then(|served| served)
             });
-            let command = format!("{} {RIG}", self.command(gid));
+            let command = format!("{} {meets}", self.command(&nic));
             // Where it does not listen the server has ended, and says why.
             let ran = match listens.recv() {
-                Ok(()) => Some(guest.run(&command, PATIENCE * 2)),
+                Ok(()) => Some(host.run(&command, PATIENCE * 2)),
                 Err(_) => None,
             };
             drop(over);
@@ -126,14 +161,14 @@ impl Perftest {
             return Err(GuestFault::failed("listen for perftest", why));
         };
         let (ran, passed) = (ran?, passed?);
-        let counters = guest.grown(before)?;
-        Ok(Came { ran, passed, counters, unfinished })
+        let counters = HwCounters { before, after: host.counters()? };
+        Ok(Came { ran, passed, counters, other: None, unfinished })
     }
 
     /// The program with its flags, as a guest's shell is told: a server, and a client with its address behind it.
-    pub(crate) fn command(&self, gid: u32) -> String {
+    pub(crate) fn command(&self, nic: &str) -> String {
         format!(
-            "timeout {} {} -d rxe0 -x {gid} -F --port {PORT} {}",
+            "timeout {} {} {nic} -F --port {PORT} {}",
             self.patience.as_secs().max(1),
             self.program,
             self.flags.join(" ")
@@ -143,14 +178,14 @@ impl Perftest {
     /// The rig's side of the exchange, until both are done or the program has ended.
     fn serve(
         &self,
-        (station, address): (&Station, IpAddr),
+        (station, address, meets): (&Station, IpAddr, Ipv4Addr),
         bound: &mpsc::Sender<()>,
         ended: oneshot::Receiver<()>,
     ) -> Result<(), String> {
         let runtime = Builder::new_current_thread().enable_io().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
         let talk = async {
-            let listener = TcpListener::bind((RIG, PORT)).await?;
+            let listener = TcpListener::bind((meets, PORT)).await?;
             let _whoever_asks_waits = bound.send(());
             let (mut line, _) = listener.accept().await?;
             line.set_nodelay(true)?;
@@ -174,6 +209,33 @@ impl Perftest {
             }
         })
     }
+}
+
+impl PerftestHost for Guest {
+    fn way(&mut self, over: FlowsOver) -> Result<RigEnd, GuestFault> {
+        let (own, gid) = match over {
+            FlowsOver::V4 => (IpAddr::V4(RIG), GID_V4),
+            FlowsOver::V6 => (IpAddr::V6(RIG_V6), self.gid_of_v6()?),
+        };
+        let (interface, nic) = (TAP.to_owned(), rxe(gid));
+        Ok(RigEnd { namespace: self.namespace(), interface, meets: RIG, own, nic })
+    }
+
+    fn counters(&mut self) -> Result<BTreeMap<String, u64>, GuestFault> {
+        Guest::counters(self)
+    }
+
+    fn run(&mut self, line: &str, patience: Duration) -> Result<ShellOutput, GuestFault> {
+        Guest::run(self, line, patience)
+    }
+}
+
+/// Index of the GID of a guest's address of IPv4: the first is that of the link-local one.
+pub(crate) const GID_V4: u32 = 1;
+
+/// Flags of perftest for a guest's NIC.
+pub(crate) fn rxe(gid: u32) -> String {
+    format!("-d rxe0 -x {gid}")
 }
 
 fn ends((own, own_ip): (Qpn, IpAddr), opening: &Opening, theirs: &Destination) -> QpPair {

@@ -1,6 +1,7 @@
 //! A lab: which devices there are, what carries frames to them, and through what each is steered.
 
 use crate::{Keys, Kind, Profile, RedisAt};
+use core::net::Ipv4Addr;
 use rig_units::{Dur, PortSpeed, Ppm};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -16,6 +17,8 @@ pub enum Transport {
     Interfaces(Interfaces),
     /// Taps to Linux in a virtual machine, which is the device: its own RoCE NIC, with perftest as the application, or its bridge.
     Guests(Guests),
+    /// An interface of the rig that is cabled to a NIC of a server, with perftest there as the application.
+    Server(Server),
 }
 
 impl Transport {
@@ -26,6 +29,7 @@ impl Transport {
             Transport::Veth(wire) => wire.bound,
             Transport::Interfaces(wire) => wire.bound,
             Transport::Guests(wire) => wire.bound,
+            Transport::Server(wire) => wire.bound,
         }
     }
 
@@ -34,6 +38,7 @@ impl Transport {
         match self {
             Transport::Virtual | Transport::Veth(_) | Transport::Guests(_) => Ppm(0),
             Transport::Interfaces(wire) => wire.clock,
+            Transport::Server(_) => Interfaces::CLOCK,
         }
     }
 
@@ -53,6 +58,7 @@ impl Transport {
             Transport::Interfaces(_) => &[ControlName::None, ControlName::Dummy],
             Transport::Guests(_) if kind == Kind::Switch => &[ControlName::Linux],
             Transport::Guests(_) => &[ControlName::Perftest],
+            Transport::Server(_) => &[ControlName::Server],
         }
     }
 }
@@ -72,17 +78,20 @@ pub enum ControlName {
     Linux,
     /// The databases of a switch that runs SONiC, in its redis.
     Sonic,
+    /// The shell of a server: the settings of its NIC, what that counts, and what its application asks of a connection.
+    Server,
 }
 
 impl ControlName {
     /// Every control, by the word for it in a lab.
-    pub const NAMES: [(&'static str, ControlName); 6] = [
+    pub const NAMES: [(&'static str, ControlName); 7] = [
         ("none", ControlName::None),
         ("served", ControlName::Served),
         ("dummy", ControlName::Dummy),
         ("perftest", ControlName::Perftest),
         ("linux", ControlName::Linux),
         ("sonic", ControlName::Sonic),
+        ("server", ControlName::Server),
     ];
 }
 
@@ -151,6 +160,29 @@ pub struct Guests {
     pub prepare_other: Vec<String>,
     /// What the flows of a NIC go over.
     pub over: IpVersion,
+}
+
+/// A NIC of a server, at the other end of a cable of the rig's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// The rig's interface.
+    pub interface: String,
+    /// Its address, in one network with the NIC's: perftest there finds the rig by it, and its flows go to it.
+    pub address: Ipv4Addr,
+    /// The server, as `ssh` knows it; none where the NIC is this machine's own.
+    pub ssh: Option<String>,
+    /// The RDMA device: `mlx5_0`.
+    pub device: String,
+    /// Its port; none where it has but one.
+    pub port: Option<u32>,
+    /// The index of the GID of RoCE v2 that its flows go by.
+    pub gid: u32,
+    /// How far off a timestamp of the rig may be. A trial in which the rig was worse is void.
+    pub bound: Dur,
+    /// How long a trial lasts at least: a program takes its time to start.
+    pub trial: Dur,
+    /// How long a run may take.
+    pub budget: Dur,
 }
 
 /// Who is at the other end of the connections of a NIC in a guest.

@@ -60,7 +60,8 @@ pub use fault::{Fault, Place};
 pub use keys::{Keys, Secret};
 pub use kind::Kind;
 pub use lab::{
-    Backend, ControlName, DpdkWire, Guests, Interfaces, IpVersion, Lab, OtherEnd, Transport, Veth,
+    Backend, ControlName, DpdkWire, Guests, Interfaces, IpVersion, Lab, OtherEnd, Server,
+    Transport, Veth,
 };
 pub use macsec::{CipherSuite, Form, Macsec, PfcMode, Policy, Reception};
 pub use nic::{EcnField, Limiting, Nic, Np, Rc, Receive, Rp, Scope};

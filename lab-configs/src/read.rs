@@ -16,6 +16,7 @@ const FILE: &str = "the file of a DUT profile, or {pair: [duts/gen1.yaml, duts/g
 mod fit;
 mod keys;
 mod origin;
+mod server;
 mod steering;
 mod system;
 mod transport;

@@ -186,6 +186,31 @@ fn wire() -> Value {
         },
         {
             "type": "object",
+            "description": "transport server",
+            "required": ["interface", "address", "device", "gid", "bound", "budget"],
+            "additionalProperties": false,
+            "properties": {
+                "interface": { "type": "string", "description": "the rig's interface" },
+                "address": { "type": "string", "format": "ipv4", "description": "its address, in one network with the NIC's" },
+                "ssh": {
+                    "type": "string",
+                    "description": "the server, as ssh knows it; without it the NIC is this machine's own",
+                },
+                "device": { "type": "string", "description": "the RDMA device there" },
+                "port": { "type": "integer", "minimum": 1, "maximum": 255 },
+                "gid": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "maximum": 65_535,
+                    "description": "the index of the GID of RoCE v2 that its flows go by",
+                },
+                "bound": dur,
+                "trial": dur,
+                "budget": dur,
+            },
+        },
+        {
+            "type": "object",
             "description": "transport interfaces",
             "required": ["interfaces", "bound", "budget"],
             "additionalProperties": false,

@@ -9,6 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 const MLX5: &str = include_str!("../../dut-adapters/testdata/host/mlx5.txt");
+const IRDMA: &str = include_str!("../../dut-adapters/testdata/host/irdma.txt");
+const BNXT: &str = include_str!("../../dut-adapters/testdata/host/bnxt.txt");
 
 /// `ssh` that leads to the shell of the host. Its last argument is what the other end is to run. Where there is a file `lost`, the line breaks
 /// once 40 is written, of which the driver makes 39. Where there is a file `slow`, what writes 10 is on its way until there is a file `go`.
@@ -84,10 +86,15 @@ fn program(at: &Path, text: &str) {
     fs::set_permissions(at, fs::Permissions::from_mode(0o755)).expect("ours");
 }
 
-/// A host, spread into files.
+/// A host with a ConnectX, spread into files.
 fn host(desk: &Path) {
+    host_of(desk, MLX5);
+}
+
+/// One that says this.
+fn host_of(desk: &Path, text: &str) {
     let folder = desk.join("host");
-    let mut lines = MLX5.lines().peekable();
+    let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         let mut said = String::new();
         while let Some(more) = lines.next_if(|more| more.starts_with('\t')) {
@@ -410,4 +417,46 @@ fn all_gids_are_told_however_many_there_are() {
     let count = gids.len();
     assert_eq!((code, count), (0, 4), "{asked}");
     assert_eq!(gids[count - 2..], ["  GID 16: RoCE v2, fe80::16", "  GID 254: RoCE v2, fe80::254"]);
+}
+
+#[test]
+fn knobs_of_other_drivers_are_set_and_put_back_too() {
+    if !root() {
+        return;
+    }
+    let hosts = [
+        (IRDMA, "rocep24s0f0", "kernel/config/irdma/rocep24s0f0/roce_dcqcn_enable", ["1", "0"]),
+        (BNXT, "bnxt_re0", "kernel/debug/bnxt_re/0000:5e:00.0/cc_config/tos_dscp", ["26", "30"]),
+    ];
+    for (text, device, file, [before, now]) in hosts {
+        let desk = tempfile::tempdir().expect("a folder");
+        let desk = desk.path();
+        host_of(desk, text);
+        // Where it is on its bus says the link.
+        let on_bus = desk.join("host/sys/class/net/ens3f0np0/device");
+        if on_bus.exists() {
+            fs::rename(&on_bus, desk.join("host/sys/0000:5e:00.0")).expect("a folder");
+            symlink("../../../0000:5e:00.0", &on_bus).expect("a link");
+        }
+        let at = desk.join("host/sys").join(file);
+        let is = || fs::read_to_string(&at).expect("a file").trim().to_owned();
+        assert_eq!(is(), before);
+        let (_, name) = file.rsplit_once('/').expect("a folder");
+        let (code, told, said) =
+            rigctl(desk, &format!("dut set --ssh server7 --device {device} {name}={now}"));
+        assert_eq!((code, is().as_str()), (0, now), "{told}{said}");
+        assert!(
+            told.contains(&format!("{device} {name}={now}, was {before} (/sys/{file})")),
+            "{told}"
+        );
+        let (code, told, said) = rigctl(desk, "restore");
+        assert_eq!((code, is().as_str()), (0, before), "{told}{said}");
+        // Of another driver's knobs it has none.
+        let (code, _, said) =
+            rigctl(desk, &format!("dut set --ssh server7 --device {device} rpg_ai_rate=10"));
+        assert!(
+            code != 0 && said.contains(&format!("rpg_ai_rate: {device} has none at")),
+            "{said}"
+        );
+    }
 }

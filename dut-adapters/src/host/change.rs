@@ -7,7 +7,7 @@ use super::said::Said;
 use super::session::Session;
 use super::settings::{Accepted, KNOBS, other_hand};
 use super::written::{Back, put_back, write};
-use crate::journal::{Change, Journal};
+use crate::journal::{Change, Journal, Number};
 
 /// What one setting was and is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,8 +43,30 @@ pub fn set(
     asked: &[String],
     journal: &Journal,
 ) -> Result<Vec<Changed>, NotSet> {
+    let mut host = lease::take(reach, Wait::No).map_err(|why| NotSet::Broken(vec![why]))?;
+    set_in(&mut host, (reach, at), asked, journal).map(|done| done.all)
+}
+
+/// What came of setting something.
+#[derive(Debug)]
+pub(super) struct Done {
+    /// Each that was asked for.
+    pub(super) all: Vec<Changed>,
+    /// Those that were otherwise before, with their numbers in the journal.
+    pub(super) touched: Vec<(Number, Changed)>,
+}
+
+/// The same in a shell that holds the host.
+///
+/// # Errors
+/// As [`set`].
+pub(super) fn set_in(
+    host: &mut Session,
+    (reach, at): (&HostAccess, PortAt<'_>),
+    asked: &[String],
+    journal: &Journal,
+) -> Result<Done, NotSet> {
     let broken = |why: String| NotSet::Broken(vec![why]);
-    let mut host = lease::take(reach, Wait::No).map_err(broken)?;
     let text = host.ask(SCRIPT).map_err(|why| broken(format!("{reach}: {why}")))?;
     let said = Said::told(&reach.to_string(), &text).map_err(broken)?;
     let port = at.found(&said).map_err(|why| NotSet::Asked(vec![why]))?;
@@ -68,7 +90,7 @@ pub fn set(
     };
     let numbers = journal.note(touched.iter().map(change).collect()).map_err(broken)?;
     for (count, one) in (1..).zip(&touched) {
-        let Err(why) = write(&mut host, &one.place, &one.now) else {
+        let Err(why) = write(host, &one.place, &one.now) else {
             journal.stands(numbers[count - 1]);
             continue;
         };
@@ -76,7 +98,7 @@ pub fn set(
         // What the driver made of it is nobody else's: also where it is not what was asked for.
         for (one, number) in touched.iter().zip(&numbers).take(count).rev() {
             let Changed { name, before, .. } = one;
-            match back(&mut host, reach, one) {
+            match back(host, reach, one) {
                 Ok(was) => {
                     journal.strike(&[*number]);
                     wrong.push(match was {
@@ -94,7 +116,8 @@ pub fn set(
         journal.strike(&numbers[count..]);
         return Err(NotSet::Broken(wrong));
     }
-    Ok(wanted)
+    let touched = numbers.into_iter().zip(touched.into_iter().cloned()).collect();
+    Ok(Done { touched, all: wanted })
 }
 
 /// Makes a setting what it was: where the line was lost, over another one.

@@ -1,6 +1,6 @@
 //! What a NIC has counted, under the rig's terms, with the driver's own names beside them.
 
-use super::names::{Driver, Row, TERMS, Where};
+use super::names::{self, Driver, Row, TERMS, Where};
 use super::said::{Entry, Said};
 use rig_generator::pause_counters;
 use std::collections::BTreeMap;
@@ -102,6 +102,39 @@ impl Counted {
         }
         counted.priorities(port, &ethtool, &mut wrong);
         if wrong.is_empty() { Ok(counted) } else { Err(wrong) }
+    }
+
+    /// What a driver counts in `hw_counters` alone, whose files hold these values. Nothing is known of one that [`DRIVERS`](names::DRIVERS)
+    /// has not.
+    pub fn of_hw_counters(driver: &str, files: &BTreeMap<String, u64>) -> Counted {
+        let mut counted = Counted::default();
+        let Some(driver) = names::DRIVERS.iter().find(|known| known.name == driver) else {
+            return counted;
+        };
+        for (term, what) in TERMS {
+            let Some(row) = driver.rows.iter().find(|row| row.term == term) else { continue };
+            let why = match row.is {
+                Where::Never(why) => why.to_owned(),
+                Where::Ethtool(_) => "`ethtool -S` was not asked".to_owned(),
+                Where::Hw(names) => {
+                    let found = names.iter().find_map(|name| Some((name, *files.get(*name)?)));
+                    if let Some((name, value)) = found {
+                        let (called, but) = (format!("hw_counters/{name}"), row.but);
+                        counted.values.push(Value {
+                            term: term.to_owned(),
+                            what,
+                            value,
+                            called,
+                            but,
+                        });
+                        continue;
+                    }
+                    format!("there is no {}", names.join(", nor "))
+                }
+            };
+            counted.missing.push(Missing { term: term.to_owned(), why });
+        }
+        counted
     }
 
     /// What there is of pauses.

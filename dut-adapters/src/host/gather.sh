@@ -59,5 +59,5 @@ tell /rdma/supported rdma -j statistic mode supported
 tell /rdma/statistic rdma -j statistic show
 tell /rdma/qp rdma -j statistic qp show
 if text=$(pidof lldpad 2>/dev/null); then said F /lldpad; fi
-keep /sys/kernel/debug/mlx5/*/cc_params/*
+keep /sys/kernel/debug/mlx5/*/cc_params/* /sys/kernel/debug/bnxt_re/*/cc_config/* /sys/kernel/config/irdma/*/roce_*
 echo "# end of rigctl dut nic --raw"

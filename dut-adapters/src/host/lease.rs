@@ -27,6 +27,14 @@ pub(super) enum Wait {
 /// # Errors
 /// The host cannot be asked; another one holds it, and who.
 pub(super) fn take(reach: &HostAccess, wait: Wait) -> Result<Session, String> {
+    take_for(reach, wait, LASTS)
+}
+
+/// The same, that lives for so long at most.
+///
+/// # Errors
+/// As [`take`].
+pub(super) fn take_for(reach: &HostAccess, wait: Wait, lasts: Duration) -> Result<Session, String> {
     let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let fits = |sign: &char| sign.is_ascii_alphanumeric() || ".-".contains(*sign);
     let machine: String = machine.trim().chars().filter(fits).collect();
@@ -36,7 +44,7 @@ pub(super) fn take(reach: &HostAccess, wait: Wait) -> Result<Session, String> {
         Wait::ForTheKilled => 30,
     };
     let of = |why: String| format!("{reach}: {why}");
-    let mut session = Session::open(reach, LASTS, &words).map_err(of)?;
+    let mut session = Session::open(reach, lasts, &words).map_err(of)?;
     let told = session.ask(&format!("{SCRIPT}held {tries}")).map_err(of)?;
     match told.trim() {
         "held" => Ok(session),

@@ -268,7 +268,11 @@ pub(super) static DRIVERS: [Driver; 7] = [
             row("np_ecn_marked_roce_packets", MARKS, ""),
             row("rp_cnp_handled", MARKS, ""),
             row("rp_cnp_ignored", MARKS, ""),
-            row("packet_seq_err", Where::Hw(&["rcvd_seq_err"]), ""),
+            row(
+                "packet_seq_err",
+                Where::Hw(&["rcvd_seq_err"]),
+                "those alone that acknowledge something new",
+            ),
             row(
                 "out_of_sequence",
                 Where::Hw(&["out_of_seq_request"]),

@@ -1,5 +1,9 @@
-//! What of a NIC can be set: PFC by `dcb`, what it trusts, the traffic class of RoCE, and the knobs of DCQCN of mlx5, by the files that
-//! MLNX_OFED and Linux have for them. Each is read before and after, by the same reader.
+//! What of a NIC can be set: PFC by `dcb`, what it trusts, the traffic class of RoCE, and the knobs of congestion control: of mlx5 by the files that
+//! MLNX_OFED and Linux have for them, of irdma by Intel's configfs, of bnxt_re by Linux's debugfs. Each is read before and after, by the same
+//! reader.
+//!
+//! Left out on purpose: irdma's parameters of DCQCN, which its module takes as it is loaded; Broadcom's own configfs, which wants another word in another file
+//! before anything holds; `tx_queue` of bnxt_re, which Linux refuses to read.
 
 use super::nic::Nic;
 use super::port::At;
@@ -41,8 +45,26 @@ macro_rules! doors {
     };
 }
 
-/// All that are known, by the names that NVIDIA's tools have for them.
-pub(super) static KNOBS: [Knob; 20] = [
+/// Congestion control of bnxt_re, which Linux has for each of its functions since 6.15 (drivers/infiniband/hw/bnxt_re/debugfs.c). It reads them
+/// from the firmware, and says that a value was taken where the firmware refuses it: what it reads back as tells.
+const fn bnxt(name: &'static str, most: u64, at: &'static [&'static str]) -> Knob {
+    Knob { name, kind: Accepted::Number(most), at }
+}
+
+macro_rules! cc_config {
+    ($name:literal) => {
+        &[concat!("/sys/kernel/debug/bnxt_re/{pci}/cc_config/", $name)]
+    };
+}
+
+/// Which congestion control new queue pairs of irdma have. Intel's driver has the file once somebody has made the folder of the
+/// device (`mkdir`), which the rig does not: while there is one, the driver cannot be unloaded.
+const fn irdma(name: &'static str, at: &'static [&'static str]) -> Knob {
+    Knob { name, kind: Accepted::Number(1), at }
+}
+
+/// All that are known: of mlx5 by the names that NVIDIA's tools have for them, of others by those of their files.
+pub(super) static KNOBS: [Knob; 36] = [
     Knob { name: "pfc", kind: Accepted::Classes, at: &["dcb pfc {net}"] },
     Knob {
         name: "trust",
@@ -87,6 +109,22 @@ pub(super) static KNOBS: [Knob; 20] = [
         1_023,
         doors!("roce_rp", "initial_alpha_value", "rp_initial_alpha_value"),
     ),
+    irdma("roce_dcqcn_enable", &["/sys/kernel/config/irdma/{ib}/roce_dcqcn_enable"]),
+    irdma("roce_dctcp_enable", &["/sys/kernel/config/irdma/{ib}/roce_dctcp_enable"]),
+    irdma("roce_timely_enable", &["/sys/kernel/config/irdma/{ib}/roce_timely_enable"]),
+    bnxt("enable_cc", 1, cc_config!("enable_cc")),
+    bnxt("run_avg_weight_g", 255, cc_config!("run_avg_weight_g")),
+    bnxt("num_phase_per_state", 255, cc_config!("num_phase_per_state")),
+    bnxt("init_cr", 65_535, cc_config!("init_cr")),
+    bnxt("init_tr", 65_535, cc_config!("init_tr")),
+    bnxt("tos_ecn", 3, cc_config!("tos_ecn")),
+    bnxt("tos_dscp", 63, cc_config!("tos_dscp")),
+    bnxt("alt_vlan_pcp", 7, cc_config!("alt_vlan_pcp")),
+    bnxt("alt_vlan_dscp", 63, cc_config!("alt_vlan_dscp")),
+    bnxt("rtt", 65_535, cc_config!("rtt")),
+    bnxt("cc_mode", 255, cc_config!("cc_mode")),
+    bnxt("tcp_cp", 65_535, cc_config!("tcp_cp")),
+    bnxt("inactivity_cp", 65_535, cc_config!("inactivity_cp")),
 ];
 
 /// Where a setting of one NIC is: a file, or what `dcb` says of an interface.

@@ -130,6 +130,11 @@ impl Change {
         matches!(self, Change::Sonic { redis, .. } if *redis == at.to_string())
     }
 
+    /// Whether it was made to a NIC of that server, as `ssh` knows it; of this machine where there is no name.
+    pub fn is_to_host(&self, name: Option<&str>) -> bool {
+        matches!(self, Change::Host { host, .. } if host.as_deref() == name)
+    }
+
     /// Whether it was made to this interface of the rig.
     pub fn is_to_interface(&self, name: &str) -> bool {
         match self {

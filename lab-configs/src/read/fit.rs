@@ -37,6 +37,9 @@ pub(super) fn fit(
                     format!("the system `{}` in a guest", dut.name),
                     "one switch, or a pair of NICs",
                 ),
+                (Transport::Server(_), _) => {
+                    at.fault(format!("the system `{}` on a server", dut.name), NIC_AND_RIG);
+                }
                 (Transport::Interfaces(_), Some(other)) => {
                     let (kind, device) = (other.kind.called(), &other.name);
                     at.fault(
@@ -90,13 +93,19 @@ pub(super) fn fit(
             }
             continue;
         }
+        if let Transport::Server(_) = transport {
+            if dut.kind != Kind::Nic || !dut.name.ends_with(RIGS_OWN) {
+                at.fault(format!("`{}` on a server", dut.name), NIC_AND_RIG);
+            }
+            continue;
+        }
         if pair && *transport != Transport::Virtual {
             let found = format!("the pair of NICs `{}` in a lab with a wire", dut.name);
             at.fault(found, "one NIC: the rig passes on between two in virtual time alone");
             continue;
         }
         match transport {
-            Transport::Virtual | Transport::Guests(_) => {}
+            Transport::Virtual | Transport::Guests(_) | Transport::Server(_) => {}
             Transport::Veth(wire) => *dut.declared.ports_mut() = made_ports(&dut.declared, wire),
             Transport::Interfaces(wire) => {
                 *dut.declared.ports_mut() = cabled_ports(&dut.declared, wire);
@@ -104,7 +113,8 @@ pub(super) fn fit(
         }
     }
     // Of hardware of which nothing is said no clock is right.
-    if let Transport::Interfaces(Interfaces { speed: None, .. }) = transport {
+    if let Transport::Interfaces(Interfaces { speed: None, .. }) | Transport::Server(_) = transport
+    {
         for dut in duts.iter_mut() {
             let system = dut.system.iter_mut().flat_map(|system| &mut system.devices);
             system.for_each(|device| device.declared.clock_or(Interfaces::CLOCK));
@@ -119,11 +129,19 @@ pub(super) fn fit(
         let found = format!("{} devices in one guest", listed.len());
         second.fault(found, "one switch or pair of NICs, and a lab of its own for each other one");
     }
+    if let (Transport::Server(_), [_, second, ..]) = (transport, &listed[..]) {
+        let found = format!("{} devices at one NIC of a server", listed.len());
+        second.fault(found, "one pair of NICs, and a lab of its own for each other one");
+    }
     if let (Transport::Interfaces(_), [_, second, ..]) = (transport, &listed[..]) {
         let found = format!("{} devices at one set of interfaces", listed.len());
         second.fault(found, "one device, and a lab of its own for each other one");
     }
 }
+
+/// What a lab with a server has.
+const NIC_AND_RIG: &str = "a pair of NICs: the server's, and the rig's own at its other end, such as {pair: [duts/connectx-default.yaml, \
+    duts/rig-peer.yaml]}";
 
 /// How the name of a pair ends of which the second is the rig's own end of a guest's connections (`duts/rig-peer.yaml`).
 const RIGS_OWN: &str = "-to-rig-peer";

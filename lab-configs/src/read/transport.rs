@@ -1,5 +1,6 @@
 //! Reading what carries frames to a lab's devices, what that makes of their ports, and which controls it goes with.
 
+use super::server;
 use crate::check::CLOCK;
 use crate::lab::{ControlName, DpdkWire, Guests, Interfaces, IpVersion, OtherEnd, Transport, Veth};
 use crate::walk::{At, Fields};
@@ -9,11 +10,12 @@ use rig_units::{Dur, Ppm};
 use std::path::PathBuf;
 
 /// The words for the transports.
-pub(crate) const TRANSPORTS: [(&str, Word); 4] = [
+pub(crate) const TRANSPORTS: [(&str, Word); 5] = [
     ("virtual", Word::Virtual),
     ("veth", Word::Veth),
     ("interfaces", Word::Interfaces),
     ("guests", Word::Guests),
+    ("server", Word::Server),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +24,7 @@ pub(crate) enum Word {
     Veth,
     Interfaces,
     Guests,
+    Server,
 }
 
 /// What each transport was called when a lab said `adapter:`, which was both transport and control.
@@ -72,7 +75,10 @@ pub(super) fn elsewhere(key: &str) -> Option<String> {
             "it with a device: `duts: [{profile: FILE, control: sonic, redis: unix:PATH}]`"
                 .to_owned(),
         ),
-        key if [&VETH[..], &INTERFACES, &GUESTS].iter().any(|keys| keys.contains(&key)) => {
+        key if [&VETH[..], &INTERFACES, &GUESTS, &server::KEYS]
+            .iter()
+            .any(|keys| keys.contains(&key)) =>
+        {
             Some(format!("it below `wire:`, of a transport that has one: `wire: {{{key}: ...}}`"))
         }
         _ => None,
@@ -95,7 +101,7 @@ pub(super) fn offers(at: &At<'_>, transport: &Transport, (control, kind): (Contr
 
 /// What carries frames to the devices of a lab.
 pub(super) fn read(lab: &At<'_>, fields: &Fields<'_>) -> Option<Transport> {
-    let word = fields.need("transport", "virtual, veth, interfaces or guests");
+    let word = fields.need("transport", "virtual, veth, interfaces, guests or server");
     let word = word.and_then(|at| at.choice(&TRANSPORTS))?;
     let wire = fields.get("wire");
     match (word, wire) {
@@ -112,6 +118,7 @@ pub(super) fn read(lab: &At<'_>, fields: &Fields<'_>) -> Option<Transport> {
         (Word::Veth, Some(wire)) => veth(&wire).map(Transport::Veth),
         (Word::Interfaces, Some(wire)) => interfaces(&wire).map(Transport::Interfaces),
         (Word::Guests, Some(wire)) => guests(&wire).map(Transport::Guests),
+        (Word::Server, Some(wire)) => server::read(&wire).map(Transport::Server),
     }
 }
 
@@ -252,7 +259,7 @@ fn argument(at: &At<'_>) -> Option<String> {
 }
 
 /// A length of time that is not zero.
-fn length(fields: &Fields<'_>, name: &str, example: &str) -> Option<Dur> {
+pub(super) fn length(fields: &Fields<'_>, name: &str, example: &str) -> Option<Dur> {
     let want = format!("a length of time such as {example}");
     let at = fields.need(name, &want)?;
     let dur: Dur = at.quantity()?;

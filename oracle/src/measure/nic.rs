@@ -8,6 +8,7 @@ pub(super) mod headers;
 mod limited;
 pub(super) mod message;
 pub(super) mod np;
+mod packets;
 pub(super) mod pause;
 pub(super) mod pauses;
 pub(super) mod rates;

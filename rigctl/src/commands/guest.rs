@@ -194,9 +194,10 @@ impl Report {
                 + a.read_responses
                 + a.atomic_responses
         };
+        let counters = came.counters.grown();
         let row = |counter, frames, what| Row {
             counter,
-            grew_by: came.counters.get(counter).copied(),
+            grew_by: counters.get(counter).copied(),
             frames,
             what,
         };
@@ -227,7 +228,7 @@ impl Report {
             withheld: sum(|moved| moved.withheld),
             messages: sum(|moved| moved.taken.messages),
             bytes: sum(|moved| moved.taken.bytes),
-            counters: came.counters.clone(),
+            counters,
             compared,
             connections,
         }

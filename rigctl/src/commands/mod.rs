@@ -10,6 +10,7 @@ pub mod explain;
 pub(crate) mod figures;
 pub mod generate;
 pub mod guest;
+mod hold;
 pub mod input;
 pub mod lint;
 pub mod list;

@@ -6,7 +6,7 @@ use crate::executor::wire::ControlPath;
 use crate::rights::{self, Work};
 use crate::{state, stderr, stdout};
 use rig_dut::journal;
-use rig_lab::Interfaces;
+use rig_lab::{Interfaces, Server};
 use rig_reports::Exit;
 
 /// Restores, or lists; the exit code.
@@ -34,11 +34,22 @@ pub fn restore(args: &RestoreArgs) -> Result<Exit, Bad> {
 /// # Errors
 /// What could not be put back.
 pub fn mend(wire: &Interfaces, reach: &ControlPath) -> Result<(), String> {
-    let ours = |entry: &journal::Entry| {
+    mend_what(|entry| {
         let own = |interface: &String| entry.change.is_to_interface(interface);
         wire.interfaces.iter().any(own)
             || reach.redis.as_ref().is_some_and(|at| entry.change.is_to_redis(at))
-    };
+    })
+}
+
+/// Puts back what an earlier run has left changed on the server of `wire`, before that is used again, and says so.
+///
+/// # Errors
+/// What could not be put back.
+pub fn mend_server(wire: &Server) -> Result<(), String> {
+    mend_what(|entry| entry.change.is_to_host(wire.ssh.as_deref()))
+}
+
+fn mend_what(ours: impl Fn(&journal::Entry) -> bool) -> Result<(), String> {
     let _raised = rights::raise(Work::Restoring);
     let told = journal::restore(&state::journals(), false, ours)?;
     for told in told.iter().filter(|told| told.matters()) {

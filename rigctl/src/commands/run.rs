@@ -1,10 +1,11 @@
 //! `rigctl run`: cases side by side, one stream of events to every report.
 
+use super::hold::hold;
 use super::input::{Bad, Input};
 use super::restore;
 use crate::cli::{EffortLevel, Format, Keep, RunArgs};
 use crate::executor::Benches;
-use crate::executor::guest::{GuestHost, GuestNics};
+use crate::executor::guest::{FlowNics, GuestHost, GuestNics, ServerNic};
 use crate::executor::wire::{Bridged, ControlPath, Serve, Start};
 use crate::fence::{self, Gap};
 use crate::folder::{self, NoTrouble, Refused, Trouble};
@@ -24,9 +25,9 @@ use crate::stop::Stop;
 use crate::to_disk::Folder;
 use crate::wall::{self, Stopwatch};
 use crate::{stderr, stdout};
-use rig_dut::{DeviceLock, Journal, device_lock};
+use rig_dut::Journal;
 use rig_guests::GuestRole;
-use rig_lab::{Backend, Kind, Lab, Transport};
+use rig_lab::{Kind, Lab, Transport};
 use rig_reports::terminal::{Progress, Style};
 use rig_reports::{
     Colour, Exit, Finished, JsonLines, Run, RunEvent, Shown, Started, Terminal, Wall,
@@ -116,8 +117,8 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
     let benches = world.benches.clone().or_else(|| benches(&input.lab, &journal, &world.stop));
     let side_by_side = benches.as_ref().map_or_else(default_jobs, |benches| benches.most());
     let jobs = match input.lab.transport {
-        // There is one set of interfaces, and one guest.
-        Transport::Interfaces(_) | Transport::Guests(_) => 1,
+        // There is one set of interfaces, one guest, and one NIC of a server.
+        Transport::Interfaces(_) | Transport::Guests(_) | Transport::Server(_) => 1,
         Transport::Virtual | Transport::Veth(_) => args.jobs.map_or(side_by_side, usize::from),
     };
     // Without a handler a signal ends the process as it always would. Before anything waits for a device, which may hang.
@@ -132,6 +133,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
     }
     let mended = match &input.lab.transport {
         Transport::Interfaces(wire) => restore::mend(wire, &ControlPath::of(&input.lab)),
+        Transport::Server(wire) => restore::mend_server(wire),
         Transport::Virtual | Transport::Veth(_) | Transport::Guests(_) => Ok(()),
     };
     let tried = mended.and_then(|()| {
@@ -251,27 +253,14 @@ fn confine(lab: &Lab, args: &RunArgs, out: Option<&OutDir>) {
             fence::close(&out.into_iter().chain(junit).collect::<Vec<_>>());
         }
         Transport::Interfaces(wire) if wire.dpdk.is_some() => rights::keep(Work::Dpdk),
-        Transport::Veth(_) | Transport::Interfaces(_) | Transport::Guests(_) => {
+        Transport::Veth(_)
+        | Transport::Interfaces(_)
+        | Transport::Guests(_)
+        | Transport::Server(_) => {
             rights::keep(Work::Ports);
             rights::lower(Work::Trial);
         }
     }
-}
-
-/// Keeps other rigs off the lab's device, if it is not the rig that makes it.
-///
-/// # Errors
-/// Another one uses it, and which.
-fn hold(lab: &Lab) -> Result<Option<DeviceLock>, String> {
-    let Transport::Interfaces(wire) = &lab.transport else { return Ok(None) };
-    let name = |port: &String| match wire.backend {
-        // A port of DPDK is in no namespace.
-        Backend::Dpdk => Ok(format!("port {port}")),
-        Backend::AfXdp | Backend::AfPacket => device_lock::interface(port),
-    };
-    let names = wire.interfaces.iter().map(name).collect::<Result<Vec<_>, _>>();
-    let names = names.map_err(|why| format!("/proc: {why}"))?;
-    DeviceLock::take(&state::journals(), &names).map(Some)
 }
 
 /// Where reports and captures go; a run of nothing leaves nothing behind.
@@ -317,7 +306,7 @@ fn benches(lab: &Lab, journal: &Arc<Journal>, stop: &Arc<Stop>) -> Option<Arc<Be
             // There is one device, in one guest or in two.
             let bridge = lab.duts.iter().find(|dut| dut.kind == Kind::Switch);
             let start = bridge.map_or_else(
-                || Start::Guests(GuestNics::new(&state::guest(), wire)),
+                || Start::Flows(FlowNics::Guests(GuestNics::new(&state::guest(), wire))),
                 |dut| {
                     let role = GuestRole::Switch(dut.declared.port_count());
                     let host = Arc::new(GuestHost::new(state::guest(), wire, role));
@@ -327,12 +316,17 @@ fn benches(lab: &Lab, journal: &Arc<Journal>, stop: &Arc<Stop>) -> Option<Arc<Be
             );
             Some(Benches::new(start, 1))
         }
+        Transport::Server(wire) => {
+            let nic = ServerNic::new(wire.clone(), Arc::clone(journal));
+            Some(Benches::new(Start::Flows(FlowNics::Server(Arc::new(nic))), 1))
+        }
     }
 }
 
 /// Mutations where there is no emulated device to mutate.
 fn unmutable(lab: &Lab, mutate: &[String]) -> Vec<String> {
-    let (Transport::Interfaces(_) | Transport::Guests(_)) = lab.transport else {
+    let (Transport::Interfaces(_) | Transport::Guests(_) | Transport::Server(_)) = lab.transport
+    else {
         return Vec::new();
     };
     let refused = |mutation: &String| {
@@ -351,6 +345,7 @@ fn uncapturable(lab: &Lab, args: &RunArgs) -> Option<String> {
     let how = match &lab.transport {
         Transport::Virtual => "runs in virtual time",
         Transport::Guests(_) => "runs in a guest, with the rig at its tap",
+        Transport::Server(_) => "has its flows made by perftest on a server",
         Transport::Veth(_) | Transport::Interfaces(_) => return None,
     };
     Some(format!(

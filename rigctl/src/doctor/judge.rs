@@ -45,6 +45,10 @@ impl Needs {
             Transport::Virtual => Wire::None,
             Transport::Veth(wire) => Wire::Made { bound: wire.bound },
             Transport::Guests(wire) => Wire::Made { bound: wire.bound },
+            Transport::Server(wire) => {
+                let speed = lab.duts.first().and_then(|dut| dut.declared.port_speed(0));
+                Wire::Own { bound: wire.bound, interfaces: vec![(wire.interface.clone(), speed)] }
+            }
             Transport::Interfaces(wire) => {
                 let speed = |port| lab.duts.first().and_then(|dut| dut.declared.port_speed(port));
                 let each = (0..).zip(&wire.interfaces);

@@ -97,8 +97,11 @@ fn steered(
     if let Transport::Guests(wire) = &lab.transport {
         case = match profile.kind {
             Kind::Switch => in_bridge::of(&case, &mut left_out)?,
-            _ => in_guest::of(wire, profile, &case, &mut left_out)?,
+            _ => in_guest::of(wire.into(), profile, &case, &mut left_out)?,
         };
+    }
+    if let Transport::Server(wire) = &lab.transport {
+        case = in_guest::of(wire.into(), profile, &case, &mut left_out)?;
     }
     if lab.transport == Transport::Virtual && can.offers(Ability::Configure) {
         case = far::of(lab, profile, case, &mut left_out);

@@ -15,6 +15,7 @@ mod margin;
 mod nic_pause;
 mod nic_pauses;
 mod np;
+mod packets;
 mod pause;
 mod pfc;
 mod ranges;

@@ -33,6 +33,7 @@ pub fn planned(
         Transport::Veth(wire) => (u64::from(wire.benches), wire.budget),
         Transport::Interfaces(wire) => (1, wire.budget),
         Transport::Guests(wire) => (1, wire.budget),
+        Transport::Server(wire) => (1, wire.budget),
     };
     let alpha = budget::each(cases);
     let estimate = |effort: Effort| {

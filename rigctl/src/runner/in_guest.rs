@@ -1,9 +1,10 @@
-//! A case on the NIC of a guest. Its flows are clients of perftest there, of which a trial has one: what a case asks of more than that is
+//! A case on the NIC of a guest, or of a server. Its flows are clients of perftest there, of which a trial has one: what a case asks of more than that is
 //! not done. Where the other end is the rig's own, what it measures of that says nothing of a device; where it is a second guest, it is one.
 
 use super::unfit::{Missing, Unfit};
 use rig_dut::PerftestControl;
-use rig_lab::{Guests, OtherEnd, Profile, Setting};
+use rig_dut::host::knob_of;
+use rig_lab::{Guests, OtherEnd, Profile, Server, Setting};
 use rig_oracle::measure::{self, FromStart};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Amount, Case, Flow, Injected, Injection, Measure, Sweep, Target, Which};
@@ -14,12 +15,34 @@ const FEWEST: u32 = 5;
 /// Ports that the rig's ends are: in front of the guest's NIC, and its own.
 const GUEST: &str = "p1";
 
+/// What it is run over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FlowWire {
+    other_end: OtherEnd,
+    bound: Dur,
+    trial: Dur,
+    /// Whether the NIC has knobs beside what perftest asks of a connection.
+    knobs: bool,
+}
+
+impl From<&Guests> for FlowWire {
+    fn from(&Guests { other_end, bound, trial, .. }: &Guests) -> FlowWire {
+        FlowWire { other_end, bound, trial, knobs: false }
+    }
+}
+
+impl From<&Server> for FlowWire {
+    fn from(&Server { bound, trial, .. }: &Server) -> FlowWire {
+        FlowWire { other_end: OtherEnd::Rig, bound, trial, knobs: true }
+    }
+}
+
 /// The case as it is run there; what it does without is added to `left_out`.
 ///
 /// # Errors
 /// What it asks for that nothing there does.
 pub(super) fn of(
-    wire: &Guests,
+    wire: FlowWire,
     profile: &Profile,
     case: &Case,
     left_out: &mut Vec<String>,
@@ -101,7 +124,7 @@ fn unmade(name: &str, flow: &Flow) -> Option<String> {
 }
 
 /// Why what the case does between the NICs is not done; `None` where it is.
-fn bridged(wire: &Guests, case: &Case) -> Option<String> {
+fn bridged(wire: FlowWire, case: &Case) -> Option<String> {
     if case.between.bottleneck.is_some() {
         return Some("it has a bottleneck between the NICs, and there is none".to_owned());
     }
@@ -127,7 +150,7 @@ fn bridged(wire: &Guests, case: &Case) -> Option<String> {
 
 /// The case without those points of its sweeps that perftest does not set.
 fn configured(
-    wire: &Guests,
+    wire: FlowWire,
     profile: &Profile,
     case: &Case,
     left_out: &mut Vec<String>,
@@ -141,8 +164,14 @@ fn configured(
             _ => None,
         })
         .collect();
-    let unset =
-        |setting: &Setting| PerftestControl::with(&profile.declared, setting, wire.other_end).err();
+    let unset = |setting: &Setting| {
+        let lack = PerftestControl::with(&profile.declared, setting, wire.other_end).err()?;
+        if !wire.knobs {
+            return Some(lack);
+        }
+        let made = profile.declared.with(setting).ok();
+        made.is_none_or(|made| knob_of(&made, &setting.path).is_err()).then_some(lack)
+    };
     let lack = case.settings.iter().filter(|one| !swept.contains(&one.path)).find_map(unset);
     if let Some(lack) = lack {
         return Err(Missing::Control.so(lack));
@@ -174,7 +203,7 @@ enum Shown {
 }
 
 /// Takes out of a measure what a guest does not show.
-fn unshown(wire: &Guests, one: &mut Measure, case: &Case) -> Shown {
+fn unshown(wire: FlowWire, one: &mut Measure, case: &Case) -> Shown {
     let known = measure::of(one);
     let name = one.name();
     let of_rig = |port: &String| port != GUEST && wire.other_end == OtherEnd::Rig;

@@ -242,7 +242,7 @@ impl<'a> Session<'a> {
                 .behind(self.context.relays(), self.context.apart());
             return Ok(Executor::Virtual(Box::new(lab)));
         };
-        if let Some(nics) = benches.guests() {
+        if let Some(nics) = benches.flows() {
             let device = (&self.context.profile.declared, settings.as_slice());
             let lab = GuestLab::boot(nics.clone(), device, cable).map_err(not_booted)?;
             return Ok(Executor::Guest(Box::new(lab)));

@@ -4,6 +4,7 @@ use super::super::checks;
 use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Needs, Red, Tells, by_source};
+use super::packets::Packets;
 use super::recovered::{Recovered, recovered};
 use super::{BEHIND, OF_NIC, Passage};
 use crate::judge::answers::NOT_MEASURED;
@@ -39,8 +40,8 @@ pub(in super::super) static COUNTERS: Known = Known {
 };
 
 const EXPECTED: &str = "np_cnp_sent, np_ecn_marked_roce_packets, out_of_sequence, duplicate_request, rx_icrc_encapsulated, \
-     implied_nak_seq_err, local_ack_timeout_err, req_transport_retries_exceeded, req_rnr_retries_exceeded, rnr_nak_retry_err and packet_seq_err grown by what the wire shows of each, rp_cnp_handled and \
-     rp_cnp_ignored together by the CNPs that came";
+     implied_nak_seq_err, local_ack_timeout_err, req_transport_retries_exceeded, req_rnr_retries_exceeded, rnr_nak_retry_err, packet_seq_err and, where the device has them, rdma_tx_packets \
+     and rdma_rx_packets grown by what the wire shows of each, rp_cnp_handled and rp_cnp_ignored together by the CNPs that came; but for what its driver is known not to count";
 
 const SOURCE: &str = "NVIDIA's counters of RoCE; the wire is the count";
 
@@ -51,6 +52,8 @@ struct UnderWay {
     less: u64,
     /// More: so much had left the NIC, and not reached the rig.
     more: u64,
+    /// Less: so much may have been lost between the rig's port and the NIC, which shows nowhere.
+    lost: u64,
 }
 
 impl UnderWay {
@@ -58,7 +61,7 @@ impl UnderWay {
     fn explains(self, check: &CounterCheck) -> bool {
         let Some(got) = check.got else { return false };
         match (check.want.lo.checked_sub(got), got.checked_sub(check.want.hi)) {
-            (Some(short), _) if short > 0 => short <= self.less,
+            (Some(short), _) if short > 0 => short <= self.less.saturating_add(self.lost),
             (_, Some(over)) if over > 0 => over <= self.more,
             _ => false,
         }
@@ -68,6 +71,12 @@ impl UnderWay {
     fn told(self, check: &CounterCheck) -> String {
         let got = check.got.unwrap_or(0);
         let (count, way) = match got < check.want.lo {
+            true if check.want.lo - got > self.less => {
+                return format!(
+                    "frames to the NIC may have been lost behind the rig's port, and {} grew by {got} where the wire shows {}",
+                    check.name, check.want.lo
+                );
+            }
             true => (self.less, "to the NIC had not arrived, or not taken effect,"),
             false => (self.more, "of the NIC may still have been on their way"),
         };
@@ -101,9 +110,12 @@ impl Open {
         let earns = |one: &Reached| one.ce || seen.nic.np.nak_earns;
         let is_cnp = |one: &Reached| matches!(one.kind, RoceKind::Cnp { .. });
         Open {
-            arrive: UnderWay { less: later(Dur::ZERO, end, &|_| true), more: 0 },
-            notify: UnderWay { less: 0, more: later(answered, seen.until, &earns) },
-            obey: UnderWay { less: later(takes(seen.nic.rp.latency), end, &is_cnp), more: 0 },
+            arrive: UnderWay { less: later(Dur::ZERO, end, &|_| true), ..UnderWay::default() },
+            notify: UnderWay { more: later(answered, seen.until, &earns), ..UnderWay::default() },
+            obey: UnderWay {
+                less: later(takes(seen.nic.rp.latency), end, &is_cnp),
+                ..UnderWay::default()
+            },
         }
     }
 }
@@ -124,11 +136,18 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         };
         let mut doubts = Vec::new();
         let mut checks = Vec::new();
+        let mut absent = Vec::new();
         for (check, open) in against_the_wire(trial, index, &seen, recovered) {
-            match open.explains(&check) {
-                true => doubts.push(open.told(&check)),
-                false => checks.push(check),
+            if check.got.is_none() && trial.observation.counters.absent.contains_key(&check.name) {
+                absent.push(check.name);
+            } else if open.explains(&check) {
+                doubts.push(open.told(&check));
+            } else {
+                checks.push(check);
             }
+        }
+        if checks.is_empty() && doubts.is_empty() {
+            return Err(trial.doubt(NONE).into());
         }
         // One that is off whatever is under way is wrong, however little is told of the others.
         if !checks.iter().any(CounterCheck::wrong) {
@@ -140,9 +159,16 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
             }
         }
         let looked = looked(seen.reached.len() + seen.left.len(), "frames to and from the NIC");
-        checks::read(trial, &checks, looked, SOURCE)
+        let mut read = checks::read(trial, &checks, looked, SOURCE)?;
+        if !absent.is_empty() {
+            read.want.text += &format!(" (its driver does not count {})", absent.join(", "));
+        }
+        Ok(read)
     });
 }
+
+/// Why nothing is told of a device whose driver has none of them.
+const NONE: &str = "its driver counts nothing that the wire shows";
 
 /// Each counter, and by how much it may be off.
 fn against_the_wire(
@@ -159,6 +185,10 @@ fn against_the_wire(
     let grown = |counter: &str, want: u64| {
         let counters = &trial.observation.counters;
         checks::grown(counters, &format!("{name} {counter}"), Span::exactly(want))
+    };
+    let if_there = |counter: &str, want: Span| {
+        let counters = &trial.observation.counters;
+        checks::grown_if_there(counters, &format!("{name} {counter}"), want)
     };
     let cnps = count(reached(|kind| matches!(kind, RoceKind::Cnp { .. })).count());
     let marked = reached(|kind| !matches!(kind, RoceKind::Cnp { .. })).filter(|one| one.ce);
@@ -181,12 +211,17 @@ fn against_the_wire(
             ("req_transport_retries_exceeded", recovered.given_up, UnderWay::default()),
             ("req_rnr_retries_exceeded", recovered.refused, arrive),
         ];
-        let counters = &trial.observation.counters;
         all.extend(ends.into_iter().filter_map(|(counter, want, open)| {
-            let want = Span::exactly(count(want));
-            Some((checks::grown_if_there(counters, &format!("{name} {counter}"), want)?, open))
+            Some((if_there(counter, Span::exactly(count(want)))?, open))
         }));
     }
+    let Packets { sent, received } = Packets::of(&trial.script, seen);
+    // One at least it had: the flow came to its end.
+    let taken = UnderWay { lost: received.lo.saturating_sub(1), ..arrive };
+    let packets =
+        [("rdma_tx_packets", sent, UnderWay::default()), ("rdma_rx_packets", received, taken)];
+    let packets = packets.into_iter();
+    all.extend(packets.filter_map(|(counter, want, open)| Some((if_there(counter, want)?, open))));
     all.push((grown("rnr_nak_retry_err", count(refused)), arrive));
     all.push((grown("packet_seq_err", count(naks)), arrive));
     // Each CNP is either handled or ignored.
@@ -251,13 +286,16 @@ mod tests {
             frames: Vec::new(),
         };
         let of = |less, more| {
-            [3, 4, 5, 6, 7].map(|got| UnderWay { less, more }.explains(&check(Some(got))))
+            [3, 4, 5, 6, 7].map(|got| UnderWay { less, more, lost: 0 }.explains(&check(Some(got))))
         };
         assert_eq!(of(0, 0), [false; 5]);
         assert_eq!(of(1, 0), [false, true, false, false, false]);
         assert_eq!(of(0, 2), [false, false, false, true, true]);
-        assert!(!UnderWay { less: 9, more: 9 }.explains(&check(None)));
-        let told = UnderWay { less: 0, more: 2 }.told(&check(Some(6)));
+        assert!(!UnderWay { less: 9, more: 9, lost: 9 }.explains(&check(None)));
+        let lost = UnderWay { less: 1, more: 0, lost: 3 };
+        assert_eq!([0, 1, 4].map(|got| lost.explains(&check(Some(got)))), [false, true, true]);
+        assert!(lost.told(&check(Some(1))).starts_with("frames to the NIC may have been lost"));
+        let told = UnderWay { less: 0, more: 2, lost: 0 }.told(&check(Some(6)));
         assert!(told.contains("np_cnp_sent grew by 6 where the wire shows 5"), "{told}");
     }
 }

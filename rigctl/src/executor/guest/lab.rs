@@ -5,28 +5,85 @@ use super::super::virtual_lab::speeds;
 use super::super::wire::broken::Broken;
 use super::injector::Injector;
 use super::machine::GuestNics;
+use super::server::ServerNic;
 use super::starved::Starved;
 use super::tape::{Across, Tape, TapedWay};
 use crate::stop::Stop;
 use core::time::Duration;
 use rig_capture::pcapng::{Onto, Spool, Spooled};
 use rig_capture::{Counters, DutWaits, Integrity, Lateness, Observation, PortTrace, Provenance};
+use rig_dut::control::{Readings, Refused};
+use rig_dut::host::{Counted, knob_of, knobs_of};
 use rig_dut::{Control as _, PerftestControl};
 use rig_generator::clock::{Clock as _, Wall};
+use rig_guests::guest::DRIVER;
 use rig_guests::peer::Conduct;
-use rig_guests::{Came, FlowsOver, Guest, GuestFault, Perftest};
+use rig_guests::{Came, FlowsOver, GuestFault, HwCounters, Perftest, PerftestHost};
 use rig_lab::{Declared, IpVersion, OtherEnd, Setting};
 use rig_testcases::{Action, FlowSpec, Script, Verb};
 use rig_units::{Dur, Time};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How a guest's `timeout` says that it has ended a program.
 const ENDED: [u8; 2] = [124, 143];
 
-/// A guest's NIC in one configuration.
+/// Whose NIC sends the flows.
+#[derive(Debug, Clone)]
+pub enum FlowNics {
+    /// A guest's, with the rig or another guest at the other end.
+    Guests(GuestNics),
+    /// A server's, with the rig at the other end.
+    Server(Arc<ServerNic>),
+}
+
+impl FlowNics {
+    fn bound(&self) -> Dur {
+        match self {
+            FlowNics::Guests(nics) => nics.bound,
+            FlowNics::Server(server) => server.wire.bound,
+        }
+    }
+
+    fn other_end(&self) -> OtherEnd {
+        match self {
+            FlowNics::Guests(nics) if nics.other.is_some() => OtherEnd::Guest,
+            FlowNics::Guests(_) | FlowNics::Server(_) => OtherEnd::Rig,
+        }
+    }
+
+    fn over(&self) -> FlowsOver {
+        match self {
+            FlowNics::Guests(GuestNics { over: IpVersion::V6, .. }) => FlowsOver::V6,
+            FlowNics::Guests(_) | FlowNics::Server(_) => FlowsOver::V4,
+        }
+    }
+}
+
+/// What its own settings are told to a server: each field that perftest does not set. None in a guest, where nothing else is set.
+fn knobs(
+    nics: &FlowNics,
+    (declared, settings): (&Declared, &[Setting]),
+) -> Result<Vec<String>, Broken> {
+    let FlowNics::Server(_) = nics else { return Ok(Vec::new()) };
+    let (mut whole, mut asked) = (declared.clone(), Vec::new());
+    for setting in settings {
+        whole = whole
+            .with(setting)
+            .map_err(|bad| Refused { why: bad.to_string() })
+            .map_err(Broken::Refused)?;
+        if PerftestControl::with(declared, setting, OtherEnd::Rig).is_err() {
+            asked.push(setting.path.as_str());
+        }
+    }
+    let all = asked.into_iter().map(|path| knob_of(&whole, path));
+    all.collect::<Result<_, _>>().map_err(|why| Broken::Refused(Refused { why }))
+}
+
+/// A NIC that is not the rig's in one configuration.
 #[derive(Debug)]
 pub struct GuestLab {
-    nics: GuestNics,
+    nics: FlowNics,
     control: PerftestControl,
     cable: Dur,
     clock: Wall,
@@ -42,13 +99,22 @@ impl GuestLab {
     /// # Errors
     /// Nothing here can set one of them.
     pub fn boot(
-        nics: GuestNics,
+        nics: FlowNics,
         (declared, settings): (&Declared, &[Setting]),
         cable: Dur,
     ) -> Result<GuestLab, Broken> {
-        let other_end = if nics.other.is_some() { OtherEnd::Guest } else { OtherEnd::Rig };
+        let other_end = nics.other_end();
         let mut control = PerftestControl::of(declared.clone(), other_end);
-        control.set(settings)?;
+        let asked = knobs(&nics, (declared, settings))?;
+        let own = |setting: &&Setting| {
+            asked.is_empty() || PerftestControl::with(declared, setting, other_end).is_ok()
+        };
+        control.set(&settings.iter().filter(own).cloned().collect::<Vec<_>>())?;
+        if let FlowNics::Server(server) = &nics {
+            let whole = settings.iter().try_fold(declared.clone(), |whole, one| whole.with(one));
+            let whole = whole.map_err(|bad| Broken::Refused(Refused { why: bad.to_string() }))?;
+            server.set(&asked, &knobs_of(&whole))?;
+        }
         let clock = Wall::start();
         Ok(GuestLab { nics, control, cable, clock, spool: None, spooled: None })
     }
@@ -78,43 +144,36 @@ impl GuestLab {
         let until = Time::ZERO + script.length;
         let tape = Arc::new(Mutex::new(Tape::new((connection, spec), ledger, injector, until)));
         let session = self.perftest(spec, script.length);
-        let mut waits = DutWaits::default();
-        let bears = self.nics.nic.bears();
-        let ran = match &self.nics.other {
-            None => self.nics.nic.with(|guest| {
-                let starved = Starved::watch(Some(guest), bears, origin);
-                let came = run(&session, guest, &tape);
-                waits = starved.until(origin, script.length);
-                came
-            }),
-            Some(other) => self.nics.nic.with_both(other, |guests| {
-                let starved = [0, 1].map(|of| Starved::watch(Some(&*guests[of]), bears, origin));
-                let came = session.run_between(guests, Box::new(Across(Arc::clone(&tape))));
-                let all = starved.map(|starved| starved.until(origin, script.length));
-                waits.clone_from(&all[0]);
-                waits.stretches = all.into_iter().flat_map(|waits| waits.stretches).collect();
-                waits.stretches.sort_by_key(|wait| wait.at);
-                came
-            }),
+        let ran = match &self.nics {
+            FlowNics::Guests(nics) => in_guests(nics, &session, &tape, (origin, script.length)),
+            FlowNics::Server(server) => {
+                let port = declared.name_of(0);
+                let ran = server.at(&port, |host| run(&session, host, &tape));
+                // What keeps a server from its work is its own.
+                ran.map(|(came, last)| (came, Read::Terms(last), DutWaits::default()))
+            }
         };
         let tape = Arc::into_inner(tape).and_then(|tape| tape.into_inner().ok());
         let tape = tape.ok_or_else(|| Broken::Device("a thread holds the frames".to_owned()))?;
-        let came = match ran.and_then(|came| had(came, &tape)) {
-            Ok(came) if !stop.hurried() => came,
+        let had = |(came, read, waits)| Ok((had(came, &tape)?, read, waits));
+        let (came, read, waits) = match ran.and_then(had) {
+            Ok(done) if !stop.hurried() => done,
             failed => {
                 tape.ledger.abandon();
                 return Err(failed.err().unwrap_or(Broken::Stopped));
             }
         };
-        let Tape { ledger, injector, .. } = tape;
+        let Tape { ledger, injector, went_on, .. } = tape;
+        let counters = counted(&came, &read, declared, went_on);
         let TrialRecord { records, streams, loads, unrecorded, spool } = ledger.finish();
         self.spooled = spool.map(Spool::finish);
-        let late = (came.passed.late > self.nics.bound).then(|| Lateness {
+        let bound = self.nics.bound();
+        let late = (came.passed.late > bound).then(|| Lateness {
             at: Time::ZERO,
             by: came.passed.late,
-            sender: match self.nics.other {
-                None => "the rig's end of the connection".to_owned(),
-                Some(_) => "the rig between the guests".to_owned(),
+            sender: match self.nics.other_end() {
+                OtherEnd::Rig => "the rig's end of the connection".to_owned(),
+                OtherEnd::Guest => "the rig between the guests".to_owned(),
             },
         });
         let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds(script, declared)).map(
@@ -123,7 +182,7 @@ impl GuestLab {
                 speed,
                 dut_port: declared.name_of(index),
                 cable: self.cable,
-                provenance: Provenance::Software { bound: self.nics.bound },
+                provenance: Provenance::Software { bound },
                 sees_tags: false,
                 approach: None,
             },
@@ -135,7 +194,7 @@ impl GuestLab {
             records,
             streams,
             loads,
-            counters: Counters::default(),
+            counters,
             events: None,
             injected: injector.touched(),
             config: Vec::new(),
@@ -169,10 +228,7 @@ impl GuestLab {
             program: program.to_owned(),
             flags: flags.split(' ').map(str::to_owned).collect(),
             conduct: Conduct { rules: Vec::new(), ack_every: self.control.ack_every() },
-            over: match self.nics.over {
-                IpVersion::V4 => FlowsOver::V4,
-                IpVersion::V6 => FlowsOver::V6,
-            },
+            over: self.nics.over(),
             patience: Duration::from_nanos(length.0 / 1_000),
         }
     }
@@ -194,12 +250,90 @@ fn started(script: &Script) -> Result<(u16, &FlowSpec), Broken> {
     }
 }
 
-fn run(session: &Perftest, guest: &mut Guest, tape: &Arc<Mutex<Tape>>) -> Result<Came, GuestFault> {
+/// A run of perftest in a guest, or between two of them, from `origin` on for so long.
+fn in_guests(
+    nics: &GuestNics,
+    session: &Perftest,
+    tape: &Arc<Mutex<Tape>>,
+    (origin, length): (Time, Dur),
+) -> Result<(Came, Read, DutWaits), Broken> {
+    let mut waits = DutWaits::default();
+    let bears = nics.nic.bears();
+    let came = match &nics.other {
+        None => nics.nic.with(|guest| {
+            let starved = Starved::watch(Some(guest), bears, origin);
+            let came = run(session, guest, tape);
+            waits = starved.until(origin, length);
+            came
+        }),
+        Some(other) => nics.nic.with_both(other, |guests| {
+            let starved = [0, 1].map(|of| Starved::watch(Some(&*guests[of]), bears, origin));
+            let came = session.run_between(guests, Box::new(Across(Arc::clone(tape))));
+            let all = starved.map(|starved| starved.until(origin, length));
+            waits.clone_from(&all[0]);
+            waits.stretches = all.into_iter().flat_map(|waits| waits.stretches).collect();
+            waits.stretches.sort_by_key(|wait| wait.at);
+            came
+        }),
+    };
+    Ok((came?, Read::Files, waits))
+}
+
+fn run(
+    session: &Perftest,
+    host: &mut dyn PerftestHost,
+    tape: &Arc<Mutex<Tape>>,
+) -> Result<Came, GuestFault> {
     let (saw, between) = (Arc::clone(tape), TapedWay(Arc::clone(tape)));
     let record = move |at, by_rig, bytes: &[u8]| {
         saw.lock().unwrap_or_else(PoisonError::into_inner).saw(at, (0, by_rig), bytes);
     };
-    session.run_through(guest, (Box::new(record), Box::new(between)))
+    session.run_through(host, (Box::new(record), Box::new(between)))
+}
+
+/// By which names a run has the counters of its NICs.
+enum Read {
+    /// Those of the files of a guest's driver.
+    Files,
+    /// The rig's own; with what was read last.
+    Terms(Readings),
+}
+
+/// What the NICs counted during one run, by the rig's terms. Where frames `went_on` behind the trial's end, what of it is the trial's
+/// nobody knows.
+fn counted(came: &Came, read: &Read, declared: &Declared, went_on: bool) -> Counters {
+    let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
+    let (mut vendor, mut absent) = (BTreeMap::new(), BTreeMap::new());
+    for (port, files) in (0..).zip([Some(&came.counters), came.other.as_ref()]) {
+        let Some(HwCounters { before: first, after: last }) = files else { continue };
+        let port = declared.name_of(port);
+        let of = |values: &BTreeMap<String, u64>| match read {
+            Read::Files => Counted::of_hw_counters(DRIVER, values).readings(&port),
+            Read::Terms(last) => Readings { values: values.clone(), ..last.clone() },
+        };
+        let [first, last] = [of(first), of(last)];
+        before.extend(first.values);
+        after.extend(last.values);
+        vendor.extend(last.vendor);
+        absent.extend(last.absent);
+    }
+    // One that is less than it was has begun anew: by how much it grew nobody knows, either.
+    let unsure =
+        |name: &String, now: &u64| went_on || before.get(name).is_some_and(|was| was > now);
+    let moving: BTreeSet<String> = after
+        .iter()
+        .filter(|(name, now)| unsure(name, now))
+        .map(|(name, _)| name.clone())
+        .collect();
+    for gone in &moving {
+        before.remove(gone);
+        after.remove(gone);
+        vendor.remove(gone);
+    }
+    let mut counters = Counters::read(before, after);
+    (counters.vendor, counters.absent) = (Arc::new(vendor), Arc::new(absent));
+    counters.moving = Arc::new(moving);
+    counters
 }
 
 /// That a program came as far as to have its connection. One that was ended with the trial, or whose connection broke, did.
@@ -211,10 +345,10 @@ fn had(came: Came, tape: &Tape) -> Result<Came, Broken> {
     };
     match tape.met {
         0 if ENDED.contains(&came.ran.status) => Err(told(
-            "the guest's perftest had no connection by the trial's end: give the lab a longer `trial`",
+            "perftest had no connection by the trial's end: give the lab a longer `trial`",
         )),
-        0 => Err(told("the guest's perftest had no connection")),
+        0 => Err(told("perftest had no connection")),
         1 => Ok(came),
-        _ => Err(told("the guest's perftest asked for several connections")),
+        _ => Err(told("perftest asked for several connections")),
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Tape {
     pub(super) injector: Injector,
     /// The trial's end: nothing later belongs to it.
     pub(super) until: Time,
+    /// Whether frames of the connection passed after it: what the NICs have counted is of those, too.
+    pub(super) went_on: bool,
 }
 
 impl Tape {
@@ -47,6 +49,7 @@ impl Tape {
             ledger,
             injector,
             until,
+            went_on: false,
         }
     }
 
@@ -71,17 +74,23 @@ impl Tape {
     /// A frame passed the tap at the first or the second of the ports.
     pub(super) fn saw(&mut self, at: Time, (port, by_rig): (usize, bool), bytes: &[u8]) {
         let Ok(Packet::Roce { frame, icrc_ok }) = packet::parse(bytes) else { return };
-        let Some(roce) = self.roce(&frame).filter(|_| at <= self.until) else {
-            return;
-        };
+        let Some(roce) = self.within(at, &frame) else { return };
         let dir = if by_rig { Dir::Tx } else { Dir::Rx };
         self.record(at, (self.ports[port], dir), Roce { corrupt: !icrc_ok, ..roce });
     }
 
     /// A frame passed between the way and the rig's own end: no wire, and the rig's second port all the same.
     fn inside(&mut self, at: Time, dir: Dir, frame: &RoceFrame, corrupt: bool) {
-        let Some(roce) = self.roce(frame).filter(|_| at <= self.until) else { return };
+        let Some(roce) = self.within(at, frame) else { return };
         self.record(at, (self.ports[1], dir), Roce { corrupt, ..roce });
+    }
+
+    /// The same of one that belongs to the trial.
+    fn within(&mut self, at: Time, frame: &RoceFrame) -> Option<Roce> {
+        let roce = self.roce(frame)?;
+        let own = at <= self.until;
+        self.went_on |= !own;
+        own.then_some(roce)
     }
 
     /// What the case does to a frame that came in at the first or the second of the ports.

@@ -8,7 +8,7 @@ use super::patience::Patience;
 use super::room::{Room, Share};
 use super::served::Serve;
 use super::{cabled, served};
-use crate::executor::guest::GuestNics;
+use crate::executor::guest::FlowNics;
 use crate::rights::{self, Work};
 use core::ops::{Deref, DerefMut};
 use rig_dut::Journal;
@@ -30,8 +30,8 @@ pub enum Start {
     Made(Arc<dyn Maker>),
     /// The bridge of a guest.
     Bridged(Bridged),
-    /// There are guests instead that send by themselves.
-    Guests(GuestNics),
+    /// There are NICs instead that send by themselves: of guests, or of a server.
+    Flows(FlowNics),
 }
 
 /// Makes benches.
@@ -88,10 +88,10 @@ impl Benches {
         self.most
     }
 
-    /// The guests that there are instead of benches.
-    pub const fn guests(&self) -> Option<&GuestNics> {
+    /// The NICs that there are instead of benches.
+    pub const fn flows(&self) -> Option<&FlowNics> {
         match &self.start {
-            Start::Guests(nics) => Some(nics),
+            Start::Flows(nics) => Some(nics),
             Start::Served(_) | Start::Cabled(..) | Start::Made(_) | Start::Bridged(_) => None,
         }
     }
@@ -130,7 +130,7 @@ impl Benches {
             }
             Start::Made(maker) => maker.bench(profile),
             Start::Bridged(guest) => bridged::start(guest, profile, &*self.clocks),
-            Start::Guests(_) => Err("a guest has no bench: it sends by itself".to_owned()),
+            Start::Flows(_) => Err("there is no bench: the NIC sends by itself".to_owned()),
         }
     }
 

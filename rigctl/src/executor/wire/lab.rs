@@ -283,6 +283,7 @@ impl WireLab {
         counters.moving = Arc::new(moving);
         counters.took = took;
         counters.vendor = Arc::new(after.vendor);
+        counters.absent = Arc::new(after.absent);
         Ok(Observation {
             injected: Vec::new(),
             origin,

@@ -1,0 +1,115 @@
+//! Which knob of a server's NIC a field of the configuration is. The knobs are mlx5's, by the names that [`set`](fn@super::set) takes.
+//!
+//! Left out on purpose: what has no knob there (`nic.np.enable`, whose files are one for each priority), and what another driver's knob would say
+//! in units of its own.
+
+use rig_lab::{Declared, Nic};
+use rig_units::{Dur, L2Rate};
+
+/// Every field that is a knob.
+const FIELDS: [&str; 11] = [
+    "nic.pfc.priorities",
+    "nic.np.interval",
+    "nic.np.dscp",
+    "nic.rp.cut_window",
+    "nic.rp.timer",
+    "nic.rp.byte_counter",
+    "nic.rp.threshold",
+    "nic.rp.ai_rate",
+    "nic.rp.hai_rate",
+    "nic.rp.min_rate",
+    "nic.rp.clamp",
+];
+
+/// What the knobs of a NIC say that is as `declared`, as far as they are of a part that is on.
+pub fn knobs_of(declared: &Declared) -> Vec<String> {
+    let nic = declared.nics().map(|nics| &nics.nic);
+    let is_on = |path: &&&str| match path.split('.').nth(1) {
+        Some("np") => nic.is_some_and(|nic| nic.np.enable),
+        Some("rp") => nic.is_some_and(|nic| nic.rp.enable),
+        _ => true,
+    };
+    FIELDS.iter().filter(is_on).filter_map(|path| knob_of(declared, path).ok()).collect()
+}
+
+/// The knob that makes a NIC what `declared` says at `path`, as `NAME=VALUE`.
+///
+/// # Errors
+/// There is none, or it does not take that value: in words.
+pub fn knob_of(declared: &Declared, path: &str) -> Result<String, String> {
+    let none = || format!("{path}: no knob of a server's NIC is known for it");
+    let nic = &declared.nics().ok_or_else(none)?.nic;
+    let Nic { np, rp, pfc, .. } = nic;
+    let (name, value) = match path {
+        "nic.pfc.priorities" => {
+            let classes: Vec<String> = pfc.priorities.iter().map(ToString::to_string).collect();
+            let none = || "none".to_owned();
+            ("pfc", if classes.is_empty() { none() } else { classes.join(",") })
+        }
+        "nic.np.interval" => ("min_time_between_cnps", us(path, np.interval)?),
+        "nic.np.dscp" => ("cnp_dscp", np.dscp.to_string()),
+        "nic.rp.cut_window" => ("rate_reduce_monitor_period", us(path, rp.cut_window)?),
+        "nic.rp.timer" => ("rpg_time_reset", us(path, rp.timer)?),
+        "nic.rp.byte_counter" => ("rpg_byte_reset", rp.byte_counter.0.to_string()),
+        "nic.rp.threshold" => ("rpg_threshold", rp.threshold.to_string()),
+        "nic.rp.ai_rate" => ("rpg_ai_rate", mbps(path, rp.ai_rate)?),
+        "nic.rp.hai_rate" => ("rpg_hai_rate", mbps(path, rp.hai_rate)?),
+        "nic.rp.min_rate" => ("rpg_min_rate", mbps(path, rp.min_rate)?),
+        "nic.rp.clamp" => ("clamp_tgt_rate", u8::from(rp.clamp).to_string()),
+        _ => return Err(none()),
+    };
+    Ok(format!("{name}={value}"))
+}
+
+/// Whole microseconds.
+fn us(path: &str, dur: Dur) -> Result<String, String> {
+    let whole = dur.0.is_multiple_of(Dur::us(1).0);
+    let of = || format!("{path}={dur}: its knob counts whole microseconds");
+    whole.then(|| (dur / Dur::us(1)).to_string()).ok_or_else(of)
+}
+
+/// Whole megabits a second.
+fn mbps(path: &str, rate: L2Rate) -> Result<String, String> {
+    const MBPS: u64 = 1_000_000;
+    let whole = rate.bps.is_multiple_of(MBPS);
+    let of = || format!("{path}={rate}: its knob counts whole Mb/s");
+    whole.then(|| (rate.bps / MBPS).to_string()).ok_or_else(of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rig_lab::{Kind, Setting};
+
+    #[test]
+    fn a_field_is_a_knob_in_its_units_or_it_is_told_why_not() {
+        let lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let nic = lab.duts.into_iter().find(|dut| dut.kind == Kind::Nic).expect("a NIC").declared;
+        let told = |path: &str, value: serde_json::Value| {
+            let setting = Setting { path: path.to_owned(), value };
+            knob_of(&nic.with(&setting).expect("it fits"), path)
+        };
+        let is = |text: &str| Ok(text.to_owned());
+        assert_eq!(told("nic.pfc.priorities", [3, 4].as_slice().into()), is("pfc=3,4"));
+        assert_eq!(told("nic.pfc.priorities", serde_json::json!([])), is("pfc=none"));
+        assert_eq!(told("nic.np.interval", "50us".into()), is("min_time_between_cnps=50"));
+        assert_eq!(told("nic.np.dscp", 46.into()), is("cnp_dscp=46"));
+        assert_eq!(told("nic.rp.timer", "300us".into()), is("rpg_time_reset=300"));
+        assert_eq!(told("nic.rp.ai_rate", "5Mbps-L2".into()), is("rpg_ai_rate=5"));
+        assert_eq!(told("nic.rp.clamp", true.into()), is("clamp_tgt_rate=1"));
+        let odd = told("nic.np.interval", "1500ns".into());
+        assert!(odd.is_err_and(|why| why.ends_with("its knob counts whole microseconds")));
+        // Each of the list is one, and of what is off none is asked for.
+        let off = |path: &str| {
+            let setting = Setting { path: path.to_owned(), value: false.into() };
+            knobs_of(&nic.with(&setting).expect("it fits"))
+        };
+        let has = |all: &[String], name: &str| all.iter().any(|one| one.starts_with(name));
+        for (path, name) in [("nic.np.enable", "cnp_dscp"), ("nic.rp.enable", "rpg_ai_rate")] {
+            let all = off(path);
+            assert!(has(&all, "pfc=") && !has(&all, name), "{path}: {all:?}");
+        }
+        let none = told("nic.np.enable", false.into());
+        assert!(none.is_err_and(|why| why.starts_with("nic.np.enable: no knob of a server's NIC")));
+    }
+}

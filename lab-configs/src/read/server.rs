@@ -1,0 +1,93 @@
+//! Reading of a wire to a NIC of a server: the rig's interface, its address, and where the NIC is.
+
+use super::transport::length;
+use crate::lab::Server;
+use crate::walk::At;
+use core::net::Ipv4Addr;
+use rig_units::Dur;
+
+/// The keys of `wire:`.
+pub(super) const KEYS: [&str; 9] =
+    ["interface", "address", "ssh", "device", "port", "gid", "bound", "trial", "budget"];
+
+/// What stands there.
+pub(super) fn read(at: &At<'_>) -> Option<Server> {
+    let fields = at.fields(&KEYS)?;
+    const NIC: &str = "an RDMA device there, such as mlx5_0";
+    // What a shell there is told: a name, and nothing that it would take for more.
+    let name = |key: &str, want: &'static str| {
+        let at = fields.need(key, want)?;
+        let text = at.text(want)?;
+        if !text.is_empty()
+            && text.chars().all(|one| one.is_ascii_alphanumeric() || "_.-".contains(one))
+        {
+            return Some(text.to_owned());
+        }
+        at.wrong(want);
+        None
+    };
+    let interface = name("interface", "the rig's interface, such as enp65s0f0");
+    let device = name("device", NIC);
+    const ADDRESS: &str = "the IPv4 address of the rig's interface, in one network with the NIC's, such as 192.168.7.1";
+    let address = fields.need("address", ADDRESS).and_then(|at| {
+        let read = at.text(ADDRESS)?.parse::<Ipv4Addr>();
+        read.map_err(|_| at.wrong(ADDRESS)).ok()
+    });
+    let ssh = fields.maybe("ssh", |at| {
+        const WANT: &str = "a destination of ssh, such as root@server7";
+        let text = at.text(WANT)?;
+        if text.is_empty() || text.starts_with('-') || text.contains(char::is_whitespace) {
+            at.wrong(WANT);
+            return None;
+        }
+        Some(text.to_owned())
+    });
+    let port = fields.maybe("port", |at| at.whole(1..=255, "a port of the device"));
+    const GID: &str = "the index of a GID of RoCE v2, as `rigctl dut nic` lists them";
+    let gid = fields.need("gid", GID).and_then(|at| at.whole(0..=65_535, GID));
+    let [bound, budget] = [("bound", "20us"), ("budget", "600s")]
+        .map(|(name, example)| length(&fields, name, example));
+    let trial = fields.or("trial", Dur::s(1), |_| length(&fields, "trial", "1s"));
+    Some(Server {
+        interface: interface?,
+        address: address?,
+        ssh: ssh?,
+        device: device?,
+        port: port?,
+        gid: gid?,
+        bound: bound?,
+        trial: trial?,
+        budget: budget?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::read::tests::{faults_of_lab, lab_of};
+    use crate::{ControlName, Transport};
+
+    #[test]
+    fn a_server_is_reached_by_an_interface_and_an_address_and_has_one_pair_of_nics() {
+        let lab = |wire: &str, dut: &str| {
+            format!("about: a\ntransport: virtual\ncable: 3m\nduts: [{dut}]\n").replace(
+                "transport: virtual",
+                &format!("transport: server\nwire: {{bound: 20us, budget: 9s, {wire}}}"),
+            )
+        };
+        const WIRE: &str =
+            "interface: eth1, address: 192.168.7.1, ssh: root@server7, device: mlx5_0, gid: 3";
+        const PAIR: &str = "{pair: [duts/soft-roce.yaml, duts/rig-peer.yaml]}";
+        let read = lab_of(&lab(WIRE, PAIR));
+        let Transport::Server(server) = &read.transport else { panic!("{:?}", read.transport) };
+        assert_eq!(
+            (server.ssh.as_deref(), server.port, server.gid),
+            (Some("root@server7"), None, 3)
+        );
+        assert_eq!(read.control(&read.duts[0]), ControlName::Server);
+        insta::assert_snapshot!(faults_of_lab(&lab(WIRE, "duts/broadcom.yaml, duts/gen2.yaml")));
+        insta::assert_snapshot!(faults_of_lab(&lab(
+            "interface: eth 1, address: server7, ssh: -oProxyCommand=x, device: \"a;b\", port: 0, gid: -1",
+            PAIR
+        )));
+    }
+}

@@ -1,0 +1,266 @@
+//! A run whose device is the NIC of a server: `/sys` there is a folder, `ssh` leads into a network namespace at the other end of a cable, and a
+//! program of a few lines stands for perftest and the NIC. Root and Linux only.
+
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+const MLX5: &str = include_str!("../../dut-adapters/testdata/host/mlx5.txt");
+const PERFTEST: &str = include_str!("server/perftest.py");
+const RECOVERY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/recovery.yaml");
+const DUTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/duts");
+
+/// The cable, with the server's end in a namespace of its own, and the rig's here, where `/sys` is the server's, too.
+const INSIDE: &str = r#"
+desk=$1
+shift
+ip link add rig0 type veth peer name nic0 || exit 9
+unshare --net sleep 600 &
+there=$!
+trap 'kill $there' EXIT
+until [ "$(readlink /proc/$there/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.05; done
+ip link set nic0 netns $there
+ip link set lo up && ip addr add 192.168.7.1/24 dev rig0 && ip link set rig0 up
+nsenter -t $there -n sh -c 'ip addr add 192.168.7.2/24 dev nic0 && ip link set nic0 up'
+# Of another process's namespace a rig that has given up its rights may not ask.
+touch "$desk/net" && mount --bind /proc/$there/ns/net "$desk/net"
+mount --bind "$desk/host/sys" /sys
+"$@" &
+echo $! >"$desk/rig"
+wait $!
+"#;
+const SSH: &str = r#"#!/bin/sh
+for last; do :; done
+cd DESK/host && PATH="$PWD/bin:$PATH" && export PATH || exit
+exec $last
+"#;
+/// At the other end of the cable, which whoever restores may not enter, and need not.
+const THERE: &str =
+    "#!/bin/sh\nexec nsenter --net=DESK/net python3 DESK/host/bin/perftest.py \"$@\"\n";
+const DCB: &str = "#!/bin/sh\nexec cat dcb/ens1f0np0/pfc\n";
+const ETHTOOL: &str = r#"#!/bin/sh
+case "$1" in -i) exec cat "ethtool/$2/driver" ;; -S) exec cat "ethtool/$2/statistics" ;; *) exit 1 ;; esac
+"#;
+
+/// What is declared of it: as `dcb` has it, PFC for class 3.
+const NIC: &str = "name: nic\nabout: a NIC of a server\nextends: soft-roce\ndeclared: {nic: {pfc: {priorities: [3]}}}\n";
+
+/// A flow of a NIC that sends CNPs less often than it does as it is.
+const SET: &str = r#"
+about: "a setting that is a knob"
+device: nic
+cases:
+  rare-cnps:
+    why: "what a case asks of a server's NIC is set there"
+    source: ["a test"]
+    dut: {nic: {np: {interval: 50us}, rc: {timeout: 0}}}
+    between: {delay: 500ns}
+    flows: {sender: {nic: p1, to: p2, class: 3, verb: write, message: 4KiB, mtu: 1024B, count: 12}}
+    steps: [{at: 0us, start: sender}]
+    length: 500us
+    trials: 1
+    measure: [{rc.sender: {flow: sender}}, {rc.completion: {flow: sender}}]
+  usual:
+    why: "the next case, which asks for nothing"
+    source: ["a test"]
+    dut: {nic: {rc: {timeout: 0}}}
+    between: {delay: 500ns}
+    flows: {sender: {nic: p1, to: p2, class: 3, verb: write, message: 4KiB, mtu: 1024B, count: 12}}
+    steps: [{at: 0us, start: sender}]
+    length: 500us
+    trials: 1
+    measure: [{rc.sender: {flow: sender}}, {rc.completion: {flow: sender}}]
+  another-scale:
+    why: "a setting that no knob is for is not set"
+    source: ["a test"]
+    dut: {nic: {np: {enable: true}}}
+    between: {delay: 500ns}
+    flows: {sender: {nic: p1, to: p2, class: 3, verb: write, message: 4KiB, mtu: 1024B, count: 12}}
+    steps: [{at: 0us, start: sender}]
+    length: 500us
+    trials: 1
+    measure: [{rc.sender: {flow: sender}}]
+"#;
+
+/// Whether namespaces can be made, and there is a Python.
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
+fn can() -> bool {
+    let is_root = nix::unistd::geteuid().is_root();
+    let python = Command::new("python3").arg("--version").stdout(Stdio::null()).status();
+    let can = is_root && python.is_ok_and(|status| status.success());
+    let required = std::env::var_os("RIG_REQUIRE_ALL").is_some_and(|all| all == "1");
+    assert!(can || !required, "it takes root and python3, and RIG_REQUIRE_ALL=1");
+    if !can {
+        eprintln!("skipped: root alone has another /sys, and python3 stands for the NIC");
+    }
+    can
+}
+
+fn program(at: &Path, text: &str) {
+    fs::create_dir_all(at.parent().expect("a folder")).expect("a folder");
+    fs::write(at, text).expect("writable");
+    fs::set_permissions(at, fs::Permissions::from_mode(0o755)).expect("ours");
+}
+
+/// The server, spread into files, and a lab with it.
+fn server(desk: &Path) {
+    let folder = desk.join("host");
+    let mut lines = MLX5.lines().peekable();
+    while let Some(line) = lines.next() {
+        let mut said = String::new();
+        while let Some(more) = lines.next_if(|more| more.starts_with('\t')) {
+            said.push_str(&more[1..]);
+            said.push('\n');
+        }
+        let Some((kind, path)) = line.split_once(" /") else { continue };
+        let at = folder.join(path);
+        fs::create_dir_all(at.parent().expect("a folder")).expect("a folder");
+        match kind {
+            "F" => fs::write(&at, said).expect("writable"),
+            "L" if !path.ends_with("/device") => symlink(said.trim(), &at).expect("a link"),
+            _ => {}
+        }
+    }
+    program(&folder.join("bin/dcb"), DCB);
+    program(&folder.join("bin/ethtool"), ETHTOOL);
+    let at_desk = |text: &str| text.replace("DESK", &desk.display().to_string());
+    program(&folder.join("bin/perftest.py"), PERFTEST);
+    program(&folder.join("bin/ib_write_bw"), &at_desk(THERE));
+    program(&desk.join("bin/ssh"), &at_desk(SSH));
+    fs::write(desk.join("set.yaml"), SET).expect("writable");
+    let lab = format!(
+        "about: a NIC of a server\ntransport: server\ncable: 1m\n\
+         wire: {{interface: rig0, address: 192.168.7.1, ssh: server7, device: mlx5_0, gid: 3, bound: 20ms, trial: 10s, budget: 600s}}\n\
+         duts: [{{pair: [nic.yaml, {DUTS}/rig-peer.yaml]}}]\n"
+    );
+    fs::write(desk.join("lab.yaml"), lab).expect("writable");
+    fs::write(desk.join("nic.yaml"), NIC).expect("writable");
+}
+
+fn command(desk: &Path, line: &str) -> Command {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--net", "sh", "-c", INSIDE, "sh"]).arg(desk);
+    command.arg(env!("CARGO_BIN_EXE_rigctl")).args(line.split_whitespace());
+    command.env("RIGCTL_STATE", desk.join("state"));
+    command.env("PATH", format!("{}:{path}", desk.join("bin").display()));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// What a run of these cases came to: of each its verdict, and all that the report says of it.
+fn run(desk: &Path, suite: &str, only: &str, out: &str) -> Vec<(String, String)> {
+    let (lab, to) = (desk.join("lab.yaml"), desk.join(out));
+    let line = format!(
+        "run {suite} --only {only} --seed 1 --lab {} --out {}",
+        lab.display(),
+        to.display()
+    );
+    let done = command(desk, &line).output().expect("it starts");
+    let said = [&done.stdout, &done.stderr].map(|bytes| String::from_utf8_lossy(bytes)).concat();
+    let results = fs::read(to.join("results.json")).unwrap_or_else(|_| panic!("{said}"));
+    let results: Value = serde_json::from_slice(&results).expect("JSON");
+    let all = results["cases"].as_array().unwrap_or_else(|| panic!("{said}"));
+    let told = |case: &Value| {
+        (case["verdict"].as_str().unwrap_or_default().to_owned(), format!("{case}\n{said}"))
+    };
+    all.iter().map(told).collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "what is waited for is another process")]
+fn wait_for(at: &Path) {
+    let come = (0..600).any(|_| {
+        thread::sleep(Duration::from_millis(100));
+        at.exists()
+    });
+    assert!(come, "{}", at.display());
+}
+
+const KNOB: &str = "host/sys/class/net/ens1f0np0/ecn/roce_np/min_time_between_cnps";
+
+#[test]
+fn cases_run_on_the_nic_of_a_server_and_a_counter_that_stands_still_is_seen() {
+    if !can() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    server(desk);
+    let cases = "recovery::{nothing-lost,first-and-middle-and-last-of-a-message}";
+    for (verdict, report) in run(desk, RECOVERY, cases, "right") {
+        assert_eq!(verdict, "pass", "{report}");
+        assert!(report.contains("nic.counters"), "{report}");
+    }
+    fs::write(desk.join("host/still"), "").expect("writable");
+    let told = run(desk, RECOVERY, "recovery::first-and-middle-and-last-of-a-message", "still");
+    let (verdict, report) = &told[0];
+    assert_eq!(verdict, "fail", "{report}");
+    assert!(report.contains("packet_seq_err (hw_counters/packet_seq_err) grown by 3"), "{report}");
+}
+
+#[test]
+fn what_a_case_asks_for_is_set_for_its_time_and_put_back_also_after_a_kill() {
+    if !can() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    server(desk);
+    let is = || fs::read_to_string(desk.join(KNOB)).expect("a file").trim().to_owned();
+    let before = is();
+    assert_ne!(before, "50");
+    let suite = desk.join("set.yaml");
+    let suite = suite.display().to_string();
+    let told = run(desk, &suite, "set::rare-cnps", "set");
+    assert_eq!(told[0].0, "pass", "{}", told[0].1);
+    assert_eq!(fs::read_to_string(desk.join("host/seen")).expect("it ran").trim(), "50");
+    assert_eq!(is(), before, "put back by the run");
+    let told = run(desk, &suite, "set::another-scale", "skipped");
+    assert_eq!(told[0].0, "skipped", "{}", told[0].1);
+    assert!(told[0].1.contains("nic.np.enable"), "{}", told[0].1);
+
+    // The line is lost while it is set: before the next case it is put back.
+    fs::write(desk.join("host/lose"), "").expect("writable");
+    let told = run(desk, &suite, "set::{rare-cnps,usual}", "lost");
+    assert_ne!(told[0].0, "pass", "{}", told[0].1);
+    assert_eq!(told[1].0, "pass", "{}", told[1].1);
+    let seen = fs::read_to_string(desk.join("host/seen")).expect("it ran");
+    assert_eq!(seen.split_whitespace().last(), Some(before.as_str()), "{seen}");
+    assert_eq!(is(), before);
+
+    // One that is set otherwise than it is declared is not measured.
+    let other = NIC.replace("nic: {", "nic: {np: {enable: true, interval: 16us}, ");
+    fs::write(desk.join("nic.yaml"), other).expect("writable");
+    let told = run(desk, RECOVERY, "recovery::nothing-lost", "other");
+    let why = format!("min_time_between_cnps is {before} (");
+    assert_eq!(told[0].0, "inconclusive", "{}", told[0].1);
+    assert!(told[0].1.contains(&why) && told[0].1.contains("the profile says 16"), "{}", told[0].1);
+    fs::write(desk.join("nic.yaml"), NIC).expect("writable");
+
+    // Killed while its program runs there.
+    fs::write(desk.join("host/hang"), "").expect("writable");
+    let line = format!(
+        "run {suite} --only set::rare-cnps --seed 1 --lab {} --out {}",
+        desk.join("lab.yaml").display(),
+        desk.join("killed").display()
+    );
+    let mut rig: Child = command(desk, &line).spawn().expect("it starts");
+    wait_for(&desk.join("host/way"));
+    assert_eq!(is(), "50");
+    let own = fs::read_to_string(desk.join("rig")).expect("its number");
+    let killed = Command::new("kill").args(["-9", own.trim()]).status().expect("there is kill");
+    assert!(killed.success());
+    let _ended = rig.wait().expect("it ends");
+    fs::remove_file(desk.join("host/hang")).expect("it was there");
+    let done = command(desk, "restore").output().expect("it starts");
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(
+        done.status.success() && said.contains(&format!("which was {before}: restored")),
+        "{said}"
+    );
+    assert_eq!(is(), before);
+}
