@@ -86,13 +86,13 @@ impl<'t> Collector<'t> {
                 self.state("scheduler.pir", &L2Rate { bps: bytes * BITS }, &said);
             }
             None => {
-                self.usual("scheduler.pir", &"never", format!("SCHEDULER|{name} has no pir"), None)
+                self.usual("scheduler.pir", &"never", format!("SCHEDULER|{name} has no pir"), None);
             }
         }
         match number("pbs").filter(|_| rate.is_some()) {
             Some((said, bytes)) => self.state("scheduler.pbs", &format!("{bytes}B"), &said),
             None => {
-                self.usual("scheduler.pbs", &"never", format!("SCHEDULER|{name} has no pbs"), None)
+                self.usual("scheduler.pbs", &"never", format!("SCHEDULER|{name} has no pbs"), None);
             }
         }
     }

@@ -111,15 +111,17 @@ fn a_copy_that_shows_its_polls_late_tells_no_wrong_watermark_and_one_too_late_no
     let desk = tempfile::tempdir().expect("a folder");
     let Some((server, standin, device, _)) = switch(desk.path(), Faults::default()) else { return };
     let mut control = steered(&server);
-    let late = |ms| Faults { late_watermarks: Dur::ms(ms), ..Faults::default() };
+    let falls = |ms| {
+        standin.falls(Faults { late_watermarks: Dur::ms(ms), ..Faults::default() });
+        // It falls at its next look.
+        let from = Mono::now();
+        until(|| Mono::now().since(from).is_some_and(|since| since > Dur::ms(100)));
+    };
     let mut told = Vec::new();
     for most in [7_000, 8_000, 9_000] {
         show(&device, 5_000);
         until(|| row(&server, WatermarkCopy::User) == "5000");
-        standin.falls(late(600));
-        // It falls at its next look.
-        let from = Mono::now();
-        until(|| Mono::now().since(from).is_some_and(|since| since > Dur::ms(100)));
+        falls(600);
         control.order(Order::ClearWatermarks).expect("within a second");
         show(&device, most);
         let read = control.counters(&names()).expect("it is there");
@@ -134,7 +136,7 @@ fn a_copy_that_shows_its_polls_late_tells_no_wrong_watermark_and_one_too_late_no
     eprintln!("copies that are 600 ms late: {told:?}");
     show(&device, 5_000);
     until(|| row(&server, WatermarkCopy::User) == "5000");
-    standin.falls(late(2_000));
+    falls(60_000);
     let lacks = control.order(Order::ClearWatermarks).expect_err("no clear shows in time");
     assert!(matches!(lacks, ControlError::NotOffered(_)), "{lacks:?}");
     let read = control.counters(&names()).expect("it is there").values;
