@@ -18,7 +18,7 @@ pub(in super::super) static ACKS: Known = Known {
         ..OF_FLOW
     },
     tells: Tells::Each("message"),
-    red: Red::Mutated("placed-out-of-order", "deviation=out_of_order_dropped"),
+    red: Red::Mutated("lost-packet-of-a-window", "deviation=completes_early"),
     expected: |_, _, _| by_source("each message once all up to its end has come", SOURCE),
     judge: |measure, done, judged| acks(done, measure.named("flow"), judged),
     ..Known::USUAL

@@ -16,7 +16,7 @@ pub(in super::super) static HEADERS: Known = Known {
         ..OF_FLOW
     },
     tells: Tells::Each("packet"),
-    red: Red::Mutated("placed-out-of-order", "deviation=reth_missing_in_middle"),
+    red: Red::Mutated("lost-packet-of-a-window", "deviation=retry_not_marked"),
     expected: |_, _, _| by_source("in each packet its own address and length", SOURCE),
     judge: |measure, done, judged| headers(done, measure.named("flow"), judged),
     ..Known::USUAL

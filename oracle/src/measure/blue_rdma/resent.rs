@@ -43,9 +43,13 @@ struct Owes {
     due: VecDeque<(i64, bool, Time)>,
     /// How long the timer lasts, and how often it may run out in a row.
     timer: (Option<Within>, u8),
-    /// Since when there has been no progress.
-    since: Time,
+    /// Since when there has been no progress: as early and as late as that may be.
+    since: [Time; 2],
     rounds: u8,
+    /// Acknowledgements that moved `base`: when they came, and what that and the time of the last progress were before.
+    moved: VecDeque<(Time, i64, Time)>,
+    /// What the driver takes to look at an acknowledgement, and two frames at the port.
+    driver: Dur,
     wrong: Vec<(usize, String)>,
 }
 
@@ -57,7 +61,7 @@ impl Owes {
                 return self.sent_again(number, one);
             }
             if self.base == self.reached {
-                self.since = one.at;
+                self.since = [one.at; 2];
             }
             self.reached = number + 1;
         } else if !one.sent {
@@ -78,10 +82,28 @@ impl Owes {
             }
         }
         let (timer, most) = self.timer;
-        let ran_out = timer.is_some_and(|timer| self.since + timer.least() <= one.at);
-        if number == self.base && ran_out && self.rounds < most {
-            (self.rounds, self.since) = (self.rounds + 1, one.at);
-            self.due = (number + 1..self.reached).map(|due| (due, true, one.at)).collect();
+        // Or that from which it went on before what the driver has not looked at.
+        while self.moved.front().is_some_and(|(at, ..)| *at + self.driver < one.at) {
+            self.moved.pop_front();
+        }
+        let before = self.moved.iter().map(|&(_, base, since)| (base, since));
+        let ran_out = timer.and_then(|timer| {
+            let mut all = before.chain([(self.base, self.since[0])]);
+            let own =
+                |(base, since): &(i64, Time)| *base == number && *since + timer.least() <= one.at;
+            all.find(own).map(|(_, since)| since + timer.least())
+        });
+        if let Some(ran_out) = ran_out.filter(|_| self.rounds < most) {
+            (self.rounds, self.since) = (self.rounds + 1, [ran_out, one.at]);
+            // What the driver had not looked at comes behind, and it may have looked at it.
+            let driver = self.driver;
+            self.due.retain(|(.., since)| *since + driver >= one.at);
+            let behind = self.due.drain(..).map(|(due, _, since)| (due, false, since));
+            let again = (number + 1..self.reached).map(|due| (due, true, one.at));
+            self.due = again.chain(behind).collect();
+            return;
+        }
+        if self.may_have_given_up(one.at) {
             return;
         }
         let why = match self.due.front() {
@@ -89,6 +111,12 @@ impl Owes {
             None => "and nothing asks for it".to_owned(),
         };
         self.wrong.push((one.record, format!("PSN {} is sent again, {why}", psn(number))));
+    }
+
+    /// Whether the timer may have run out once more than the driver bears: then it owes nothing any more.
+    fn may_have_given_up(&self, at: Time) -> bool {
+        let (timer, most) = self.timer;
+        timer.is_some_and(|timer| self.rounds >= most && self.since[0] + timer.least() <= at)
     }
 
     /// An acknowledgement has come.
@@ -110,7 +138,8 @@ impl Owes {
             self.base += 1;
         }
         if self.base > base {
-            (self.since, self.rounds) = (at, 0);
+            self.moved.push_back((at, base, self.since[0]));
+            (self.since, self.rounds) = ([at, at + self.driver], 0);
         }
         if lost {
             let range = if by_driver { [old, new] } else { [lowest(old), new + STRIDE] };
@@ -123,6 +152,9 @@ impl Owes {
 
     /// The trial ends: what had to be sent again by `until`, where the driver takes so long.
     fn close(&mut self, until: Time, takes: Dur, last: usize) {
+        if self.may_have_given_up(until) {
+            return;
+        }
         let late = self.due.iter().find(|(_, must, since)| *must && *since + takes < until);
         if let Some((due, ..)) = late {
             let text =
@@ -133,7 +165,7 @@ impl Owes {
         let Some(timer) = timer.filter(|_| self.base < self.reached && self.rounds < most) else {
             return;
         };
-        let silent = self.due.is_empty() && self.since + timer.most() + takes < until;
+        let silent = self.due.is_empty() && self.since[1] + timer.most() + takes < until;
         if silent {
             let text = format!(
                 "nothing is sent again from PSN {} on, {} after the last that is known to have come",
@@ -159,7 +191,9 @@ fn resent(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             come: BTreeSet::new(),
             due: VecDeque::new(),
             timer: (spec::timeout(declared).map(|lasts| apart.range(lasts)), declared.retries),
-            since: Time::ZERO,
+            since: [Time::ZERO; 2],
+            moved: VecDeque::new(),
+            driver: apart.most(declared.driver) + seen.slots(2),
             rounds: 0,
             wrong: Vec::new(),
         };

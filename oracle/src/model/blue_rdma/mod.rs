@@ -120,8 +120,11 @@ impl Nic {
         let Says::Data { last, address, .. } = frame.says else {
             return self.wait(now + driver, Later::Heed(id, frame));
         };
-        // Where nothing says where it goes it is not placed.
-        let Some(receiver) = self.receivers.get_mut(&id).filter(|_| address != 0) else { return };
+        let Some(receiver) = self.receivers.get_mut(&id) else { return };
+        // Where nothing says where it goes it is placed behind what came before, or not at all.
+        if address == 0 && !receiver.is_next(frame.psn) {
+            return;
+        }
         let faults = &self.config.faults;
         let taken = receiver.take(frame.psn, (frame.is_retry, last), faults);
         for (is_of_hardware, mut report) in taken {

@@ -32,6 +32,11 @@ impl Receiver {
         }
     }
 
+    /// Whether it is the one behind what has come without a gap.
+    pub(super) fn is_next(&self, psn: u32) -> bool {
+        self.psn(self.base) == psn
+    }
+
     /// A packet with a payload has come, which may be marked as sent again, and the last of its message. What is said of it, by hardware or by
     /// the driver; how large that is, and the number of the driver's message, is left open.
     pub(super) fn take(
