@@ -15,9 +15,9 @@ table! {
     /// Bitmaps stand one bit too high: each bit is that of the packet before.
     // The sender takes what is missing for what has come.
     bitmap_off_by_one;
-    /// The window moves by so many packets instead of 16.
+    /// The window moves by 32 packets at once instead of 16.
     // The bits of an acknowledgement are those of other packets.
-    stride_wrong ("packets", 32..=64, default 32);
+    stride_wrong;
     /// Bits of a window that is left behind whole stay where they are.
     // What was lost in a row longer than the window has come, by the bitmap.
     window_overrun;

@@ -28,8 +28,8 @@ pub(super) struct Moved {
 
 impl Window {
     pub(super) fn new(faults: &BlueRdmaFaults) -> Window {
-        let stride = faults.stride_wrong.unwrap_or(STRIDE).next_power_of_two();
-        Window { stride, bound: (0xff_ffff) / stride, bits: u128::MAX }
+        let stride = if faults.stride_wrong { 2 * STRIDE } else { STRIDE };
+        Window { stride, bound: 0xff_ffff / stride, bits: u128::MAX }
     }
 
     /// A packet is placed.
