@@ -110,6 +110,7 @@ const fn size(what: What) -> Option<u16> {
     match what {
         What::Data { size, .. } => Some(size),
         What::Roce(roce) => Some(roce.size),
+        What::BlueRdma(frame) => Some(frame.size),
         What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => None,
     }
 }

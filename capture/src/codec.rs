@@ -66,6 +66,7 @@ pub fn encode(record: &Record, script: &Script) -> Vec<u8> {
             let verb = script.flow_of(roce.connection).map_or(Verb::Write, |(_, flow)| flow.verb);
             wire::nic::frame(verb, record.port, record.dir == Dir::Tx, &roce)
         }
+        What::BlueRdma(frame) => frame.bytes(record.port, record.dir == Dir::Tx),
         What::Pfc { enable, quanta } => wire::pfc(from, enable, quanta),
         What::BadPfc { fault, enable, quanta } => bad_pfc(wire::pfc(from, enable, quanta), fault),
         What::Other { size } => {

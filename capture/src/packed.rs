@@ -314,6 +314,7 @@ fn running(what: &mut What) -> Option<&mut u32> {
     match what {
         What::Data { seq, .. } => Some(seq),
         What::Roce(roce) => Some(&mut roce.psn),
+        What::BlueRdma(frame) => Some(&mut frame.psn),
         What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => None,
     }
 }

@@ -1,5 +1,6 @@
 //! One frame at one rig port, as a small value. It becomes bytes only in a file or on a wire.
 
+use crate::blue_rdma;
 use rig_frames::vlan;
 use rig_testcases::{Roce, Secured};
 use rig_units::{Bytes, MIN_FRAME, Quanta, Time};
@@ -66,6 +67,8 @@ pub enum What {
     },
     /// A frame of a reliable connection of a NIC, but for the data of the rig's own streams.
     Roce(Roce),
+    /// A frame between two NICs of blue-rdma.
+    BlueRdma(blue_rdma::Frame),
     /// Anything else, by size.
     Other {
         /// Size, FCS counted.
@@ -85,10 +88,21 @@ impl What {
     /// Size of the frame, FCS counted.
     pub fn size(&self) -> Bytes {
         match self {
-            What::Data { size, .. } | What::Roce(Roce { size, .. }) => Bytes(u64::from(*size)),
+            What::Data { size, .. }
+            | What::Roce(Roce { size, .. })
+            | What::BlueRdma(blue_rdma::Frame { size, .. }) => Bytes(u64::from(*size)),
             What::BadPfc { fault: PfcFault::Size, .. } => MIN_FRAME + Bytes(1),
             What::Pfc { .. } | What::BadPfc { .. } => MIN_FRAME,
             What::Other { size } => *size,
+        }
+    }
+
+    /// The connection that it is of, of a frame of a NIC.
+    pub const fn connection(&self) -> Option<u16> {
+        match self {
+            What::Roce(roce) => Some(roce.connection),
+            What::BlueRdma(frame) => Some(frame.connection),
+            What::Data { .. } | What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => None,
         }
     }
 
@@ -101,6 +115,7 @@ impl What {
             What::Pfc { .. }
             | What::Data { .. }
             | What::Roce(_)
+            | What::BlueRdma(_)
             | What::BadPfc { .. }
             | What::Other { .. } => None,
         }

@@ -1,7 +1,7 @@
 //! What a profile may not say: values that fit their keys and contradict the standards, the watchdog's own limits or
 //! one another.
 
-use crate::declared::RdmaRouter;
+use crate::declared::{BlueRdma, RdmaRouter};
 use crate::walk::At;
 use crate::{
     Action, Buffer, ConfigPath, Curve, DepthUnit, Nics, Pfcwd, PortGroup, Profile, RuleFamily,
@@ -16,6 +16,7 @@ pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
     let declared = &profile.declared;
     match declared.nics() {
         Some(nics) => checks.nics(nics),
+        None if declared.blue_rdma().is_some_and(|nics| checks.blue_rdma(nics)) => {}
         None => checks.ports(declared.ports(), declared.mtu()),
     }
     if let Some(switch) = declared.switch() {
@@ -48,6 +49,16 @@ impl Checks<'_> {
             let want = format!("at most {CLOCK}: IEEE 802.3 allows 100ppm");
             self.fault("clock", format!("a clock that may be off by {clock}"), want);
         }
+    }
+
+    /// Notes what is out of range of NICs of blue-rdma; whether anything is.
+    fn blue_rdma(&self, nics: &BlueRdma) -> bool {
+        let all = nics.out_of_range();
+        let any = !all.is_empty();
+        for (path, found, want) in all {
+            self.fault(&format!("blue_rdma.{path}"), found, want);
+        }
+        any
     }
 
     fn ports(&self, groups: &[PortGroup], mtu: Bytes) {

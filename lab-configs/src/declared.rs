@@ -1,8 +1,10 @@
 //! What an operator configured and a vendor documented of one device.
 
+mod blue_rdma;
 mod rdma_router;
 mod router;
 
+pub use blue_rdma::{BlueNics, BlueRdma};
 pub use rdma_router::RdmaRouter;
 pub use router::Router;
 
@@ -27,6 +29,8 @@ pub enum Declared {
     Nic(Box<Nics>),
     /// A router.
     Router(Router),
+    /// Two NICs of blue-rdma.
+    BlueRdma(BlueNics),
 }
 
 impl Declared {
@@ -44,6 +48,7 @@ impl Declared {
             Kind::Switch | Kind::System => Declared::Switch(serde_json::from_value(tree)?),
             Kind::Nic | Kind::RdmaRouter => Declared::Nic(serde_json::from_value(tree)?),
             Kind::Router => Declared::Router(serde_json::from_value(tree)?),
+            Kind::BlueRdma => Declared::BlueRdma(serde_json::from_value(tree)?),
         })
     }
 
@@ -54,6 +59,7 @@ impl Declared {
             Declared::Nic(nics) if nics.rdma_router.is_some() => Kind::RdmaRouter,
             Declared::Nic(_) => Kind::Nic,
             Declared::Router(_) => Kind::Router,
+            Declared::BlueRdma(_) => Kind::BlueRdma,
         }
     }
 
@@ -61,7 +67,7 @@ impl Declared {
     pub fn switch(&self) -> Option<&Switch> {
         match self {
             Declared::Switch(switch) => Some(switch),
-            Declared::Nic(_) | Declared::Router(_) => None,
+            Declared::Nic(_) | Declared::Router(_) | Declared::BlueRdma(_) => None,
         }
     }
 
@@ -69,7 +75,15 @@ impl Declared {
     pub fn nics(&self) -> Option<&Nics> {
         match self {
             Declared::Nic(nics) => Some(nics),
-            Declared::Switch(_) | Declared::Router(_) => None,
+            Declared::Switch(_) | Declared::Router(_) | Declared::BlueRdma(_) => None,
+        }
+    }
+
+    /// The NICs of blue-rdma, of a device of such.
+    pub fn blue_rdma(&self) -> Option<&BlueRdma> {
+        match self {
+            Declared::BlueRdma(nics) => Some(&nics.blue_rdma),
+            Declared::Switch(_) | Declared::Nic(_) | Declared::Router(_) => None,
         }
     }
 
@@ -79,6 +93,7 @@ impl Declared {
             Declared::Switch(switch) => &switch.ports,
             Declared::Nic(nics) => &nics.ports,
             Declared::Router(router) => &router.ports,
+            Declared::BlueRdma(nics) => &nics.ports,
         }
     }
 
@@ -88,6 +103,7 @@ impl Declared {
             Declared::Switch(switch) => &mut switch.ports,
             Declared::Nic(nics) => &mut nics.ports,
             Declared::Router(router) => &mut router.ports,
+            Declared::BlueRdma(nics) => &mut nics.ports,
         }
     }
 
@@ -97,6 +113,7 @@ impl Declared {
             Declared::Switch(switch) => switch.mtu,
             Declared::Nic(nics) => nics.mtu,
             Declared::Router(router) => router.mtu,
+            Declared::BlueRdma(nics) => nics.mtu,
         }
     }
 
@@ -106,6 +123,7 @@ impl Declared {
             Declared::Switch(switch) => switch.clock,
             Declared::Nic(nics) => nics.clock,
             Declared::Router(router) => router.clock,
+            Declared::BlueRdma(nics) => nics.clock,
         };
         declared.unwrap_or_default()
     }
@@ -115,6 +133,7 @@ impl Declared {
             Declared::Switch(switch) => &mut switch.clock,
             Declared::Nic(nics) => &mut nics.clock,
             Declared::Router(router) => &mut router.clock,
+            Declared::BlueRdma(nics) => &mut nics.clock,
         }
     }
 
@@ -139,7 +158,7 @@ impl Declared {
         match self {
             Declared::Switch(switch) => Some(switch.transit()),
             Declared::Router(router) => Some(router.forwarding_delay),
-            Declared::Nic(_) => None,
+            Declared::Nic(_) | Declared::BlueRdma(_) => None,
         }
     }
 
@@ -178,7 +197,7 @@ impl Declared {
     /// What counters call port `index`: as SONiC does, or the NIC behind it.
     pub fn name_of(&self, index: u16) -> String {
         match self {
-            Declared::Nic(_) => Nics::port_name(index),
+            Declared::Nic(_) | Declared::BlueRdma(_) => Nics::port_name(index),
             Declared::Switch(_) | Declared::Router(_) => Switch::port_name(index),
         }
     }
@@ -193,6 +212,7 @@ impl TryFrom<Value> for Declared {
         let kind = match (has("nic"), has("qos")) {
             (true, _) => Kind::Nic,
             (false, true) => Kind::Switch,
+            (false, false) if has("blue_rdma") => Kind::BlueRdma,
             (false, false) => Kind::Router,
         };
         Declared::read(kind, tree)
@@ -211,7 +231,12 @@ impl JsonSchema for Declared {
             "The declared configuration of a device: its ports, and the parts that its kind has."
                 .into();
         // What a router has a switch has, too.
-        for of_kind in [Switch::json_schema(generator), Nics::json_schema(generator)] {
+        let forms = [
+            Switch::json_schema(generator),
+            Nics::json_schema(generator),
+            BlueNics::json_schema(generator),
+        ];
+        for of_kind in forms {
             for (key, form) in
                 of_kind.get("properties").and_then(Value::as_object).into_iter().flatten()
             {

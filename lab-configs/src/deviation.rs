@@ -3,6 +3,7 @@
 
 use crate::Part;
 
+mod blue_rdma;
 mod buffer;
 mod clock;
 mod macsec;
@@ -18,6 +19,7 @@ mod scheduler;
 mod switched;
 mod table;
 mod wred;
+pub use blue_rdma::BlueRdmaFaults;
 pub use buffer::BufferFaults;
 pub use clock::ClockFaults;
 pub use macsec::MacsecFaults;
@@ -84,6 +86,8 @@ pub struct DeviceFaults {
     pub macsec: MacsecFaults,
     /// Of the NICs that it is made of.
     pub nic: NicFaults,
+    /// Of the NICs of blue-rdma that it is made of.
+    pub blue_rdma: BlueRdmaFaults,
     /// Of its clock.
     pub clock: ClockFaults,
 }
@@ -124,6 +128,7 @@ impl DeviceFaults {
         wred: WredFaults::NONE,
         macsec: MacsecFaults::NONE,
         nic: NicFaults::NONE,
+        blue_rdma: BlueRdmaFaults::NONE,
         clock: ClockFaults::NONE,
     };
 
@@ -145,6 +150,7 @@ impl DeviceFaults {
                 Part::Rc => faults.nic.rc.switch_on(name, value),
                 Part::NicPfc => faults.nic.pfc.switch_on(name, value),
                 Part::RdmaRouter => faults.nic.rdma_router.switch_on(name, value),
+                Part::BlueRdma => faults.blue_rdma.switch_on(name, value),
                 Part::Clock => faults.clock.switch_on(name, value),
             }
         }
@@ -168,6 +174,7 @@ impl Part {
             Part::Rc => RcFaults::ROWS,
             Part::NicPfc => NicPfcFaults::ROWS,
             Part::RdmaRouter => RdmaRouterFaults::ROWS,
+            Part::BlueRdma => BlueRdmaFaults::ROWS,
             Part::Clock => ClockFaults::ROWS,
         }
     }

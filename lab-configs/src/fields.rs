@@ -2,7 +2,7 @@
 //!
 //! Invariant, held by a test against the types themselves: every path below `declared:` has exactly one row, and every row a path.
 
-use crate::declared::RdmaRouter;
+use crate::declared::{BlueRdma, RdmaRouter};
 use crate::field::{Absent, Field, Holds};
 use crate::{
     Buffer, Declared, Kind, Macsec, Nic, NicHost, NicPfc, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp,
@@ -50,6 +50,7 @@ pub const SECTIONS: &[Fieldset] = &[
     nic("peer.pfc", NicPfc::FIELDS),
     nic("peer.host", NicHost::FIELDS),
     Fieldset { kinds: &[Kind::RdmaRouter], ..nic("rdma_router", RdmaRouter::FIELDS) },
+    Fieldset { kinds: &[Kind::BlueRdma], ..nic("blue_rdma", BlueRdma::FIELDS) },
 ];
 
 const fn switch(path: &'static str, fields: &'static [Field]) -> Fieldset {

@@ -17,6 +17,8 @@ pub enum Kind {
     Router,
     /// A software RDMA router: containers of one host share a NIC by a core that passes on what they ask for.
     RdmaRouter,
+    /// Two NICs of blue-rdma, whose headers are not those of RoCEv2, each behind a port of the rig.
+    BlueRdma,
     /// Several devices, a switch among them, and the links between them. A lab makes it; no profile is of it.
     #[schemars(skip)]
     System,
@@ -24,16 +26,17 @@ pub enum Kind {
 
 impl Kind {
     /// Their names in YAML.
-    pub const NAMES: [(&str, Kind); 5] = [
+    pub const NAMES: [(&str, Kind); 6] = [
         ("switch", Kind::Switch),
         ("nic", Kind::Nic),
         ("router", Kind::Router),
         ("rdma-router", Kind::RdmaRouter),
+        ("blue-rdma", Kind::BlueRdma),
         ("system", Kind::System),
     ];
 
     /// Those of devices that a profile describes.
-    pub const OF_PROFILES: &[(&str, Kind)] = Kind::NAMES.split_at(4).0;
+    pub const OF_PROFILES: &[(&str, Kind)] = Kind::NAMES.split_at(5).0;
 
     /// Those that forward frames from one port to another.
     pub const FORWARDING: &[Kind] = &[Kind::Switch, Kind::Router, Kind::System];
@@ -53,7 +56,12 @@ impl Kind {
 
     /// Whether frames end at NICs of it, which begin connections by themselves.
     pub const fn has_nics(self) -> bool {
-        matches!(self, Kind::Nic | Kind::RdmaRouter)
+        matches!(self, Kind::Nic | Kind::RdmaRouter | Kind::BlueRdma)
+    }
+
+    /// Whether it is under test in virtual time and by itself alone.
+    pub const fn is_virtual_only(self) -> bool {
+        matches!(self, Kind::RdmaRouter | Kind::BlueRdma)
     }
 
     /// Its name with the article.
@@ -63,6 +71,7 @@ impl Kind {
             Kind::Nic => "a NIC",
             Kind::Router => "a router",
             Kind::RdmaRouter => "a software RDMA router",
+            Kind::BlueRdma => "a pair of NICs of blue-rdma",
             Kind::System => "a system",
         }
     }

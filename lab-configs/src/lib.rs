@@ -52,9 +52,9 @@ pub use ack_timeout::AckTimeout;
 pub use buffer::{Accounting, Buffer, Crossing};
 pub use declared::Declared;
 pub use deviation::{
-    BufferFaults, ClockFaults, Deviation, DeviceFaults, MacsecFaults, NicFaults, NicPfcFaults,
-    NpFaults, PfcFaults, PfcwdFaults, RcFaults, RdmaRouterFaults, RpFaults, SchedulerFaults,
-    Switched, WredFaults,
+    BlueRdmaFaults, BufferFaults, ClockFaults, Deviation, DeviceFaults, MacsecFaults, NicFaults,
+    NicPfcFaults, NpFaults, PfcFaults, PfcwdFaults, RcFaults, RdmaRouterFaults, RpFaults,
+    SchedulerFaults, Switched, WredFaults,
 };
 pub use fault::{Fault, Place};
 pub use keys::{Keys, Secret};

@@ -29,6 +29,8 @@ pub enum Part {
     NicPfc,
     /// The software that shares a NIC.
     RdmaRouter,
+    /// NICs of blue-rdma and their driver.
+    BlueRdma,
     /// The clock that a device goes by.
     Clock,
 }
@@ -41,7 +43,7 @@ impl Part {
     }
 
     /// Their names in YAML.
-    pub const NAMES: [(&str, Part); 13] = [
+    pub const NAMES: [(&str, Part); 14] = [
         ("pfcwd", Part::Pfcwd),
         ("buffer", Part::Buffer),
         ("pfc", Part::Pfc),
@@ -54,6 +56,7 @@ impl Part {
         ("nic.rc", Part::Rc),
         ("nic.pfc", Part::NicPfc),
         ("rdma_router", Part::RdmaRouter),
+        ("blue_rdma", Part::BlueRdma),
         ("clock", Part::Clock),
     ];
 

@@ -66,7 +66,7 @@ pub fn reached(observation: &Observation, port: u16, streams: &[StreamSpec]) -> 
                 let ce = ecn == Ecn::Ce;
                 Some(Reached { record, at, connection, psn, kind, ce, address, found })
             }
-            What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => None,
+            What::BlueRdma(_) | What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => None,
         }
     };
     observation.records.iter().enumerate().filter_map(read).collect()

@@ -73,7 +73,7 @@ pub fn pfc_format(observation: &Observation, port: u16) -> (u64, Vec<BadFormat>)
         let what = match frame.what {
             What::BadPfc { fault, .. } => Some(said(fault).to_owned()),
             What::Pfc { enable, quanta } => inconsistent(enable, quanta),
-            What::Data { .. } | What::Roce(_) | What::Other { .. } => continue,
+            What::Data { .. } | What::Roce(_) | What::BlueRdma(_) | What::Other { .. } => continue,
         };
         frames += 1;
         bad.extend(what.map(|what| BadFormat { record, what }));

@@ -15,11 +15,13 @@
 
 mod books;
 mod finder;
+mod frame;
 mod seen;
 #[cfg(test)]
 mod tests;
 
 pub use finder::Finder;
+pub use frame::{Bitmap, DRIVER_REPORT_SIZE, Frame, MEMORY, OVERHEAD, REPORT_SIZE, Says};
 pub use seen::Posted;
 
 use core::net::Ipv4Addr;

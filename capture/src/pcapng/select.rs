@@ -73,6 +73,7 @@ fn is_load(record: &Record, script: &Script) -> bool {
         What::Roce(Roce { kind: RoceKind::Data { .. }, ecn, corrupt, .. }) => {
             ecn != Ecn::Ce && !corrupt
         }
+        What::BlueRdma(frame) => frame.is_data() && !frame.is_retry,
         What::Roce(_) | What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => false,
     }
 }
@@ -101,10 +102,8 @@ fn ends(observation: &Observation) -> impl Iterator<Item = usize> {
     let mut ends: BTreeMap<(Option<u16>, Dir), (usize, usize)> = BTreeMap::new();
     for (index, record) in observation.records.iter().enumerate() {
         let stream = match record.what {
-            What::Data { stream: connection, .. } | What::Roce(Roce { connection, .. }) => {
-                Some(connection)
-            }
-            What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => None,
+            What::Data { stream, .. } => Some(stream),
+            what => what.connection(),
         };
         ends.entry((stream, record.dir)).or_insert((index, index)).1 = index;
     }

@@ -1,6 +1,6 @@
 //! How much of a frame a file keeps: what follows the headers of a frame of data says nothing, nor does an ICRC that is right.
 
-use crate::{Record, What};
+use crate::{Record, What, blue_rdma};
 use rig_frames::{icrc, vlan};
 use rig_testcases::{Roce, RoceKind};
 
@@ -29,7 +29,13 @@ pub(super) fn kept(record: &Record) -> usize {
         What::Roce(Roce { corrupt: false, size, .. }) if record.secured.is_none() => {
             usize::from(size) - FCS - icrc::LEN
         }
-        What::Other { .. } | What::Pfc { .. } | What::BadPfc { .. } | What::Roce(_) => usize::MAX,
+        // The payload is zeros.
+        What::BlueRdma(frame) if frame.is_data() => usize::from(blue_rdma::OVERHEAD) - FCS,
+        What::Other { .. }
+        | What::Pfc { .. }
+        | What::BadPfc { .. }
+        | What::Roce(_)
+        | What::BlueRdma(_) => usize::MAX,
     }
 }
 

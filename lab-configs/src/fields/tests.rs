@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Nics;
-use crate::declared::Router;
+use crate::declared::{BlueNics, Router};
 use crate::field::Holds;
 use crate::sample::{sample, value};
 use crate::settings::Setting;
@@ -20,7 +20,7 @@ fn form<T: JsonSchema>() -> Json {
 /// Every path of every kind of device, as [`leaves`] tells it.
 fn real() -> Vec<(String, Json, bool)> {
     let mut real: Vec<(String, Json, bool)> = Vec::new();
-    for form in [form::<Switch>(), form::<Nics>(), form::<Router>()] {
+    for form in [form::<Switch>(), form::<Nics>(), form::<Router>(), form::<BlueNics>()] {
         let mut own = Vec::new();
         leaves(&form, "", &mut own);
         own.retain(|(path, ..)| real.iter().all(|(known, ..)| known != path));

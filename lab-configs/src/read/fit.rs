@@ -65,7 +65,7 @@ pub(super) fn fit(
             at.fault(found, "a switch: of others nobody there has a connection or a route");
             continue;
         }
-        if dut.kind == Kind::RdmaRouter && *transport != Transport::Virtual {
+        if dut.kind.is_virtual_only() && *transport != Transport::Virtual {
             let found = format!("{}, `{}`, in a lab with a wire", dut.kind.called(), dut.name);
             at.fault(
                 found,

@@ -1,7 +1,7 @@
 //! A configuration part by part: a setting reads anew the one value or part that it changes, and nothing beside it. Cases are held against
 //! devices by the thousand, and a device has a hundred fields.
 
-use crate::declared::Router;
+use crate::declared::{BlueNics, Router};
 use crate::{Declared, Nic, Nics, Switch};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -66,6 +66,7 @@ slots!(Switch: ports, mtu, clock, forwarding_delay, qos, scheduler, buffer, wred
 slots!(Nics: ports, mtu, clock, nic, peer, rdma_router);
 slots!(Nic: generation, np, rp, rc, receive, pfc, host);
 slots!(Router: ports, mtu, clock, forwarding_delay);
+slots!(BlueNics: ports, mtu, clock, blue_rdma);
 
 impl Slots for Declared {
     fn slot<'p>(&self, path: &'p str) -> Option<(&dyn Slot, Option<&'p str>)> {
@@ -75,6 +76,7 @@ impl Slots for Declared {
             (Declared::Nic(nics), ("peer", Some(below))) => nics.peer.as_ref()?.slot(below),
             (Declared::Nic(nics), _) => nics.slot(path),
             (Declared::Router(router), _) => router.slot(path),
+            (Declared::BlueRdma(nics), _) => nics.slot(path),
         }
     }
 
@@ -85,6 +87,7 @@ impl Slots for Declared {
             (Declared::Nic(nics), ("peer", Some(below))) => nics.peer.as_mut()?.slot_mut(below),
             (Declared::Nic(nics), _) => nics.slot_mut(path),
             (Declared::Router(router), _) => router.slot_mut(path),
+            (Declared::BlueRdma(nics), _) => nics.slot_mut(path),
         }
     }
 }

@@ -255,7 +255,11 @@ fn under_way(trial: &Trial, port: u16) -> (u64, u64) {
     let until = Time::ZERO + trial.script.length;
     let own = |record: &&Record| match record.what {
         What::Data { stream, .. } => trial.script.streams[usize::from(stream)].to == port,
-        What::Pfc { .. } | What::Roce(_) | What::BadPfc { .. } | What::Other { .. } => false,
+        What::Pfc { .. }
+        | What::Roce(_)
+        | What::BlueRdma(_)
+        | What::BadPfc { .. }
+        | What::Other { .. } => false,
     };
     let sent = observation.records.iter().filter(|record| record.dir == Dir::Tx).filter(own);
     let late = sent.filter(|record| record.at + observation.bound() * 2 > until);

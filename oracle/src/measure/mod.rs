@@ -11,6 +11,7 @@ mod action;
 mod ahead;
 mod backpressure;
 mod blame;
+mod blue_rdma;
 mod buffer_ledger;
 mod checks;
 mod config;
@@ -130,6 +131,10 @@ static ALL: &[&Known] = &[
     &rdma_router::stall::STALL,
     &rdma_router::admission::ADMISSION,
     &rdma_router::migration::MIGRATION,
+    &blue_rdma::headers::HEADERS,
+    &blue_rdma::bitmaps::BITMAPS,
+    &blue_rdma::acks::ACKS,
+    &blue_rdma::resent::RESENT,
 ];
 
 /// A measure says which parts of a device it is about, or does not compile.

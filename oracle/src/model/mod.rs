@@ -39,6 +39,7 @@
 
 pub mod alarm;
 pub mod bench;
+pub mod blue_rdma;
 pub mod buffer;
 pub(crate) mod chance;
 pub mod classify;

@@ -3,6 +3,7 @@
 //! At one instant frames arrive first, then gates close and open, then XOFF is refreshed, then ports that became free
 //! send: that is the order of the source ids, and within each kind the order of the topology.
 
+use super::blue_rdma::Log;
 use super::host::{Host, NO_HOST};
 use super::link::Sent;
 use super::packet::{Packet, PacketKind};
@@ -73,6 +74,8 @@ pub struct Network<Q = Heap4> {
     switches: Vec<Switch>,
     pipelines: Vec<Source>,
     shortcuts: Shortcuts,
+    /// What frames say that have no room for it.
+    log: Log,
 }
 
 impl<Q: EventQueue> Network<Q> {

@@ -5,6 +5,7 @@
 //! *actually* does is known here.
 
 pub mod backpressure;
+pub mod blue_rdma;
 pub mod buffer;
 pub mod headroom;
 pub mod in_flight;

@@ -53,7 +53,7 @@ fn takes(context: &Context<'_>, script: &Script, flow: (u16, &FlowSpec)) -> Opti
         return None;
     }
     let (.., between) = script.between.as_ref()?;
-    let nic = |port: u16| context.nics().behind(*script.dut_ports.get(usize::from(port))?);
+    let nic = |port: u16| context.seen().nics()?.behind(*script.dut_ports.get(usize::from(port))?);
     let (own, other) = (nic(spec.nic)?, nic(spec.to)?);
     let frame = Bytes(u64::from(spec.mtu)) + spec.verb.headers();
     let packets = u64::from(spec.message.div_ceil(spec.mtu.max(1)));

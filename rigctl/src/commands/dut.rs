@@ -12,7 +12,7 @@ use rig_dut::serve::{Conversation, Gate, Line, Place, Served, Turned, on_ports};
 use rig_dut::standin::Faults;
 use rig_generator::clock::Wall;
 use rig_generator::port::{Config, Port, RealTime};
-use rig_lab::{Kind, Lab, Profile, RedisAt, Transport, read};
+use rig_lab::{Lab, Profile, RedisAt, Transport, read};
 use rig_reports::Exit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufReader};
@@ -206,7 +206,7 @@ fn served(profile: Profile) -> Result<Profile, Bad> {
         }
         return Ok(profile);
     }
-    if profile.kind == Kind::RdmaRouter {
+    if profile.kind.is_virtual_only() {
         return Err(Bad::of(format!(
             "`{name}` is {}: want a switch, a router or a NIC; it is under test in virtual time alone",
             profile.kind.called()

@@ -107,11 +107,12 @@ impl Ledger {
         match record.what {
             What::Data { stream, seq, .. } => self.count(&record, stream, seq),
             What::Roce(roce) => self.notified(&record, roce),
-            What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => {}
+            What::BlueRdma(_) | What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => {}
         }
         let probe = match record.what {
             What::Data { stream, .. } => self.streams[usize::from(stream)].probe,
             What::Roce(roce) => !matches!(roce.kind, RoceKind::Data { .. }),
+            What::BlueRdma(_) => true,
             What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => false,
         };
         match record.what {
@@ -220,10 +221,10 @@ impl Port {
                 }
                 return true;
             }
-            What::Data { .. } | What::Roce(_) if probe => return true,
+            What::Data { .. } | What::Roce(_) | What::BlueRdma(_) if probe => return true,
             What::Data { seq, .. } => Some(seq),
             What::Roce(roce) => Some(roce.psn),
-            What::Other { .. } => None,
+            What::BlueRdma(_) | What::Other { .. } => None,
         };
         let within = self.left > 0 || seq.is_some_and(|seq| seq.is_multiple_of(SAMPLE));
         self.left = self.left.saturating_sub(1);

@@ -3,9 +3,10 @@
 use super::ledger::{Ledger, TrialRecord};
 use crate::stop::Stop;
 use rig_capture::pcapng::Spool;
-use rig_capture::{Dir, Record, What};
+use rig_capture::{Dir, Record, What, blue_rdma};
 use rig_frames::macsec;
 use rig_frames::vlan::{self, Pcp};
+use rig_oracle::model::blue_rdma::Said;
 use rig_oracle::model::packet::{CLASSES, Packet, PacketKind, Tag};
 use rig_oracle::model::tap::{self, Tap};
 use rig_testcases::{Script, Secured};
@@ -33,6 +34,8 @@ pub struct Recorder<'a> {
     extended: bool,
     /// The greatest packet number seen of each port, direction and association.
     lowest: BTreeMap<(u16, Dir, u8), u64>,
+    /// What frames of NICs of blue-rdma say.
+    said: Option<Said>,
 }
 
 impl<'a> Recorder<'a> {
@@ -49,7 +52,25 @@ impl<'a> Recorder<'a> {
         let (runs, lowest) = (Vec::new(), BTreeMap::new());
         let firsts = script.streams.iter().map(|spec| spec.psn).collect();
         let tags = script.streams.iter().map(|spec| spec.vlan).collect();
-        Recorder { stop, origin, first_id, runs, firsts, tags, hosts, ledger, extended, lowest }
+        Recorder {
+            stop,
+            origin,
+            first_id,
+            runs,
+            firsts,
+            tags,
+            hosts,
+            ledger,
+            extended,
+            lowest,
+            said: None,
+        }
+    }
+
+    /// The same, and frames of NICs of blue-rdma say what they do.
+    #[must_use]
+    pub fn reading(self, said: Said) -> Recorder<'a> {
+        Recorder { said: Some(said), ..self }
     }
 
     /// A step of the script happens: frames of loads are worth recording again.
@@ -158,7 +179,12 @@ impl Tap for Recorder<'_> {
         };
         let Some(since) = at.since(self.origin) else { return };
         let own = packet.kind == PacketKind::Data && usize::from(place.0) < self.firsts.len();
-        let (at, what) = (Time(since.0), what(&packet, place, own));
+        let said = self.said.as_ref().and_then(|said| said.of(&packet)).filter(|_| !own);
+        let what = match said {
+            Some(frame) => What::BlueRdma(blue_rdma::Frame { connection: place.0, ..frame }),
+            None => what(&packet, place, own),
+        };
+        let at = Time(since.0);
         let secured = tag.map(|tag| self.secured((port, dir), tag));
         let sent = own.then(|| self.tags[usize::from(place.0)]).flatten();
         let vlan = sent.and_then(|tag| Some(vlan::Repr { pcp: Pcp::new(packet.pcp()?)?, ..tag }));

@@ -113,7 +113,8 @@ impl VirtualLab {
         let (before, _) = self.dut.stirred();
         let _earlier = self.dut.events()?;
         let spool = self.spool.take().map(|onto| Spool::create(onto, script));
-        let recorder = Recorder::new(stop, (origin, self.next_id), script, spool);
+        let said = self.dut.rig().said();
+        let recorder = Recorder::new(stop, (origin, self.next_id), script, spool).reading(said);
         let sampler = Sampler::new(read, script.length);
         if self.fresh {
             self.fresh = false;

@@ -105,11 +105,9 @@ fn of_the_device(trial: &Trial, step: &Step) -> Option<String> {
             let spec = &script.flows[usize::from(flow)];
             let connection = script.connection(flow);
             let from = earliest(trial, step.at);
-            let own = |record: &Record| match record.what {
-                What::Roce(roce) => {
-                    (record.port, roce.connection) == (spec.nic, connection) && record.at >= from
-                }
-                _ => false,
+            let own = |record: &Record| {
+                (record.port, record.what.connection()) == (spec.nic, Some(connection))
+                    && record.at >= from
             };
             let known = script.tap(spec.nic) >= Tap::Sampled;
             let none = known && !observation.records.iter().any(own);
@@ -230,7 +228,8 @@ fn kept(trial: &Trial, touched: &Touched) -> bool {
         return false;
     }
     let roce = |record: &Record| match record.what {
-        What::Roce(roce) => Some((roce.connection, roce.psn, roce.kind)),
+        What::Roce(roce) => Some((roce.connection, roce.psn, Some(roce.kind))),
+        What::BlueRdma(frame) => Some((frame.connection, frame.psn, None)),
         _ => None,
     };
     let came = |record: &&Record| {

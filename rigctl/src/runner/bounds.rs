@@ -3,6 +3,7 @@
 mod backpressure;
 mod behind;
 mod blame;
+mod blue_rdma;
 mod config;
 mod ecn;
 mod given;

@@ -5,6 +5,7 @@ mod size;
 use super::choose::choose;
 use crate::executor::virtual_lab::speeds;
 use rig_generator::Program;
+use rig_lab::declared::BlueRdma;
 use rig_lab::fault::Fault;
 use rig_lab::{Curve, Declared, Lab, Nics, Profile, Transport, Wred};
 use rig_oracle::measure;
@@ -99,6 +100,11 @@ fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
             case.fault(&format!("dut.rdma_router.{path}"), found, &want)
         }));
     }
+    let beyond = declared.blue_rdma().map(BlueRdma::out_of_range).unwrap_or_default().into_iter();
+    all.extend(
+        beyond
+            .map(|(path, found, want)| case.fault(&format!("dut.blue_rdma.{path}"), found, &want)),
+    );
     all
 }
 

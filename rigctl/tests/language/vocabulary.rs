@@ -125,6 +125,7 @@ fn every_entry_is_read_as_the_measure_of_its_name() {
             let device = match (nic, family("rdma_router.")) {
                 (true, _) => "nic",
                 (_, true) => "rdma-router",
+                _ if family("blue_rdma.") => "blue-rdma",
                 _ => "switch",
             };
             let read = rig_testcases::read::suite(

@@ -117,7 +117,9 @@ pub(super) fn held_back(trial: &Trial, nic: u16) -> Result<(), Doubt> {
             What::Roce(roce) => {
                 matches!(roce.kind, RoceKind::Nak | RoceKind::NotReady(_) | RoceKind::Cnp { .. })
             }
-            What::Data { .. } | What::BadPfc { .. } | What::Other { .. } => false,
+            What::Data { .. } | What::BlueRdma(_) | What::BadPfc { .. } | What::Other { .. } => {
+                false
+            }
         };
         heeded && (one.port, one.dir) == (nic, Dir::Tx)
     });

@@ -51,10 +51,17 @@ impl Device {
                     super::routed::Body::of(&running, clock, (ports, seed), topology);
                 (Box::new(router), plugs)
             }
+            Declared::BlueRdma(running) => {
+                let faults = (faults.blue_rdma, clock);
+                let (nics, plugs) = super::blue_rdma::Body::of(&running, faults, ports, topology);
+                (Box::new(nics), plugs)
+            }
             Declared::Switch(running) => {
                 let asked = match configured {
                     Declared::Switch(asked) => asked.as_ref().clone(),
-                    Declared::Nic(_) | Declared::Router(_) => running.as_ref().clone(),
+                    Declared::Nic(_) | Declared::Router(_) | Declared::BlueRdma(_) => {
+                        running.as_ref().clone()
+                    }
                 };
                 let (switch, plugs) = Switched::new(
                     (profile.family(), &asked),

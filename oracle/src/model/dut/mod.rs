@@ -21,6 +21,7 @@
 //! Left out: the second between two commits of the watchdog's counters.
 
 mod actions;
+mod blue_rdma;
 pub(in crate::model) mod body;
 mod configure;
 mod device;

@@ -6,6 +6,7 @@ pub(in crate::model) mod router;
 
 use super::device::Device;
 use super::{Plug, RigPort};
+use crate::model::blue_rdma::{self, Log};
 use crate::model::link::Link;
 use crate::model::middlebox::Middlebox;
 use crate::model::nic;
@@ -27,6 +28,8 @@ pub enum HostKind {
     },
     /// A NIC.
     Nic(nic::Config),
+    /// A NIC of blue-rdma.
+    BlueRdma(blue_rdma::Config),
     /// The first port of a router.
     Router(router::Config),
     /// A further port of the node whose first port is this host.
@@ -45,6 +48,8 @@ pub(crate) enum Node {
     RigPort(RigPort),
     /// A NIC.
     Nic(nic::Port),
+    /// A NIC of blue-rdma.
+    BlueRdma(blue_rdma::Port),
     /// Two ports of the rig that pass on to each other what arrives. This is the first of them.
     Middlebox(Box<Middlebox>),
     /// A router. This is its first port.
@@ -60,7 +65,7 @@ impl HostKind {
         match *self {
             HostKind::Router(_) => Some((own, 0)),
             HostKind::PortOf { first, port } => Some((first, port)),
-            HostKind::RigPort { .. } | HostKind::Nic(_) => None,
+            HostKind::RigPort { .. } | HostKind::Nic(_) | HostKind::BlueRdma(_) => None,
         }
     }
 }
@@ -71,6 +76,7 @@ impl Node {
         match kind {
             HostKind::RigPort { answer } => Node::RigPort(RigPort::new(*answer)),
             HostKind::Nic(config) => Node::Nic(nic::Port::new(index, config, line)),
+            HostKind::BlueRdma(config) => Node::BlueRdma(blue_rdma::Port::new(index, config)),
             HostKind::Router(config) => Node::Router(Box::new(Router::new(config))),
             &HostKind::PortOf { first, port } => Node::PortOf { first, port: port.into() },
         }
@@ -81,6 +87,7 @@ impl Node {
         match self {
             Node::RigPort(port) => Some(port),
             Node::Nic(port) => Some(port),
+            Node::BlueRdma(port) => Some(port),
             Node::Middlebox(middlebox) => Some(&mut **middlebox),
             Node::Router(router) => Some(&mut **router),
             Node::PortOf { .. } => None,
@@ -92,6 +99,7 @@ impl Node {
         match self {
             Node::RigPort(port) => Some(port),
             Node::Nic(port) => Some(port),
+            Node::BlueRdma(port) => Some(port),
             Node::Middlebox(middlebox) => Some(&**middlebox),
             Node::Router(router) => Some(&**router),
             Node::PortOf { .. } => None,
@@ -101,7 +109,7 @@ impl Node {
     /// The hosts that are its ports, where it has several.
     pub(crate) fn hosts(&self) -> &[u16] {
         match self {
-            Node::RigPort(_) | Node::Nic(_) | Node::PortOf { .. } => &[],
+            Node::RigPort(_) | Node::Nic(_) | Node::BlueRdma(_) | Node::PortOf { .. } => &[],
             Node::Middlebox(middlebox) => middlebox.hosts(),
             Node::Router(router) => router.hosts(),
         }
@@ -124,7 +132,14 @@ impl Node {
         match self {
             Node::RigPort(port) => Some(port),
             Node::Middlebox(middlebox) => Some(middlebox.rig_port(port)),
-            Node::Nic(_) | Node::Router(_) | Node::PortOf { .. } => None,
+            Node::Nic(_) | Node::BlueRdma(_) | Node::Router(_) | Node::PortOf { .. } => None,
+        }
+    }
+
+    /// Says what it says in the log of its network, where frames have no room for it.
+    pub(crate) fn share(&mut self, log: &Log) {
+        if let Node::BlueRdma(port) = self {
+            port.share(log);
         }
     }
 
@@ -134,7 +149,9 @@ impl Node {
         match self {
             Node::RigPort(port) => port.foresee(plug, up, down),
             Node::Nic(port) => port.foresee(plug, up, down),
-            Node::Middlebox(_) | Node::Router(_) | Node::PortOf { .. } => Time::MAX,
+            Node::BlueRdma(_) | Node::Middlebox(_) | Node::Router(_) | Node::PortOf { .. } => {
+                Time::MAX
+            }
         }
     }
 
@@ -150,7 +167,7 @@ impl Node {
         match self {
             Node::RigPort(port) => port.consequence(plug, up, kind, arrives),
             Node::Nic(port) => port.consequence(plug, up, kind, arrives),
-            Node::Middlebox(_) | Node::Router(_) | Node::PortOf { .. } => None,
+            Node::BlueRdma(_) | Node::Middlebox(_) | Node::Router(_) | Node::PortOf { .. } => None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::wires::Wires;
 use super::{NO_HOST, Network, Shortcuts, Wake, Wiring};
+use crate::model::blue_rdma::Log;
 use crate::model::host::Host;
 use crate::model::link::Link;
 use crate::model::queue::{EventQueue, Source};
@@ -106,7 +107,10 @@ impl<Q: EventQueue> Network<Q> {
         for (first, route) in topology.passing_hosts().zip(routes) {
             built[usize::from(first)].node.learn(route);
         }
+        let log = Log::default();
+        built.iter_mut().for_each(|host| host.node.share(&log));
         Network {
+            log,
             wires: Wires { now: start, queue: Q::starting_at(start), cables, events: 0 },
             sources,
             hosts: built,

@@ -2,6 +2,7 @@
 
 use super::Network;
 use super::late::at;
+use crate::model::blue_rdma;
 use crate::model::host::{Host, Node, Plug};
 use crate::model::network::control::Delivered;
 use crate::model::nic::{Config, Flow, Nic, Port, Verb};
@@ -33,6 +34,13 @@ impl<Q: EventQueue> Network<Q> {
     /// If `host` is no NIC.
     pub fn start_flow(&mut self, host: u16, flow: &Flow) {
         let now = self.wires.now;
+        if let Some((nic, plug)) = self.blue_port(host) {
+            nic.start_flow(plug, now, flow);
+            if let Some((far, _)) = self.blue_port(flow.dst) {
+                far.expect(flow.id, flow.psn);
+            }
+            return self.arm_host(host);
+        }
         let (nic, plug) = self.nic_port(host);
         nic.start_flow(plug, now, flow);
         if flow.verb == Verb::Read
@@ -51,6 +59,10 @@ impl<Q: EventQueue> Network<Q> {
     /// If `host` is no NIC.
     pub fn stop_flow(&mut self, host: u16, id: u16) {
         let now = self.wires.now;
+        if let Some((nic, plug)) = self.blue_port(host) {
+            nic.stop_flow(plug, now, id);
+            return self.arm_host(host);
+        }
         let (nic, plug) = self.nic_port(host);
         nic.stop_flow(plug, now, id);
         self.arm_host(host);
@@ -67,6 +79,25 @@ impl<Q: EventQueue> Network<Q> {
         let (nic, plug) = self.nic_port(host);
         nic.set(plug, now, config);
         self.arm_host(host);
+    }
+
+    /// Gives the NIC of blue-rdma that is `host` another configuration. Its state stays.
+    pub(crate) fn set_blue_rdma(&mut self, host: u16, config: &blue_rdma::Config) {
+        if let Some((nic, _)) = self.blue_port(host) {
+            nic.set(config);
+        }
+    }
+
+    /// What frames of NICs of blue-rdma say.
+    pub fn said(&self) -> blue_rdma::Said {
+        self.log.look()
+    }
+
+    fn blue_port(&mut self, host: u16) -> Option<(&mut blue_rdma::Port, &mut Plug)> {
+        match self.hosts.get_mut(usize::from(host)) {
+            Some(Host { plug, node: Node::BlueRdma(port) }) => Some((port, plug)),
+            _ => None,
+        }
     }
 
     fn nic_port(&mut self, host: u16) -> (&mut Port, &mut Plug) {

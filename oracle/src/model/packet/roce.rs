@@ -174,6 +174,17 @@ impl Packet {
         u32::from_be_bytes([0, self.zero, c, d])
     }
 
+    /// The same frame of a NIC of blue-rdma, which says what stands under this number in the log of its network: 24 bits. As with an atomic
+    /// operation no tag of MACsec has room beside it.
+    pub(crate) const fn with_note(self, number: u32) -> Packet {
+        self.with_word(3, number)
+    }
+    /// Under which number stands what a frame of blue-rdma says.
+    pub(crate) fn note(&self) -> Option<u32> {
+        let may = matches!(self.kind, PacketKind::Data | PacketKind::Ack | PacketKind::Nak);
+        (may && self.enable == 3).then_some(self.word())
+    }
+
     /// A request for `length` bytes, from the packet sequence number `psn` on.
     pub const fn read_request(stream: u16, src: u16, dst: u16, psn: u32, length: u32) -> Packet {
         let mut packet = Packet::data(stream, src, dst, 0, 0, READ_REQUEST_SIZE);

@@ -394,7 +394,11 @@ fn readings(control: &mut Steered, asked: bool) -> Result<Readings, Broken> {
 pub(super) fn frame(port: u16, what: &What) -> Vec<u8> {
     match *what {
         What::Pfc { enable, quanta } => wire::pfc(wire::rig_mac(port), enable, quanta),
-        What::Data { .. } | What::Roce(_) | What::BadPfc { .. } | What::Other { .. } => Vec::new(),
+        What::Data { .. }
+        | What::Roce(_)
+        | What::BlueRdma(_)
+        | What::BadPfc { .. }
+        | What::Other { .. } => Vec::new(),
     }
 }
 

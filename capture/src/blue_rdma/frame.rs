@@ -1,0 +1,202 @@
+//! A frame of a NIC of blue-rdma as a small value, and the bytes that it is.
+//!
+//! Left out: READs, immediate data and CNPs, which no emulated NIC of it sends yet.
+
+use rig_frames::blue_rdma::{Author, Ext, Header, ack, bth};
+use rig_frames::ip::Dscp;
+use rig_frames::psn::Psn;
+use rig_frames::roce::{Opcode, Qpn, reth};
+use rig_frames::{ethernet, ipv4, udp};
+use rig_testcases::wire;
+
+/// Ethernet, IPv4, UDP, BTH, extended headers and FCS: what each packet with a payload has beside it, in bytes.
+pub const OVERHEAD: u16 = 100;
+/// Size of an acknowledgement by hardware, FCS counted, in bytes.
+pub const REPORT_SIZE: u16 = OVERHEAD;
+/// Size of one that the driver writes, FCS counted, in bytes.
+pub const DRIVER_REPORT_SIZE: u16 = 94;
+const _: () = assert!(ethernet::LEN + ipv4::LEN + udp::LEN + 54 + 4 == OVERHEAD as usize);
+
+/// Virtual address of the memory that the messages of a flow are written to.
+pub const MEMORY: u64 = 0x10_0000;
+
+/// A frame of a queue pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Frame {
+    /// The connection, as in [`rig_testcases::Roce`].
+    pub connection: u16,
+    /// Packet sequence number, 24 bits.
+    pub psn: u32,
+    /// Number of its message.
+    pub msn: u16,
+    /// Size, FCS counted.
+    pub size: u16,
+    /// Whether it is marked as sent before.
+    pub is_retry: bool,
+    /// What it says.
+    pub says: Says,
+}
+
+/// What a frame says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Says {
+    /// Payload of a WRITE.
+    Data {
+        /// The message begins with it.
+        first: bool,
+        /// The message ends with it. It asks for an acknowledgement then.
+        last: bool,
+        /// Address in its RETH: where its payload goes. 0 where there is none.
+        address: u64,
+        /// Length in its RETH: of a first packet that of the message.
+        length: u32,
+    },
+    /// An acknowledgement.
+    Report {
+        /// The driver wrote it.
+        by_driver: bool,
+        /// Packets are missing.
+        lost: bool,
+        /// The window moved.
+        moved: bool,
+        /// The bitmap before.
+        before: Bitmap,
+        /// The bitmap now.
+        now: Bitmap,
+        /// The PSN that the bitmap before is around.
+        before_psn: u32,
+    },
+}
+
+/// 128 bits, the upper half first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bitmap([u64; 2]);
+
+impl From<u128> for Bitmap {
+    fn from(bits: u128) -> Bitmap {
+        let half = |bits: u128| u64::try_from(bits & u128::from(u64::MAX)).unwrap_or(u64::MAX);
+        Bitmap([half(bits >> 64), half(bits)])
+    }
+}
+
+impl From<Bitmap> for u128 {
+    fn from(Bitmap([upper, lower]): Bitmap) -> u128 {
+        (u128::from(upper) << 64) | u128::from(lower)
+    }
+}
+
+impl Frame {
+    /// Whether it is a packet with a payload.
+    pub const fn is_data(&self) -> bool {
+        matches!(self.says, Says::Data { .. })
+    }
+
+    /// What stands behind UDP, but for the payload.
+    ///
+    /// # Panics
+    /// On a connection of 16384 or more.
+    fn header(&self) -> Header {
+        let dest_qp = Qpn::new(wire::qpn(self.connection)).expect("connections are few");
+        let (opcode, ext, author, ack_req) = match self.says {
+            Says::Data { first, last, address, length } => {
+                let rkey = if address == 0 { 0 } else { dest_qp.get() };
+                let reth = reth::Repr { virtual_address: address, rkey, dma_len: length };
+                let opcode = match (first, last) {
+                    (true, true) => Opcode::RcWriteOnly,
+                    (true, false) => Opcode::RcWriteFirst,
+                    (false, true) => Opcode::RcWriteLast,
+                    (false, false) => Opcode::RcWriteMiddle,
+                };
+                (opcode, Ext::Reth(reth), Author::Hardware, last)
+            }
+            Says::Report { by_driver, lost, moved, before, now, before_psn } => {
+                let (before, now, before_psn) = (before.into(), now.into(), Psn::new(before_psn));
+                let ack = ack::Repr { before, now, lost, moved, by_driver, before_psn };
+                let author = if by_driver { Author::Driver } else { Author::Hardware };
+                (Opcode::RcAcknowledge, Ext::Ack(ack), author, false)
+            }
+        };
+        let (is_retry, msn, psn) = (self.is_retry, self.msn, Psn::new(self.psn));
+        let bth = bth::Repr { opcode, solicited: false, is_retry, msn, dest_qp, ack_req, psn };
+        Header { bth, ext, author }
+    }
+
+    /// The bytes of the frame, FCS not among them, as it passes a rig port: towards the NIC behind it, or from there.
+    ///
+    /// # Panics
+    /// On a connection of 16384 or more.
+    pub fn bytes(&self, port: u16, to_nic: bool) -> Vec<u8> {
+        let rig = (wire::rig_mac(port), wire::rig_ip(port));
+        let nic = (wire::dut_mac(port), wire::nic_ip(port));
+        let ((src, from), (dst, to)) = if to_nic { (rig, nic) } else { (nic, rig) };
+        let headers = self.header().emit();
+        let outer = ethernet::LEN + ipv4::LEN + udp::LEN;
+        let len = (usize::from(self.size) - 4 - outer).max(headers.len());
+        let src_port = match self.says {
+            Says::Report { by_driver: true, .. } => udp::ROCE_PORT,
+            _ => u16::try_from(wire::qpn(self.connection) & 0xffff).unwrap_or(0),
+        };
+        let link = ethernet::Repr { dst, src, ethertype: ethernet::ethertype::IPV4 };
+        let datagram =
+            udp::Repr { src_port, dst_port: udp::ROCE_PORT, checksum: udp::Checksum::Zero };
+        let mut frame = link.emit().to_vec();
+        frame.extend(ipv4::Repr::udp(from, to, Dscp::default()).emit(udp::LEN + len));
+        frame.extend(datagram.emit(len));
+        frame.extend(headers);
+        frame.resize(outer + len, 0);
+        frame
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rig_frames::blue_rdma::Datagram;
+
+    const DATA: Frame = Frame {
+        connection: 3,
+        psn: 0x1_2345,
+        msn: 7,
+        size: OVERHEAD + 1_024,
+        is_retry: true,
+        says: Says::Data { first: false, last: true, address: MEMORY + 4_096, length: 1_024 },
+    };
+
+    fn read(frame: &Frame) -> (Header, usize) {
+        let bytes = frame.bytes(1, false);
+        assert_eq!(bytes.len() + 4, usize::from(frame.size));
+        let datagram = Datagram::of(&bytes).expect("a datagram");
+        assert!(datagram.sound && datagram.src == wire::nic_ip(1));
+        let (header, payload) = Header::parse(datagram.bytes).expect("of blue-rdma");
+        (header, payload.len())
+    }
+
+    #[test]
+    fn what_is_written_is_read_as_it_was_meant() {
+        assert_eq!(read(&DATA), (DATA.header(), 1_024));
+        let bits = u128::MAX ^ (1 << 5) ^ (1 << 100);
+        let says = |by_driver| Says::Report {
+            by_driver,
+            lost: true,
+            moved: true,
+            before: bits.into(),
+            now: (bits >> 16).into(),
+            before_psn: 112,
+        };
+        for (by_driver, size) in [(false, REPORT_SIZE), (true, DRIVER_REPORT_SIZE)] {
+            let report = Frame { size, is_retry: false, says: says(by_driver), ..DATA };
+            assert_eq!(read(&report), (report.header(), 0));
+            let Ext::Ack(ack) = report.header().ext else { panic!("an acknowledgement") };
+            assert_eq!((ack.before, ack.now), (bits, bits >> 16));
+        }
+    }
+
+    #[test]
+    fn a_packet_without_a_reth_is_refused_by_its_length() {
+        let says = Says::Data { first: false, last: false, address: 0, length: 0 };
+        let bytes = Frame { says, ..DATA }.bytes(0, true);
+        let refused = Header::parse(Datagram::of(&bytes).expect("a datagram").bytes);
+        let refused = refused.expect_err("its RETH says nothing").to_string();
+        assert_eq!(refused, "blue_rdma.reth.dma_len at byte 24: want 0x400, got 0x0");
+    }
+}

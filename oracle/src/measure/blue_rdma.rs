@@ -1,0 +1,126 @@
+//! What is measured of NICs of blue-rdma: their headers, their bitmaps, what their drivers acknowledge and send again.
+
+pub(super) mod acks;
+pub(super) mod bitmaps;
+pub(super) mod headers;
+pub(super) mod resent;
+
+use super::judge_context::TrialReading;
+use super::judged::looked;
+use crate::Prediction;
+use crate::spec::blue_rdma::{SOURCE, near};
+use crate::trials::trial::Trial;
+use crate::verdict::Doubt;
+use rig_capture::blue_rdma::Frame;
+use rig_capture::{Dir, PortTrace, Span, Unit, What};
+use rig_lab::{Fault, Part};
+use rig_testcases::vocabulary::{Entry, FLOW, Looks};
+use rig_testcases::{Case, FlowSpec, Measure, Verb};
+use rig_units::{Bytes, Dur, Time};
+
+/// What all of them are.
+const OF_FLOW: Entry = Entry {
+    parts: Some(&[Part::BlueRdma]),
+    source: "docs/blue-rdma.md: what the released sources do",
+    fields: &[FLOW],
+    looks: &[Looks::EVERY_FRAME],
+    sense: of_two,
+    ..Entry::USUAL
+};
+
+/// The flow is one of WRITEs from one NIC to the other: what else they do is not built.
+fn of_two(measure: &Measure, case: &Case) -> Vec<Fault> {
+    let name = measure.named("flow");
+    let is_other = |verb: Verb, (nic, to): (&str, &str)| verb != Verb::Write || nic == to;
+    let flow = case.flows.get(name);
+    let fault = flow.filter(|flow| is_other(flow.verb, (&flow.nic, &flow.to))).map(|_| {
+        let found = format!("`{}` of `{name}`", measure.name());
+        case.fault("measure", found, "a flow with `verb: write`, and `to` the other NIC")
+    });
+    fault.into_iter().collect()
+}
+
+/// A frame at the port of a NIC.
+#[derive(Debug, Clone, Copy)]
+struct Passed {
+    /// Its place among the records.
+    record: usize,
+    /// When its last bit passed there.
+    at: Time,
+    /// Whether the NIC sent it.
+    sent: bool,
+    frame: Frame,
+}
+
+/// A flow and what passed of it.
+struct Flow<'a> {
+    spec: &'a FlowSpec,
+    /// Number of its first packet.
+    first: i64,
+    /// Packets of a message.
+    packets: i64,
+    /// What passed the NIC at the end that is looked at, in order.
+    passed: Vec<Passed>,
+    trace: &'a PortTrace,
+    /// When what that NIC sends no longer reaches the rig within the trial.
+    until: Time,
+}
+
+/// An end of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Sender,
+    Receiver,
+}
+
+impl<'a> Flow<'a> {
+    fn of(trial: &'a Trial, flow: &str, end: End) -> Result<Flow<'a>, Doubt> {
+        let (index, spec) = trial.flow(flow)?;
+        let connection = trial.script.connection(index);
+        let port = if end == End::Sender { spec.nic } else { spec.to };
+        let trace = &trial.observation.ports[usize::from(port)];
+        let all = trial.observation.records.iter().enumerate();
+        let own = all.filter_map(|(record, one)| match one.what {
+            What::BlueRdma(frame) if (one.port, frame.connection) == (port, connection) => {
+                let (sent, way) = (one.dir == Dir::Rx, trace.way(frame.size));
+                let at = if sent { one.at.saturating_sub(way) } else { one.at + way };
+                Some(Passed { record, at, sent, frame })
+            }
+            _ => None,
+        });
+        let mut passed: Vec<Passed> = own.collect();
+        passed.sort_by_key(|one| one.at);
+        let packets = i64::from(spec.message.div_ceil(spec.mtu.max(1))).max(1);
+        let until = (Time::ZERO + trial.script.length).saturating_sub(trace.way(spec_size(spec)));
+        Ok(Flow { spec, first: near(spec.psn, 0), packets, passed, trace, until })
+    }
+
+    /// What so many of its frames take at the port.
+    fn slots(&self, frames: usize) -> Dur {
+        let slot = self.trace.speed.slot(Bytes(spec_size(self.spec).into()));
+        slot * u64::try_from(frames).unwrap_or(u64::MAX)
+    }
+}
+
+/// The size of its longest frame.
+fn spec_size(spec: &FlowSpec) -> u16 {
+    let payload = spec.mtu.min(spec.message);
+    u16::try_from(payload).unwrap_or(u16::MAX).saturating_add(rig_capture::blue_rdma::OVERHEAD)
+}
+
+/// Things that are not as they should be, each with the record that shows it, of so many that were looked at.
+fn reading(
+    text: String,
+    wrong: Vec<(usize, String)>,
+    (count, of): (usize, &'static str),
+) -> TrialReading {
+    let want =
+        Prediction { unit: Unit::Count, span: Span::exactly(0), formula: "", text, source: SOURCE };
+    let got = wrong.first().map(|(_, first)| match wrong.len() {
+        1 => first.clone(),
+        all => format!("{first}; {} more", all - 1),
+    });
+    let span = Span::exactly(u64::try_from(wrong.len()).unwrap_or(u64::MAX));
+    let records = wrong.into_iter().map(|(record, _)| record).collect();
+    TrialReading { span, want, got, records, looked: looked(count, of) }
+}

@@ -1,0 +1,89 @@
+//! The headers of each packet: where it goes, of which message it is, and whether it was sent before.
+
+use super::super::judge_context::JudgeContext;
+use super::super::judged::Judged;
+use super::super::measurement::{Known, Red, Tells, by_source};
+use super::{End, Flow, OF_FLOW, reading};
+use crate::spec::blue_rdma::{SOURCE, near};
+use rig_capture::blue_rdma::{Frame, OVERHEAD, Says};
+use rig_testcases::vocabulary::Entry;
+
+/// `blue_rdma.headers`.
+pub(in super::super) static HEADERS: Known = Known {
+    entry: Entry {
+        name: "blue_rdma.headers",
+        about: "the headers of each packet of a WRITE: a RETH with its own address and length, the number of its message, and isRetry where it had left before",
+        ..OF_FLOW
+    },
+    tells: Tells::Each("packet"),
+    red: Red::Mutated("lost-packet-of-a-window", "deviation=retry_not_marked"),
+    expected: |_, _, _| by_source("in each packet its own address and length", SOURCE),
+    judge: |measure, done, judged| headers(done, measure.named("flow"), judged),
+    ..Known::USUAL
+};
+
+/// What the first packet says, by which the others go.
+#[derive(Debug, Clone, Copy)]
+struct Base {
+    address: u64,
+    msn: u16,
+}
+
+impl Flow<'_> {
+    /// What is wrong with the headers of a packet, if anything is; `again`: it had left before.
+    fn unlike(&self, frame: &Frame, number: i64, again: bool, base: Base) -> Option<String> {
+        let Says::Data { first, last, address, length } = frame.says else { return None };
+        let (message, place) = (
+            (number - self.first).div_euclid(self.packets),
+            (number - self.first).rem_euclid(self.packets),
+        );
+        let before = u32::try_from(place).unwrap_or(0) * self.spec.mtu;
+        let payload = (self.spec.message - before.min(self.spec.message)).min(self.spec.mtu);
+        let due = base.address + u64::from(before);
+        let said = if first { self.spec.message } else { payload };
+        let msn = base.msn.wrapping_add(u16::try_from(message & 0xffff).unwrap_or(0));
+        if (first, last) != (place == 0, place + 1 == self.packets) {
+            return Some(format!(
+                "packet {} of {} of a message with another one's opcode",
+                place + 1,
+                self.packets
+            ));
+        }
+        if address == 0 && length == 0 {
+            return Some("no RETH".to_owned());
+        }
+        if address != due || length != said {
+            return Some(format!("{length}B at {address:#x} where {said}B at {due:#x} are due"));
+        }
+        if u32::from(frame.size) != payload + u32::from(OVERHEAD) {
+            return Some(format!("{}B of frame for {payload}B of payload", frame.size));
+        }
+        if frame.msn != msn {
+            return Some(format!("MSN {} where {msn} is due", frame.msn));
+        }
+        (frame.is_retry != again).then(|| match again {
+            true => "isRetry is clear, and it had left before".to_owned(),
+            false => "isRetry is set, and it had not left before".to_owned(),
+        })
+    }
+}
+
+fn headers(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
+    done.each("blue_rdma.headers", flow, judged, |trial| {
+        let seen = Flow::of(trial, flow, End::Sender)?;
+        let (mut reached, mut base, mut count) = (seen.first, None, 0);
+        let mut wrong = Vec::new();
+        for one in seen.passed.iter().filter(|one| one.sent && one.frame.is_data()) {
+            let number = near(one.frame.psn, reached);
+            let Says::Data { address, .. } = one.frame.says else { continue };
+            let base = *base.get_or_insert(Base { address, msn: one.frame.msn });
+            count += 1;
+            if let Some(unlike) = seen.unlike(&one.frame, number, number < reached, base) {
+                wrong.push((one.record, format!("PSN {}: {unlike}", one.frame.psn)));
+            }
+            reached = reached.max(number + 1);
+        }
+        let text = format!("each of {count} packets with the headers of its place in its message");
+        Ok(reading(text, wrong, (count, "packets")))
+    });
+}

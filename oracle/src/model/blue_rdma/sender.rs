@@ -1,0 +1,191 @@
+//! The sending side of a queue pair: what leaves, what is known to have come, and what the driver sends again.
+
+use super::receiver::number;
+use crate::model::nic::Flow;
+use crate::model::packet::{Packet, bit};
+use rig_capture::blue_rdma::{Frame, MEMORY, OVERHEAD, Says};
+use rig_lab::BlueRdmaFaults;
+use rig_units::Time;
+use std::collections::{BTreeSet, VecDeque};
+
+/// Packets below the newest stride in a window.
+const BELOW: u32 = 112;
+/// Packets of a stride.
+const STRIDE: u32 = 16;
+
+/// The sending side of one queue pair. Packets are counted from its first, in numbers that never wrap.
+#[derive(Debug, Clone)]
+pub(super) struct Sender {
+    flow: Flow,
+    /// Packets of a message.
+    packets: u64,
+    /// Packets in all.
+    total: u64,
+    /// The next that has not been sent.
+    next: u64,
+    /// What is to be sent again.
+    again: VecDeque<u64>,
+    /// All before it have come, as far as is known.
+    base: u64,
+    /// What is known to have come beyond.
+    beyond: BTreeSet<u64>,
+    /// The first packet of the first message that the driver has not forgotten.
+    kept: u64,
+    /// Since when there has been no progress.
+    pub(super) since: Time,
+    /// Times in a row that the timer ran out.
+    tries: u8,
+    /// Whether somebody will look at the timer.
+    pub(super) is_watched: bool,
+}
+
+impl Sender {
+    pub(super) fn new(flow: &Flow, now: Time) -> Sender {
+        let packets = u64::from(flow.message.div_ceil(flow.mtu.max(1)).max(1));
+        Sender {
+            flow: *flow,
+            packets,
+            total: flow.count.map_or(u64::MAX, |count| u64::from(count) * packets),
+            next: 0,
+            again: VecDeque::new(),
+            base: 0,
+            beyond: BTreeSet::new(),
+            kept: 0,
+            since: now,
+            tries: 0,
+            is_watched: false,
+        }
+    }
+
+    /// Nothing new is sent from now on.
+    pub(super) const fn stop(&mut self) {
+        self.total = self.next;
+    }
+
+    /// Whether something is on its way that is not known to have come.
+    pub(super) const fn is_waiting(&self) -> bool {
+        self.base < self.next
+    }
+
+    /// Whether it has a packet to send, where the classes in `closed` are paused.
+    pub(super) fn is_ready(&self, closed: u8) -> bool {
+        closed & bit(self.flow.class) == 0 && (!self.again.is_empty() || self.next < self.total)
+    }
+
+    /// The packet that leaves at `now`, and what it says.
+    pub(super) fn send(
+        &mut self,
+        now: Time,
+        host: u16,
+        faults: &BlueRdmaFaults,
+    ) -> (Packet, Frame) {
+        if !self.is_waiting() {
+            self.since = now;
+        }
+        let again = self.again.pop_front();
+        let number = again.unwrap_or(self.next);
+        self.next = self.next.max(number + 1);
+        let (message, place) = (number / self.packets, number % self.packets);
+        let (first, last) = (place == 0, place + 1 == self.packets);
+        let before = u32::try_from(place).unwrap_or(u32::MAX).saturating_mul(self.flow.mtu);
+        let payload = (self.flow.message - before).min(self.flow.mtu);
+        let size = u16::try_from(payload).unwrap_or(u16::MAX).saturating_add(OVERHEAD);
+        let is_bare = faults.reth_missing_in_middle && !first && !last;
+        let length = if first { self.flow.message } else { payload };
+        let (address, length) = if is_bare { (0, 0) } else { (MEMORY + u64::from(before), length) };
+        let psn = self.psn(number);
+        let frame = Frame {
+            connection: self.flow.id,
+            psn,
+            msn: u16::try_from(message & 0xffff).unwrap_or(0),
+            size,
+            is_retry: again.is_some() && !faults.retry_not_marked,
+            says: Says::Data { first, last, address, length },
+        };
+        let Flow { id, dst, class, dscp, ect, .. } = self.flow;
+        let mut packet = Packet::data(id, host, dst, class, dscp, size).with_ect(ect);
+        packet.seq = psn;
+        (packet.with_place(first, last), frame)
+    }
+
+    fn psn(&self, number: u64) -> u32 {
+        let low = u32::try_from(number & 0xff_ffff).unwrap_or(0);
+        self.flow.psn.wrapping_add(low) & 0xff_ffff
+    }
+
+    fn number(&self, psn: u32) -> Option<u64> {
+        number(psn, self.flow.psn, self.base)
+    }
+
+    /// The driver looks at an acknowledgement.
+    pub(super) fn heed(&mut self, now: Time, report: &Frame, faults: &BlueRdmaFaults) {
+        let Says::Report { by_driver, lost, before, now: bitmap, before_psn, .. } = report.says
+        else {
+            return;
+        };
+        let base = self.base;
+        match (by_driver, lost) {
+            (true, false) => {
+                let come = self.number(report.psn).filter(|&come| come <= self.next);
+                self.base = self.base.max(come.unwrap_or(0));
+            }
+            (true, true) => {}
+            (false, _) => {
+                for (psn, bits) in [(before_psn, before), (report.psn, bitmap)] {
+                    self.note(psn.wrapping_sub(BELOW) & 0xff_ffff, bits.into());
+                }
+            }
+        }
+        self.beyond = self.beyond.split_off(&self.base);
+        while self.beyond.remove(&self.base) {
+            self.base += 1;
+        }
+        if self.base > base {
+            (self.since, self.tries) = (now, 0);
+            // The message in which the last of them is stays.
+            self.kept = (self.base - 1) / self.packets * self.packets;
+        }
+        if lost {
+            let [low, high] = match by_driver {
+                true => [before_psn, report.psn],
+                false if faults.resends_a_stride_less => {
+                    [before_psn.wrapping_sub(BELOW), report.psn]
+                }
+                false => [before_psn.wrapping_sub(BELOW), report.psn.wrapping_add(STRIDE)],
+            };
+            self.send_again(low & 0xff_ffff, high & 0xff_ffff);
+        }
+    }
+
+    /// Notes the packets from `first` on whose bits are set.
+    fn note(&mut self, first: u32, bits: u128) {
+        for at in (0..u128::BITS).filter(|at| bits >> at & 1 == 1) {
+            let come = self.number(first.wrapping_add(at) & 0xff_ffff);
+            self.beyond.extend(come.filter(|&come| come < self.next));
+        }
+    }
+
+    /// Sends again, of the messages that begin from `low` on, all that has been sent up to before `high`.
+    fn send_again(&mut self, low: u32, high: u32) {
+        let Some(high) = self.number(high) else { return };
+        let low = self.number(low).unwrap_or(0).max(self.kept);
+        let mut begin = low.next_multiple_of(self.packets);
+        while begin < high.min(self.next) {
+            self.again.extend(begin..(begin + self.packets).min(high).min(self.next));
+            begin += self.packets;
+        }
+    }
+
+    /// The timer ran out at `now`: sends on from the first that is not known to have come, or gives up.
+    pub(super) fn timed_out(&mut self, now: Time, retries: u8) {
+        self.again.clear();
+        if self.tries >= retries {
+            self.total = self.next;
+            self.base = self.next;
+            return;
+        }
+        self.tries += 1;
+        self.since = now;
+        self.again.extend(self.base..self.next);
+    }
+}

@@ -1,0 +1,117 @@
+//! The window by hand, and a sender by itself.
+
+use super::receiver::Receiver;
+use super::sender::Sender;
+use super::window::Window;
+use crate::model::nic::{Flow, Verb};
+use rig_capture::blue_rdma::{Bitmap, Frame, Says};
+use rig_lab::BlueRdmaFaults;
+use rig_testcases::Container;
+use rig_units::Time;
+
+const NONE: BlueRdmaFaults = BlueRdmaFaults::NONE;
+
+/// Packets of 64 B of messages of 16, as many as there are.
+const FLOW: Flow = Flow {
+    id: 1,
+    verb: Verb::Write,
+    message: 1_024,
+    mtu: 64,
+    count: None,
+    psn: 0,
+    dst: 1,
+    class: 3,
+    dscp: 0,
+    ect: false,
+    container: Container::USUAL,
+};
+
+/// What the window says of packets that come one after the other.
+fn told(psns: impl IntoIterator<Item = u32>) -> Vec<([u32; 2], [u128; 2])> {
+    let mut window = Window::new(&NONE);
+    let moved = psns.into_iter().filter_map(|psn| window.take(psn, &NONE));
+    moved.map(|moved| (moved.psn, moved.bitmap.map(u128::from))).collect()
+}
+
+#[test]
+fn a_loss_is_told_when_its_stride_leaves_the_window() {
+    // 0 to 127 but for 5, then 128: the golden acknowledgement of the frames.
+    let told = told((0..129).filter(|psn| *psn != 5));
+    let before = u128::MAX ^ (1 << 5);
+    assert_eq!(told, [([112, 128], [before, (u128::MAX >> 16) | (1 << 112)])]);
+}
+
+#[test]
+fn what_is_late_within_the_window_is_told_by_nobody() {
+    assert_eq!(told((0..5).chain(6..128).chain([5]).chain(128..300)), []);
+}
+
+#[test]
+fn a_leap_over_a_window_leaves_nothing_set_but_what_came() {
+    let told = told((0..16).chain([300]));
+    assert_eq!(told, [([0, 288], [u128::MAX, 1 << (112 + 12)])]);
+}
+
+fn sent(sender: &mut Sender, count: usize) -> Vec<(u32, bool)> {
+    let one = |_| {
+        let (_, frame) = sender.send(Time::ZERO, 0, &NONE);
+        (frame.psn, frame.is_retry)
+    };
+    (0..count).map(one).collect()
+}
+
+fn by_hardware(psn: u32, before_psn: u32, before: u128, now: u128) -> Frame {
+    let (before, now) = (Bitmap::from(before), Bitmap::from(now));
+    let says = Says::Report { by_driver: false, lost: true, moved: true, before, now, before_psn };
+    Frame { connection: 1, psn, msn: 1, size: 100, is_retry: false, says }
+}
+
+#[test]
+fn a_range_begins_with_the_first_message_that_begins_in_it() {
+    let mut sender = Sender::new(&FLOW, Time::ZERO);
+    sent(&mut sender, 200);
+    let whole = Bitmap::from(u128::MAX);
+    let says = Says::Report {
+        by_driver: true,
+        lost: false,
+        moved: false,
+        before: whole,
+        now: whole,
+        before_psn: 32,
+    };
+    let acknowledged = Frame { connection: 1, psn: 32, msn: 1, size: 94, is_retry: false, says };
+    sender.heed(Time::ZERO, &acknowledged, &NONE);
+    let before = u128::MAX ^ (1 << 21);
+    sender.heed(Time::ZERO, &by_hardware(144, 112 + 16, before, before >> 16), &NONE);
+    // The window before is 16 to 143; packet 37 is missing; up to before 160, but for what is whole before the message in which it is.
+    let again = sent(&mut sender, 129);
+    assert_eq!(again[0], (32, true));
+    assert_eq!(again[127], (159, true));
+    assert_eq!(again[128], (200, false));
+}
+
+#[test]
+fn a_message_that_begins_before_the_range_is_not_sent_again() {
+    let long = Flow { message: 64 * 256, ..FLOW };
+    let mut sender = Sender::new(&long, Time::ZERO);
+    sent(&mut sender, 200);
+    let before = u128::MAX ^ (1 << 21);
+    sender.heed(Time::ZERO, &by_hardware(144, 128, before, before >> 16), &NONE);
+    assert_eq!(sent(&mut sender, 1), [(200, false)]);
+    sender.timed_out(Time::ZERO, 1);
+    assert_eq!(sent(&mut sender, 1), [(0, true)]);
+}
+
+#[test]
+fn the_driver_says_what_is_whole_and_nothing_before() {
+    let mut receiver = Receiver::new(0xff_fff8, &NONE);
+    let said: Vec<_> = (0..16_u32)
+        .filter(|at| *at != 3)
+        .flat_map(|at| receiver.take((0xff_fff8 + at) & 0xff_ffff, (false, at == 15), &NONE))
+        .collect();
+    assert_eq!(said.len(), 0);
+    let said = receiver.take(0xff_fffb, (false, false), &NONE);
+    let [(false, frame)] = said[..] else { panic!("{said:?}") };
+    assert_eq!(frame.psn, 8);
+    assert!(matches!(frame.says, Says::Report { by_driver: true, lost: false, .. }));
+}

@@ -1,0 +1,159 @@
+//! What NICs of blue-rdma owe each other, by which packets came: which bitmaps stand in each acknowledgement, and what is sent again for it.
+//!
+//! Said of sets of numbers, whatever order they came in; the rules are those of `docs/blue-rdma.md`. Numbers are counted so that they do not
+//! begin again: a queue pair that was just made takes all below 0 for what has come.
+
+use rig_lab::declared::BlueRdma;
+use rig_units::{Dur, Within};
+use std::collections::BTreeSet;
+
+/// What the rules are.
+pub const SOURCE: &str = "docs/blue-rdma.md: the window, the driver";
+
+/// Numbers in a window, and those in a stride of it.
+pub const WINDOW: i64 = 128;
+/// Numbers in a stride.
+pub const STRIDE: i64 = 16;
+/// Numbers before they begin again.
+const SPACE: i64 = 1 << 24;
+
+/// A number as it stands in a packet, nearest to another one.
+pub fn near(psn: u32, other: i64) -> i64 {
+    let ahead = (i64::from(psn) - other).rem_euclid(SPACE);
+    other + if ahead < SPACE / 2 { ahead } else { ahead - SPACE }
+}
+
+/// A number as it stands in a packet.
+pub fn psn(number: i64) -> u32 {
+    u32::try_from(number.rem_euclid(SPACE)).unwrap_or(0)
+}
+
+/// An acknowledgement that hardware owes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owed {
+    /// For which of the packets, in the order in which they came.
+    pub for_packet: usize,
+    /// The lowest number of the newest stride before, and now.
+    pub around: [i64; 2],
+    /// The bitmaps around them.
+    pub bitmaps: [u128; 2],
+}
+
+/// What hardware owes for packets of these numbers, in the order in which they came: one for each that moves the window by all of it, or over
+/// a number that has not come.
+pub fn owed(numbers: &[i64]) -> Vec<Owed> {
+    let mut come = BTreeSet::new();
+    let mut newest = -STRIDE;
+    let mut all = Vec::new();
+    for (for_packet, &number) in numbers.iter().enumerate() {
+        let stride = number.div_euclid(STRIDE) * STRIDE;
+        let left = lowest(newest)..lowest(stride);
+        let is_hole = |number: i64| number >= 0 && !come.contains(&number);
+        let tells = stride > newest && (stride - newest >= WINDOW || left.clone().any(is_hole));
+        let before = tells.then(|| bitmap(newest, &come));
+        come.insert(number);
+        if let Some(before) = before {
+            let bitmaps = [before, bitmap(stride, &come)];
+            all.push(Owed { for_packet, around: [newest, stride], bitmaps });
+        }
+        newest = newest.max(stride);
+    }
+    all
+}
+
+/// The lowest number of a window, by the lowest of its newest stride.
+pub const fn lowest(newest: i64) -> i64 {
+    newest - (WINDOW - STRIDE)
+}
+
+/// The bits of the window whose newest stride begins with `newest`, of the numbers that have come.
+fn bitmap(newest: i64, come: &BTreeSet<i64>) -> u128 {
+    let is_set = |at: &i64| {
+        let number = lowest(newest) + at;
+        number < 0 || come.contains(&number)
+    };
+    (0..WINDOW).filter(is_set).map(|at| 1 << at).sum()
+}
+
+/// The numbers that a window's bitmap says have come.
+pub fn come(newest: i64, bits: u128) -> impl Iterator<Item = i64> {
+    (0..WINDOW).filter(move |at| bits >> at & 1 == 1).map(move |at| lowest(newest) + at)
+}
+
+/// What the driver sends again of a range, where messages have so many packets, the first of them with `first`, and all before `base` are known to have
+/// come: of each message that begins in the range, and neither ends before the one in which the last of those is, what the range has of it.
+pub fn again(
+    [low, high]: [i64; 2],
+    (first, packets): (i64, i64),
+    base: i64,
+) -> impl Iterator<Item = i64> {
+    let begins = move |number: i64| first + (number - first).div_euclid(packets) * packets;
+    let kept = if base > first { begins(base - 1) } else { first };
+    (low.max(kept)..high).filter(move |&number| begins(number) >= low)
+}
+
+/// What the driver's timer lasts; `None` where it does not run out in a lifetime.
+pub fn timeout(declared: &BlueRdma) -> Option<Within> {
+    // 4.096 us x 2^41 are 104 days.
+    let doubled = (declared.timeout <= 41).then(|| 1_u64 << declared.timeout)?;
+    let least = Dur::ns(4_096).saturating_mul(doubled);
+    Some(Within::between(least, least.saturating_add(declared.timeout_late)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_is_owed_when_its_stride_leaves_the_window() {
+        let numbers: Vec<i64> = (0..129).filter(|number| *number != 5).collect();
+        let want = Owed {
+            for_packet: 127,
+            around: [112, 128],
+            bitmaps: [u128::MAX ^ (1 << 5), (u128::MAX >> 16) | (1 << 112)],
+        };
+        assert_eq!(owed(&numbers), [want]);
+    }
+
+    #[test]
+    fn nothing_is_owed_for_what_comes_late_or_in_order() {
+        let late: Vec<i64> = (0..5).chain(6..128).chain([5]).chain(128..400).collect();
+        assert_eq!((owed(&late), owed(&(0..400).collect::<Vec<_>>())), (vec![], vec![]));
+    }
+
+    #[test]
+    fn a_leap_over_the_window_is_owed_whatever_came() {
+        let leap: Vec<i64> = (0..16).chain([128]).collect();
+        assert_eq!(owed(&leap)[0].bitmaps, [u128::MAX, 1 << 112]);
+        // A stride less, and the window keeps what it had.
+        assert_eq!(owed(&(0..16).chain([112]).collect::<Vec<_>>()), []);
+    }
+
+    #[test]
+    fn numbers_go_on_where_they_begin_again() {
+        assert_eq!([near(0, -1), near(0xff_ffff, 3), near(5, 0x1ff_fff0)], [0, -1, 0x200_0005]);
+        assert_eq!([psn(-1), psn(0x100_0005)], [0xff_ffff, 5]);
+    }
+
+    #[test]
+    fn a_message_that_begins_before_the_range_is_left_out() {
+        let all = |base| again([20, 50], (0, 16), base).collect::<Vec<_>>();
+        assert_eq!(all(0), (32..50).collect::<Vec<_>>());
+        // What is whole is forgotten, but for the last.
+        assert_eq!(all(48), (32..50).collect::<Vec<_>>());
+        assert_eq!(all(49), [48, 49]);
+        assert_eq!(again([0, 40], (-3, 16), -3).collect::<Vec<_>>(), (13..40).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_timer_doubles_with_each_step_until_nobody_waits_for_it() {
+        let of = |timeout| {
+            let late = Dur::us(1);
+            let (hardware, driver) = (Dur::ns(500), Dur::us(5));
+            let declared = BlueRdma { hardware, driver, timeout, timeout_late: late, retries: 5 };
+            self::timeout(&declared).map(|lasts| (lasts.least(), lasts.most()))
+        };
+        assert_eq!(of(1), Some((Dur::ns(8_192), Dur::ns(9_192))));
+        assert_eq!(of(50), None);
+    }
+}

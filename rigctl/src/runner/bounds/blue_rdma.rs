@@ -1,0 +1,171 @@
+//! NICs of blue-rdma: each bit, each header, each message and each packet that is sent again is told by itself.
+
+use super::given::{Ran, Seen, Word};
+use rig_capture::blue_rdma::{Bitmap, Frame, Says};
+use rig_capture::{Dir, What};
+
+/// Twenty messages of a stride, of which packet 40 is lost, run on the profile with some of its settings changed.
+fn run(dut: &str, psn: u32) -> Ran {
+    let text = format!(
+        "    dut: {{blue_rdma: {{{dut}}}}}
+    between: {{delay: 500ns, inject: [{{on: w, frames: data, psn: {psn}, do: drop, iteration: 1}}]}}
+    flows: {{w: {{nic: p1, to: p2, class: 3, verb: write, message: 16KiB, mtu: 1024B, count: 20}}}}
+    steps: [{{at: 0us, start: w}}]
+    length: 400us
+    trials: 1
+    measure:
+      - blue_rdma.headers: {{flow: w}}
+      - blue_rdma.bitmaps: {{flow: w}}
+      - blue_rdma.acks: {{flow: w}}
+      - blue_rdma.resent: {{flow: w}}
+"
+    );
+    Ran::of("blue-rdma", &text)
+}
+
+const ALL: [&str; 4] =
+    ["blue_rdma.headers", "blue_rdma.bitmaps", "blue_rdma.acks", "blue_rdma.resent"];
+
+/// What all four say once the frames that a NIC sent have been changed: those that `own` picks at a rig port.
+fn changed(
+    ran: &Ran,
+    (port, own): (u16, fn(&Frame) -> bool),
+    change: impl FnOnce(&mut Seen<'_>, &[usize]),
+) -> [Word; 4] {
+    let said = ran.changed(|seen| {
+        let all = seen.observation.records.iter().enumerate();
+        let found = all.filter(|(_, one)| match one.what {
+            What::BlueRdma(frame) => (one.port, one.dir) == (port, Dir::Rx) && own(&frame),
+            _ => false,
+        });
+        let found: Vec<usize> = found.map(|(at, _)| at).collect();
+        assert!(!found.is_empty(), "nothing of it was seen");
+        change(seen, &found);
+    });
+    ALL.map(|measure| said.word(measure))
+}
+
+fn frame<'s>(seen: &'s mut Seen<'_>, at: usize) -> &'s mut Frame {
+    match &mut seen.observation.records[at].what {
+        What::BlueRdma(frame) => frame,
+        other => panic!("{other:?} is no frame of blue-rdma"),
+    }
+}
+
+fn by_hardware(frame: &Frame) -> bool {
+    matches!(frame.says, Says::Report { by_driver: false, .. })
+}
+
+fn by_driver(frame: &Frame) -> bool {
+    matches!(frame.says, Says::Report { by_driver: true, lost: false, .. })
+}
+
+const PASS: Word = Word::Pass;
+
+#[test]
+fn a_single_bit_of_either_bitmap_is_told() {
+    let ran = run("retries: 5", 40);
+    assert_eq!(ALL.map(|measure| ran.as_seen().word(measure)), [PASS, PASS, PASS, PASS]);
+    let flipped = |at: u32, of_now: bool| {
+        changed(&ran, (1, by_hardware), |seen, found| {
+            let Says::Report { before, now, .. } = &mut frame(seen, found[0]).says else { return };
+            let bitmap = if of_now { now } else { before };
+            *bitmap = Bitmap::from(u128::from(*bitmap) ^ 1 << at);
+        })
+    };
+    for at in [0, 8, 127] {
+        for of_now in [false, true] {
+            let [_, word, ..] = flipped(at, of_now);
+            assert!(matches!(word, Word::Fail(_)), "bit {at} of now: {of_now}: {word:?}");
+        }
+    }
+    let [_, Word::Fail(said), ..] = flipped(8, false) else { panic!("it fails") };
+    let want = "acknowledgement 1: 1 bits of the bitmap before wrong, the first that of PSN 40, which is set";
+    assert_eq!(said, want);
+}
+
+#[test]
+fn an_acknowledgement_too_many_or_too_few_is_told() {
+    let ran = run("retries: 5", 40);
+    let lost = changed(&ran, (1, by_hardware), |seen, found| seen.lose(found[0]));
+    assert!(matches!(lost[1], Word::Fail(_)), "{lost:?}");
+    let twice = changed(&ran, (1, by_hardware), |seen, found| {
+        let one = seen.observation.records[found[0]];
+        seen.observation.records.insert(found[0], one);
+    });
+    assert!(matches!(twice[1], Word::Fail(_)), "{twice:?}");
+}
+
+#[test]
+fn each_header_of_a_packet_is_told() {
+    let ran = run("retries: 5", 40);
+    let with = |change: fn(&mut Frame)| {
+        changed(&ran, (0, Frame::is_data), |seen, found| change(frame(seen, found[17])))
+    };
+    let moved = |by: u64| {
+        move |frame: &mut Frame| {
+            if let Says::Data { address, .. } = &mut frame.says {
+                *address += by;
+            }
+        }
+    };
+    let off = changed(&ran, (0, Frame::is_data), |seen, found| moved(1)(frame(seen, found[17])));
+    assert!(matches!(off[0], Word::Fail(_)), "{off:?}");
+    for change in [
+        (|frame| frame.msn += 1) as fn(&mut Frame),
+        |frame| frame.is_retry = !frame.is_retry,
+        |frame| frame.size += 4,
+        |frame| frame.says = Says::Data { first: false, last: false, address: 0, length: 0 },
+    ] {
+        let [word, rest @ ..] = with(change);
+        assert!(matches!(word, Word::Fail(_)), "{word:?}");
+        assert_eq!(rest, [PASS, PASS, PASS]);
+    }
+}
+
+#[test]
+fn an_acknowledgement_by_the_driver_of_what_has_not_come_is_told() {
+    let ran = run("retries: 5", 40);
+    let [.., acks, _] =
+        changed(&ran, (1, by_driver), |seen, found| frame(seen, found[0]).psn += 100);
+    assert!(matches!(acks, Word::Fail(_)), "{acks:?}");
+    let [.., acks, _] = changed(&ran, (1, by_driver), |seen, found| {
+        let last = found.len() - 1;
+        seen.lose(found[last]);
+    });
+    assert_eq!(
+        acks,
+        Word::Fail("20 messages came whole, and 19 of them are acknowledged".to_owned())
+    );
+}
+
+#[test]
+fn one_packet_more_or_less_of_what_is_sent_again_is_told() {
+    let ran = run("retries: 5", 40);
+    let again = |frame: &Frame| frame.is_data() && frame.is_retry;
+    let [_, _, _, less] = changed(&ran, (0, again), |seen, found| {
+        let last = found.len() - 1;
+        seen.lose(found[last]);
+    });
+    assert!(matches!(less, Word::Fail(_)), "{less:?}");
+    let [_, _, _, more] = changed(&ran, (0, again), |seen, found| {
+        let one = seen.observation.records[found[0]];
+        seen.observation.records.insert(found[0], one);
+    });
+    assert!(matches!(more, Word::Fail(_)), "{more:?}");
+}
+
+#[test]
+fn a_timer_is_held_to_what_is_declared_of_it() {
+    let again = |frame: &Frame| frame.is_data() && frame.is_retry;
+    let ran = run("timeout: 4, timeout_late: 0s", 319);
+    assert_eq!(ran.as_seen().word("blue_rdma.resent"), PASS);
+    let early =
+        |by: i64| changed(&ran, (0, again), |seen, found| seen.shift(found[0], by))[3].clone();
+    assert_eq!(early(0), PASS);
+    assert!(matches!(early(-10_000_000), Word::Fail(_)), "{:?}", early(-10_000_000));
+    let never = changed(&ran, (0, again), |seen, found| seen.lose(found[0]));
+    assert!(matches!(never[3], Word::Fail(_)), "{never:?}");
+    // Of the released exponent nothing is owed in a lifetime.
+    assert_eq!(run("timeout: 50", 319).as_seen().word("blue_rdma.resent"), PASS);
+}
