@@ -5,6 +5,7 @@ use crate::Part;
 
 mod buffer;
 mod clock;
+mod ets;
 mod macsec;
 mod nic_pfc;
 mod np;
@@ -20,6 +21,7 @@ mod table;
 mod wred;
 pub use buffer::BufferFaults;
 pub use clock::ClockFaults;
+pub use ets::EtsFaults;
 pub use macsec::MacsecFaults;
 pub use nic_pfc::NicPfcFaults;
 pub use np::NpFaults;
@@ -99,6 +101,8 @@ pub struct NicFaults {
     pub rc: RcFaults,
     /// Of its port, as it obeys PFC and sends some.
     pub pfc: NicPfcFaults,
+    /// Of its port, as traffic classes share it.
+    pub ets: EtsFaults,
     /// Of the software that shares it.
     pub rdma_router: RdmaRouterFaults,
 }
@@ -110,6 +114,7 @@ impl NicFaults {
         rp: RpFaults::NONE,
         rc: RcFaults::NONE,
         pfc: NicPfcFaults::NONE,
+        ets: EtsFaults::NONE,
         rdma_router: RdmaRouterFaults::NONE,
     };
 }
@@ -144,6 +149,7 @@ impl DeviceFaults {
                 Part::Rp => faults.nic.rp.switch_on(name, value),
                 Part::Rc => faults.nic.rc.switch_on(name, value),
                 Part::NicPfc => faults.nic.pfc.switch_on(name, value),
+                Part::Ets => faults.nic.ets.switch_on(name, value),
                 Part::RdmaRouter => faults.nic.rdma_router.switch_on(name, value),
                 Part::Clock => faults.clock.switch_on(name, value),
             }
@@ -167,6 +173,7 @@ impl Part {
             Part::Rp => RpFaults::ROWS,
             Part::Rc => RcFaults::ROWS,
             Part::NicPfc => NicPfcFaults::ROWS,
+            Part::Ets => EtsFaults::ROWS,
             Part::RdmaRouter => RdmaRouterFaults::ROWS,
             Part::Clock => ClockFaults::ROWS,
         }

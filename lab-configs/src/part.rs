@@ -27,6 +27,8 @@ pub enum Part {
     Rc,
     /// A NIC's port, as it obeys PFC and sends some for a host that is slow.
     NicPfc,
+    /// A NIC's port, as traffic classes share it.
+    Ets,
     /// The software that shares a NIC.
     RdmaRouter,
     /// The clock that a device goes by.
@@ -41,7 +43,7 @@ impl Part {
     }
 
     /// Their names in YAML.
-    pub const NAMES: [(&str, Part); 13] = [
+    pub const NAMES: [(&str, Part); 14] = [
         ("pfcwd", Part::Pfcwd),
         ("buffer", Part::Buffer),
         ("pfc", Part::Pfc),
@@ -53,6 +55,7 @@ impl Part {
         ("nic.rp", Part::Rp),
         ("nic.rc", Part::Rc),
         ("nic.pfc", Part::NicPfc),
+        ("nic.ets", Part::Ets),
         ("rdma_router", Part::RdmaRouter),
         ("clock", Part::Clock),
     ];
@@ -66,6 +69,7 @@ impl Part {
                 "rp" => Some(Part::Rp),
                 "rc" => Some(Part::Rc),
                 "pfc" | "host" => Some(Part::NicPfc),
+                "ets" => Some(Part::Ets),
                 _ => None,
             };
         }

@@ -14,6 +14,7 @@ mod macsec;
 mod margin;
 mod nic_pause;
 mod nic_pauses;
+mod nic_shares;
 mod np;
 mod pause;
 mod pfc;
