@@ -124,6 +124,7 @@ static ALL: &[&Known] = &[
     &nic::ets::SHARES,
     &rdma_router::RATE,
     &rdma_router::HANDOVER,
+    &rdma_router::shares::SHARES,
     &rdma_router::registration::REGISTRATION,
     &rdma_router::stall::STALL,
     &rdma_router::admission::ADMISSION,
