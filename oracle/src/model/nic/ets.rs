@@ -166,10 +166,10 @@ impl Selector {
     pub(super) fn sent(&mut self, now: Time, priority: u8, size: u64) {
         let class = self.ets.class_of(priority);
         let weight = u64::from(self.ets.weights[class]);
-        if weight > 0 {
-            let counts = if self.faults.ets_counts_frames { 1_000 } else { size };
+        let counts = if self.faults.ets_counts_frames { 1_000 } else { size };
+        if let Some(lasts) = (counts * FINE * FINE).checked_div(weight) {
             self.now = self.tags[class].max(self.now);
-            self.tags[class] = self.now + counts * FINE * FINE / weight;
+            self.tags[class] = self.now + lasts;
         }
         let limit = match self.faults.ets_limit_of_port {
             true => self.ets.limits.into_iter().filter(|limit| *limit > 0).min().unwrap_or(0),
