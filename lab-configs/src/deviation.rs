@@ -6,6 +6,7 @@ use crate::Part;
 mod blue_rdma;
 mod buffer;
 mod clock;
+mod ets;
 mod macsec;
 mod nic_pfc;
 mod np;
@@ -22,6 +23,7 @@ mod wred;
 pub use blue_rdma::BlueRdmaFaults;
 pub use buffer::BufferFaults;
 pub use clock::ClockFaults;
+pub use ets::EtsFaults;
 pub use macsec::MacsecFaults;
 pub use nic_pfc::NicPfcFaults;
 pub use np::NpFaults;
@@ -103,6 +105,8 @@ pub struct NicFaults {
     pub rc: RcFaults,
     /// Of its port, as it obeys PFC and sends some.
     pub pfc: NicPfcFaults,
+    /// Of its port, as traffic classes share it.
+    pub ets: EtsFaults,
     /// Of the software that shares it.
     pub rdma_router: RdmaRouterFaults,
 }
@@ -114,6 +118,7 @@ impl NicFaults {
         rp: RpFaults::NONE,
         rc: RcFaults::NONE,
         pfc: NicPfcFaults::NONE,
+        ets: EtsFaults::NONE,
         rdma_router: RdmaRouterFaults::NONE,
     };
 }
@@ -149,6 +154,7 @@ impl DeviceFaults {
                 Part::Rp => faults.nic.rp.switch_on(name, value),
                 Part::Rc => faults.nic.rc.switch_on(name, value),
                 Part::NicPfc => faults.nic.pfc.switch_on(name, value),
+                Part::Ets => faults.nic.ets.switch_on(name, value),
                 Part::RdmaRouter => faults.nic.rdma_router.switch_on(name, value),
                 Part::BlueRdma => faults.blue_rdma.switch_on(name, value),
                 Part::Clock => faults.clock.switch_on(name, value),
@@ -173,6 +179,7 @@ impl Part {
             Part::Rp => RpFaults::ROWS,
             Part::Rc => RcFaults::ROWS,
             Part::NicPfc => NicPfcFaults::ROWS,
+            Part::Ets => EtsFaults::ROWS,
             Part::RdmaRouter => RdmaRouterFaults::ROWS,
             Part::BlueRdma => BlueRdmaFaults::ROWS,
             Part::Clock => ClockFaults::ROWS,

@@ -5,8 +5,8 @@
 use crate::declared::{BlueRdma, RdmaRouter};
 use crate::field::{Absent, Field, Holds};
 use crate::{
-    Buffer, Declared, Kind, Macsec, Nic, NicHost, NicPfc, Np, Pfc, Pfcwd, Qos, Rc, Receive, Rp,
-    Scheduler,
+    Buffer, Declared, Ets, Kind, Macsec, Nic, NicHost, NicPfc, Np, Pfc, Pfcwd, Qos, Rc, Receive,
+    Rp, Scheduler,
 };
 use crate::{Switch, Watermark, Wred};
 
@@ -42,6 +42,7 @@ pub const SECTIONS: &[Fieldset] = &[
     shared("nic.receive", Receive::FIELDS),
     shared("nic.pfc", NicPfc::FIELDS),
     shared("nic.host", NicHost::FIELDS),
+    shared("nic.ets", Ets::FIELDS),
     Fieldset { may_be_off: true, ..nic("peer", Nic::FIELDS) },
     nic("peer.np", Np::FIELDS),
     nic("peer.rp", Rp::FIELDS),
@@ -49,6 +50,7 @@ pub const SECTIONS: &[Fieldset] = &[
     nic("peer.receive", Receive::FIELDS),
     nic("peer.pfc", NicPfc::FIELDS),
     nic("peer.host", NicHost::FIELDS),
+    nic("peer.ets", Ets::FIELDS),
     Fieldset { kinds: &[Kind::RdmaRouter], ..nic("rdma_router", RdmaRouter::FIELDS) },
     Fieldset { kinds: &[Kind::BlueRdma], ..nic("blue_rdma", BlueRdma::FIELDS) },
 ];

@@ -13,6 +13,7 @@ mod check;
 pub mod declare;
 pub mod declared;
 pub mod deviation;
+pub mod ets;
 pub mod fault;
 pub mod field;
 pub mod fields;
@@ -52,10 +53,11 @@ pub use ack_timeout::AckTimeout;
 pub use buffer::{Accounting, Buffer, Crossing};
 pub use declared::Declared;
 pub use deviation::{
-    BlueRdmaFaults, BufferFaults, ClockFaults, Deviation, DeviceFaults, MacsecFaults, NicFaults,
+    BlueRdmaFaults, BufferFaults, ClockFaults, Deviation, DeviceFaults, EtsFaults, MacsecFaults, NicFaults,
     NicPfcFaults, NpFaults, PfcFaults, PfcwdFaults, RcFaults, RdmaRouterFaults, RpFaults,
     SchedulerFaults, Switched, WredFaults,
 };
+pub use ets::{Ets, Selection};
 pub use fault::{Fault, Place};
 pub use keys::{Keys, Secret};
 pub use kind::Kind;

@@ -8,7 +8,7 @@
 
 use crate::field::Holds::{Chance, Count, Name, Range, Rate, Size, Switch, Time, Word};
 use crate::field::{Field, needed, optional};
-use crate::{AckTimeout, NicHost, NicPfc};
+use crate::{AckTimeout, Ets, NicHost, NicPfc};
 use rig_units::{Bytes, Dur, L2Rate, Ppm, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,9 @@ pub struct Nic {
     /// The host behind it, as far as it can be slow.
     #[serde(default)]
     pub host: NicHost,
+    /// How traffic classes share its port.
+    #[serde(default)]
+    pub ets: Ets,
 }
 
 /// The notification point.
@@ -325,7 +328,7 @@ impl Nic {
                 all.push((path, found, want.to_owned()));
             }
         };
-        let Nic { generation, np, rp, rc, receive, pfc, host } = self;
+        let Nic { generation, np, rp, rc, receive, pfc, host, ets } = self;
         let name = format!("the generation `{generation}`");
         wrong(!crate::is_name(generation), "generation", name, "a name such as gen1");
         wrong(np.dscp > 63, "np.dscp", format!("DSCP {}", np.dscp), "0 to 63");
@@ -366,6 +369,7 @@ impl Nic {
         wrong(none.is_some(), "pfc.priorities", found, "priorities from 0 to 7");
         all.extend(pfc.sending_out_of_range());
         all.extend(host.out_of_range());
+        all.extend(ets.out_of_range());
         all
     }
 }

@@ -16,6 +16,10 @@ pub struct NicPfc {
     /// Time from the last bit of a PFC frame to the last start of a packet of that priority (IEEE 802.3 31B.3.7 gives the most), of each
     /// frame anew.
     pub response: Within,
+    /// Time from the end of a pause (its quanta are over, or the last bit of the XON) to the first start of a packet that waits, of each anew. No
+    /// standard gives a latest instant. Unset: nothing is known of it, and nothing is too late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumption: Option<Within>,
     /// XOFF is sent once more than this of a priority waits for the host. Unset: nothing is known of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub xoff: Option<Bytes>,
@@ -38,6 +42,7 @@ impl NicPfc {
     pub const FIELDS: &[Field] = &[
         needed("priorities", List, "[3,4]").by_case().live(),
         needed("response", Range, "1us").varies(),
+        optional("resumption", Range).varies().tried(&["+1us"]),
         optional("xoff", Size).tried(&["x0.9", "x1.1"]),
         optional("xon", Size).tried(&["x0.9", "x1.1"]),
         optional("quanta", PauseTime).tried(&["x0.5"]),

@@ -27,6 +27,8 @@ pub enum Part {
     Rc,
     /// A NIC's port, as it obeys PFC and sends some for a host that is slow.
     NicPfc,
+    /// A NIC's port, as traffic classes share it.
+    Ets,
     /// The software that shares a NIC.
     RdmaRouter,
     /// NICs of blue-rdma and their driver.
@@ -55,6 +57,7 @@ impl Part {
         ("nic.rp", Part::Rp),
         ("nic.rc", Part::Rc),
         ("nic.pfc", Part::NicPfc),
+        ("nic.ets", Part::Ets),
         ("rdma_router", Part::RdmaRouter),
         ("blue_rdma", Part::BlueRdma),
         ("clock", Part::Clock),
@@ -69,6 +72,7 @@ impl Part {
                 "rp" => Some(Part::Rp),
                 "rc" => Some(Part::Rc),
                 "pfc" | "host" => Some(Part::NicPfc),
+                "ets" => Some(Part::Ets),
                 _ => None,
             };
         }

@@ -132,6 +132,9 @@ fn a_part_that_may_be_off_need_not_be_there_and_another_must() {
     assert_eq!(said, want);
     assert_eq!(keys(Some(Kind::Nic), ""), ["ports", "mtu", "clock", "nic", "peer"]);
     assert_eq!(keys(Some(Kind::Router), ""), ["ports", "mtu", "clock", "forwarding_delay"]);
-    assert_eq!(keys(None, "nic"), ["generation", "np", "rp", "rc", "receive", "pfc", "host"]);
+    assert_eq!(
+        keys(None, "nic"),
+        ["generation", "np", "rp", "rc", "receive", "pfc", "host", "ets"]
+    );
     assert_eq!(keys(None, "macsec.enable"), [""; 0]);
 }

@@ -64,7 +64,7 @@ macro_rules! slots {
 
 slots!(Switch: ports, mtu, clock, forwarding_delay, qos, scheduler, buffer, wred, pfc, pfcwd, watermark, macsec);
 slots!(Nics: ports, mtu, clock, nic, peer, rdma_router);
-slots!(Nic: generation, np, rp, rc, receive, pfc, host);
+slots!(Nic: generation, np, rp, rc, receive, pfc, host, ets);
 slots!(Router: ports, mtu, clock, forwarding_delay);
 slots!(BlueNics: ports, mtu, clock, blue_rdma);
 

@@ -124,6 +124,7 @@ static ALL: &[&Known] = &[
     &nic::pause::GOES_ON,
     &nic::pause::SENDS_ON,
     &nic::pauses::PAUSES,
+    &nic::ets::SHARES,
     &rdma_router::RATE,
     &rdma_router::HANDOVER,
     &rdma_router::shares::SHARES,

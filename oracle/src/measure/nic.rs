@@ -3,6 +3,7 @@
 pub(super) mod carried;
 pub(super) mod class;
 pub(super) mod counters;
+pub(super) mod ets;
 pub(super) mod fixed_point;
 pub(super) mod headers;
 mod limited;

@@ -20,6 +20,8 @@ pub struct Config {
     pub obeys: u8,
     /// From the last bit of a PFC frame to its effect, drawn of each; no frame overtakes another.
     pub response: Within,
+    /// From the end of a pause to its effect, drawn of each; where it is not known the end of its time takes none, and XON as long as any frame.
+    pub resumption: Option<Within>,
     /// What the draws follow from.
     pub seed: u64,
     /// Whether a pause ends by itself when its time is over. Off is ns-3: pure XON/XOFF.
@@ -41,6 +43,7 @@ impl Config {
         Config {
             obeys,
             response: Within::ZERO,
+            resumption: None,
             seed: 0,
             expires: true,
             xon_counts: true,
@@ -185,8 +188,10 @@ impl Mac {
             self.past[slot(class)].frames += u64::from(!xon || self.config.xon_counts);
             self.past[slot(class)].xons += u64::from(xon);
         }
-        let mut response = self.draws.next(self.config.response);
-        if pfc.enable & !pfc.zero != 0 && pfc.quanta > Quanta(0) {
+        let asks = pfc.enable & !pfc.zero != 0 && pfc.quanta > Quanta(0);
+        let takes = self.config.resumption.filter(|_| !asks).unwrap_or(self.config.response);
+        let mut response = self.draws.next(takes);
+        if asks {
             response += self.config.nic.later();
         }
         // The MAC takes frames in one after the other, as they reach it.
@@ -310,7 +315,10 @@ impl Mac {
                 0 if !is_paused && config.nic.takes_for_longest(pfc.enable) => Quanta::MAX.0,
                 quanta => quanta,
             };
-            let pause = config.clock.lasting(self.quantum * u64::from(quanta));
+            let mut pause = config.clock.lasting(self.quantum * u64::from(quanta));
+            if let Some(resumption) = config.resumption.filter(|_| pause > Dur::ZERO) {
+                pause += self.draws.next(resumption);
+            }
             let left = self.until[slot(class)];
             let adds = config.nic.nic_pauses_add_up && is_paused && pause > Dur::ZERO;
             let until = if adds { left + pause } else { received + pause };

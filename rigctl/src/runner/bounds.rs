@@ -15,6 +15,7 @@ mod macsec;
 mod margin;
 mod nic_pause;
 mod nic_pauses;
+mod nic_shares;
 mod np;
 mod packets;
 mod pause;

@@ -160,6 +160,33 @@ impl Limited {
         each.collect()
     }
 
+    /// What of its flow has to leave between two instants, in bits a second of frames, where each may have to wait for `wait` until its turn comes: all that
+    /// the port takes where no CNP was sent. `None`: it cannot be told.
+    pub(super) fn has_to_send(&self, (from, until): (Time, Time), wait: Dur) -> Option<Span> {
+        if !self.rp.enable || self.cnps.iter().all(|cnp| cnp.at >= until) {
+            return Some(Span::exactly(self.line.bps()));
+        }
+        if self.rp.limiting != Limiting::Packet || self.rp.scope != Scope::Qp {
+            return None;
+        }
+        let within = |&(_, at, _): &(usize, Time, Bytes)| at >= from && at < until;
+        let first = self.frames.iter().position(within)?;
+        let last = self.frames.iter().rposition(within)?;
+        let bytes: Bytes = self.frames[first..last].iter().map(|(.., bytes)| *bytes).sum();
+        let holds = self.holds()?;
+        let between = holds.get(first..last).filter(|between| !between.is_empty())?;
+        let least: Dur = between.iter().map(|[least, _]| *least).sum();
+        let most: Dur = between.iter().map(|[_, most]| *most + wait).sum();
+        let rate = |took: Dur| {
+            let bits = u128::from(bytes.0) * 8 * 1_000_000_000_000;
+            u64::try_from(bits / u128::from(took.0.max(1))).unwrap_or(u64::MAX)
+        };
+        Some(Span {
+            lo: rate(self.apart.most(most)),
+            hi: rate(self.apart.least(least)).saturating_add(1).min(self.line.bps()),
+        })
+    }
+
     /// Whether something is sent once the first CNP takes effect, if there is one.
     pub(super) fn takes_effect(&self, trial: &Trial, flow: &str) -> Result<(), Doubt> {
         let (first, last) = (self.cnps.first(), self.frames.last());

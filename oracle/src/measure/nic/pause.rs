@@ -58,11 +58,11 @@ pub(in super::super) static GOES_ON: Known = Known {
         source: "F1; IEEE 802.3 Annex 31B",
         ..OF_FLOW
     },
-    tells: Tells::Width("the declared response, and the timestamps of both frames"),
+    tells: Tells::Width("the declared resumption, and the timestamps of both frames"),
     red: Red::Mutated("pause-by-its-quanta", "deviation=nic_quanta_of_speed"),
     expected: |_, _, _| {
         by_formula(
-            "q x 512 bit times after the last word, or with an XON, within the declared response",
+            "q x 512 bit times after the last word, or with an XON, and within the declared resumption of that",
             "F1",
         )
     },
@@ -172,7 +172,22 @@ impl Told {
     /// The pauses that hold it.
     fn pauses(&self) -> Vec<ClassPause> {
         let obeyed = if self.pfc.obeys(self.class) { &self.words[..] } else { &[] };
-        pauses(obeyed, self.class, self.speed, self.pfc.response.most() + self.blur)
+        let mut all = pauses(obeyed, self.class, self.speed, self.pfc.response.most() + self.blur);
+        // One that comes before it has gone on after another goes on with that.
+        for next in 1..all.len() {
+            let joined = !self.is_back(&all[next - 1], all[next].first.at);
+            for pause in all[next - 1..=next].iter_mut().filter(|_| joined) {
+                pause.is_sure = false;
+            }
+        }
+        all
+    }
+
+    /// Whether it goes on after a pause before `at`: it has to by then, or has been seen to.
+    fn is_back(&self, pause: &ClassPause, at: Time) -> bool {
+        let seen = |packet: &Packet| packet.at >= pause.ends && packet.at < at;
+        let takes = self.pfc.resumption.map(|takes| takes.most() + self.turn + self.blur);
+        takes.is_some_and(|takes| at > pause.ends + takes) || self.packets.iter().any(seen)
     }
 
     /// The pauses that show on the wire: those that outlast the response and a packet, and end before the flow does.
@@ -276,19 +291,30 @@ fn stops(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
 
 /// Judges when a NIC goes on.
 fn goes_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
+    let told: Cell<Option<(&str, Within, Dur)>> = Cell::new(None);
     done.each("nic.goes_on", flow, judged, |trial| {
         let of = Told::of(done, trial, flow)?;
         let pauses = of.pauses();
         let read = |pause: ClassPause| {
             let lasts = pause_time(pause.quanta, of.speed);
             let lasts = (of.apart.least(lasts), of.apart.most(lasts));
+            // Until a word that shortens is taken in the longer one holds.
+            let is_later = pause.last.record != pause.first.record && pause.quanta > Quanta(0);
+            let taken = if is_later { of.pfc.response.most() } else { Dur::ZERO };
+            let lasts = (lasts.0, lasts.1.max(taken));
             // A limiter of its own may keep it for as long as it lies between its packets.
             let turn = of.apart(&pauses, pause.first.at) - of.slot();
-            let (soonest, latest) = first_start(lasts, of.pfc.response, turn);
+            let (soonest, latest) = first_start(lasts, of.pfc.resumption, turn);
+            // Who may take as long as it likes shows nothing of an XON.
+            let latest = match latest {
+                None if pause.quanta == Quanta(0) => return None,
+                None => Dur(u64::MAX),
+                Some(latest) => latest,
+            };
             let word = pause.last.at.since(pause.first.at).unwrap_or(Dur::ZERO);
             let want = Prediction {
                 unit: Unit::Ps,
-                span: Span { lo: (word + soonest).0, hi: (word + latest).0 },
+                span: Span { lo: (word + soonest).0, hi: word.saturating_add(latest).0 },
                 formula: "F1",
                 text: over(&pause, word, &of),
                 source: SOURCE,
@@ -315,22 +341,42 @@ fn goes_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             tells.then_some((pause, TrialReading { span, want, got, records, looked: none }))
         };
         let all: Vec<_> = of.shown().filter_map(read).collect();
+        if let Some(resumption) = of.pfc.resumption {
+            let apart = of.shown().map(|pause| of.apart(&pauses, pause.first.at) - of.slot());
+            let blur = apart.max().unwrap_or_default() + of.blur * 2;
+            if told.get().is_none_or(|(.., other)| other < blur) {
+                told.set(Some((of.part, resumption, blur)));
+            }
+        }
         furthest(&all).ok_or_else(|| {
-            let why =
-                format!("no pause that outlasts the response, and ends before {flow} does, met it");
+            let xon = of.pfc.resumption.is_none() && of.shown().next().is_some();
+            let why = match xon {
+                true => format!(
+                    "`{}.pfc.resumption` is not declared: how soon an XON lets {flow} go shows nothing",
+                    of.part
+                ),
+                false => format!(
+                    "no pause that outlasts the response, and ends before {flow} does, met it"
+                ),
+            };
             trial.doubt(&why).into()
         })
     });
+    if let Some((part, resumption, blur)) = told.take() {
+        judged.resolved("nic.goes_on", &[(format!("{part}.pfc.resumption"), resumption, blur)]);
+    }
 }
 
 /// When a pause is over, in words.
 fn over(pause: &ClassPause, word: Dur, of: &Told) -> String {
-    let response = of.pfc.response;
     let of_others = match of.turn {
         Dur::ZERO => String::new(),
         turn => format!(" and {turn} of other packets"),
     };
-    let more = format!("and up to the response of {response}{of_others}");
+    let more = match of.pfc.resumption {
+        Some(resumption) => format!("and the resumption of {resumption}{of_others}"),
+        None => "or later: nothing is declared of its resumption".to_owned(),
+    };
     match (pause.quanta, word) {
         (Quanta(0), _) => format!("XON {word} after the XOFF, {more}"),
         (quanta, Dur::ZERO) => format!("{quanta} are {}, {more}", pause_time(quanta, of.speed)),
@@ -357,7 +403,12 @@ fn sends_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             // From when on it would stop, until that is over which it might be taken for, or until something else holds it.
             let from = word.at + of.pfc.response.most() + of.slot() + of.blur;
             let over = word.at + of.apart.least(pause_time(word.at_worst(), of.speed));
-            let next = pauses.iter().filter(|pause| pause.ends + of.turn > word.at);
+            let holds = |pause: &&ClassPause| {
+                pause.first.at > word.at
+                    || pause.ends + of.turn > word.at
+                    || !of.is_back(pause, word.at)
+            };
+            let next = pauses.iter().filter(holds);
             let until = next.map(|pause| pause.first.at).fold(over.min(of.until), Time::min);
             let sent_before = of.packets.iter().any(|packet| packet.at < word.at);
             let limit = of.apart(&pauses, word.at) * 2 + of.blur;

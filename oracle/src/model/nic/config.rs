@@ -1,6 +1,7 @@
 //! What a NIC is made of, and how that follows from a profile.
 
 use super::backpressure::Sends;
+use super::ets::PortClasses;
 use super::rp::Limiter;
 use crate::model::chance;
 use crate::model::oscillator::Oscillator;
@@ -23,6 +24,8 @@ pub struct Config {
     pub memory: NicHost,
     /// When it sends PFC, if it does.
     pub sends: Option<Sends>,
+    /// How traffic classes share its port, if that is known.
+    pub ets: Option<PortClasses>,
     /// The software between it and whoever uses it, where there is some.
     pub router: Option<RdmaRouter>,
     /// Whether it does as a packet simulator does instead.
@@ -39,7 +42,7 @@ pub struct Config {
 impl Config {
     /// The NIC as a profile declares it.
     pub fn declared(nic: &rig_lab::Nic) -> Config {
-        let rig_lab::Nic { generation: _, np, rp, rc, receive, pfc, host } = nic;
+        let rig_lab::Nic { generation: _, np, rp, rc, receive, pfc, host, ets } = nic;
         Config {
             np: *np,
             rp: *rp,
@@ -47,6 +50,7 @@ impl Config {
             receive: *receive,
             memory: *host,
             sends: Sends::declared(pfc),
+            ets: PortClasses::declared(ets),
             router: None,
             #[cfg(feature = "ns3")]
             ns3: None,

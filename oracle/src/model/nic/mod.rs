@@ -12,6 +12,7 @@ mod atomics;
 mod backpressure;
 mod config;
 mod counters;
+mod ets;
 mod flow;
 mod host_memory;
 mod limiting;
@@ -44,6 +45,7 @@ use super::chance::{self, Draws};
 use super::host::PFC_SIZE;
 use super::packet::ROCE_OVERHEAD;
 use answers::Answers;
+use ets::Selector;
 use np::Np;
 use pair::Pair;
 use polling::{Polling, Wanted};
@@ -78,6 +80,8 @@ pub struct Nic {
     pipeline: Pipeline,
     /// What its host has not taken yet, where that can be slow and it sends PFC then.
     buffer: Option<Box<ReceiveBuffer>>,
+    /// Which traffic class sends next, where they do not share the port as they come.
+    selector: Option<Box<Selector>>,
     answers: Answers,
     /// Frames that began to leave, counted where some of them are spoilt.
     begun: u64,
@@ -134,6 +138,7 @@ impl Nic {
             pipeline: Pipeline::default(),
             least: if buffer.is_some() { least.min(PFC_SIZE) } else { least },
             buffer,
+            selector: Selector::of(config, line),
             answers: Answers::default(),
             begun: 0,
             later: BTreeSet::new(),
@@ -276,6 +281,9 @@ impl Nic {
         }
         if before.receive != config.receive {
             self.pipeline.forget();
+        }
+        if before.ets != config.ets {
+            self.selector = Selector::of(config, self.line);
         }
         if (before.memory, before.sends) != (config.memory, config.sends) {
             self.buffer = ReceiveBuffer::of(config);

@@ -12,6 +12,7 @@ impl Config {
         let nic = self.faults.pfc;
         mac::Config {
             response: declared.response,
+            resumption: declared.resumption,
             seed: chance::stream(self.seed, *b"nic-port"),
             nic,
             ..mac::Config::prompt(obeyed(declared, &nic))

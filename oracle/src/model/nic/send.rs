@@ -23,7 +23,12 @@ impl Nic {
             return (ready, Choice::Word);
         }
         let answer = self.answers.next();
-        let first = self.send_queues.first(&mut self.pairs, closed);
+        let first = match &self.selector {
+            None => self.send_queues.first(&mut self.pairs, closed),
+            Some(selector) => {
+                selector.first(&mut self.send_queues, &mut self.pairs, (ready, closed))
+            }
+        };
         let at = answer.min(first.map_or(Time::MAX, |(at, _)| at));
         let at = if at == Time::MAX { at } else { at.max(ready) };
         match first {
@@ -125,8 +130,11 @@ impl Nic {
             return self.answers.drop_front();
         };
         let pair = &mut self.pairs[usize::from(slot)];
-        let size = u64::from(pair.frame.size);
+        let (size, class) = (u64::from(pair.frame.size), pair.frame.class);
         pair.sent(now);
+        if let Some(selector) = &mut self.selector {
+            selector.sent(now, class, size);
+        }
         let limit = &mut self.send_queues.limits[usize::from(pair.limit)];
         limit.left(&self.config, now, size);
         self.send_queues.sent(&mut self.pairs, slot);

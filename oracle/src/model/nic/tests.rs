@@ -2,6 +2,7 @@
 
 mod bench;
 mod deviations;
+mod ets;
 mod marks;
 mod messages;
 mod rates;

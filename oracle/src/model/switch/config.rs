@@ -138,6 +138,7 @@ impl Config {
             mac: mac::Config {
                 obeys: lossless,
                 response: declared.pfc.response,
+                resumption: None,
                 seed: 0,
                 expires: true,
                 xon_counts: declared.pfc.xon_counts,

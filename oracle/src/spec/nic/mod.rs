@@ -4,6 +4,7 @@
 //! within what a device may round.
 
 mod alpha;
+pub mod ets;
 pub mod fluid;
 pub mod forms;
 pub mod gaps;

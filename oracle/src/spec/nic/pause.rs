@@ -9,10 +9,12 @@ pub fn last_start(response: Within, slot: Dur) -> (Dur, Dur) {
 }
 
 /// From the last bit of the last word to the start of the first packet of its priority afterwards. What it asks for lasts `pause`, at
-/// the least and at the most: no time for XON. It is taken in within the response; until something else lets it go, at most `turn`.
-pub fn first_start(pause: (Dur, Dur), response: Within, turn: Dur) -> (Dur, Dur) {
+/// the least and at the most: no time for XON. It goes on within the resumption; until something else lets it go, at most `turn`. No latest instant
+/// where nothing is declared of the resumption.
+pub fn first_start(pause: (Dur, Dur), resumption: Option<Within>, turn: Dur) -> (Dur, Option<Dur>) {
     let (least, most) = pause;
-    (least.max(response.least()), most + response.most() + turn)
+    let soonest = least + resumption.map_or(Dur::ZERO, Within::least);
+    (soonest, resumption.map(|resumption| most + resumption.most() + turn))
 }
 
 #[cfg(test)]
@@ -26,7 +28,12 @@ mod tests {
         assert_eq!(last_start(Within::ZERO, Dur::ns(88)), (Dur::ZERO, Dur::ZERO));
         // 2000 quanta at 100 Gb/s are 10.24 us.
         let pause = (Dur::ns(10_240), Dur::ns(10_240));
-        assert_eq!(first_start(pause, response, Dur::ZERO), (pause.0, Dur::ns(12_240)));
-        assert_eq!(first_start((Dur::ZERO, Dur::ZERO), response, us(3)), (us(1), us(5)));
+        let goes_on = Some(response);
+        let of_quanta = (Dur::ns(11_240), Some(Dur::ns(12_240)));
+        assert_eq!(first_start(pause, goes_on, Dur::ZERO), of_quanta);
+        let xon = (Dur::ZERO, Dur::ZERO);
+        assert_eq!(first_start(xon, goes_on, us(3)), (us(1), Some(us(5))));
+        assert_eq!(first_start(xon, None, us(3)), (Dur::ZERO, None));
+        assert_eq!(first_start(pause, None, us(3)), (pause.0, None));
     }
 }

@@ -83,7 +83,7 @@ fn it_goes_on_when_the_quanta_of_the_last_word_are_over() {
     for (words, want) in [
         (alone, last(0, [5_120_000, 6_120_000])),
         (again, last(3_000_000, [10_240_000, 11_240_000])),
-        (xon, last(5_000_000, [1_000_000, 1_000_000])),
+        (xon, last(5_000_000, [0, 1_000_000])),
     ] {
         let ran = told("nic.goes_on", words);
         assert_eq!(ran.as_seen().spans("nic.goes_on").1, want, "{words:?}");
