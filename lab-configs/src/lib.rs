@@ -53,9 +53,9 @@ pub use ack_timeout::AckTimeout;
 pub use buffer::{Accounting, Buffer, Crossing};
 pub use declared::Declared;
 pub use deviation::{
-    BlueRdmaFaults, BufferFaults, ClockFaults, Deviation, DeviceFaults, EtsFaults, MacsecFaults, NicFaults,
-    NicPfcFaults, NpFaults, PfcFaults, PfcwdFaults, RcFaults, RdmaRouterFaults, RpFaults,
-    SchedulerFaults, Switched, WredFaults,
+    BlueRdmaFaults, BufferFaults, ClockFaults, Deviation, DeviceFaults, EtsFaults, MacsecFaults,
+    NicFaults, NicPfcFaults, NpFaults, PfcFaults, PfcwdFaults, RcFaults, RdmaRouterFaults,
+    RpFaults, SchedulerFaults, Switched, WredFaults,
 };
 pub use ets::{Ets, Selection};
 pub use fault::{Fault, Place};

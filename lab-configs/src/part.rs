@@ -45,7 +45,7 @@ impl Part {
     }
 
     /// Their names in YAML.
-    pub const NAMES: [(&str, Part); 14] = [
+    pub const NAMES: [(&str, Part); 15] = [
         ("pfcwd", Part::Pfcwd),
         ("buffer", Part::Buffer),
         ("pfc", Part::Pfc),
