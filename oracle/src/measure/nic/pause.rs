@@ -1,7 +1,7 @@
 //! What PFC does to what a NIC sends: how soon it stops, when it goes on, and by which frames it must not be held.
 
 use super::super::judge_context::{JudgeContext, TrialReading};
-use super::super::judged::{Judged, looked};
+use super::super::judged::{Judged, Unread, looked};
 use super::super::measurement::{Known, Red, Tells, by_formula, by_source};
 use super::{OF_FLOW, Passage};
 use crate::Prediction;
@@ -350,15 +350,14 @@ fn goes_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         }
         furthest(&all).ok_or_else(|| {
             let xon = of.pfc.resumption.is_none() && of.shown().next().is_some();
-            let why = match xon {
-                true => format!(
+            if xon {
+                return Unread::NotApplicable(format!(
                     "`{}.pfc.resumption` is not declared: how soon an XON lets {flow} go shows nothing",
                     of.part
-                ),
-                false => format!(
-                    "no pause that outlasts the response, and ends before {flow} does, met it"
-                ),
-            };
+                ));
+            }
+            let why =
+                format!("no pause that outlasts the response, and ends before {flow} does, met it");
             trial.doubt(&why).into()
         })
     });

@@ -16,7 +16,7 @@ use core::cell::Cell;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Dir, Span, Unit, What};
 use rig_lab::{NicHost, Part};
-use rig_testcases::vocabulary::{ByPfc, Entry, NIC, ValueKind, required};
+use rig_testcases::vocabulary::{ByPfc, Entry, NIC, ValueKind, optional, required};
 use rig_testcases::{Measure, RoceKind};
 use rig_units::{Bytes, Dur, L2Rate, PortSpeed, Quanta, Time, Within};
 
@@ -35,7 +35,15 @@ pub(in super::super) static PAUSES: Known = Known {
         pfc: ByPfc::Rests,
         about: "XOFF and XON that a NIC sends for a priority as its receive buffer fills and empties: each when what arrived and what its host takes call for it, none without, refreshed in time, for as long as it says",
         source: SOURCE,
-        fields: &[NIC, required("class", ValueKind::Class, "0 to 7", "the priority")],
+        fields: &[
+            NIC,
+            required("class", ValueKind::Class, "0 to 7", "the priority"),
+            optional(
+                "asks",
+                ValueKind::Word(&["xoff", "xon", "refresh"]),
+                "what has to be due at least once: a NIC that never has to say it shows nothing of that; absent: nothing has to",
+            ),
+        ],
         ..OF_NIC
     },
     tells: Tells::Width(
@@ -185,6 +193,16 @@ impl Seen {
         self.promise.account(&self.of, &self.words)
     }
 
+    /// Whether it had to say that once.
+    fn had_to(&self, asks: &str) -> bool {
+        let account = self.account();
+        match asks {
+            "xoff" => account.due > 0,
+            "xon" => !account.xons.is_empty(),
+            _ => !account.refreshes.is_empty(),
+        }
+    }
+
     /// What it did instead for another priority, in words.
     fn instead(&self) -> String {
         match self.others.first() {
@@ -239,7 +257,16 @@ fn pauses(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
             let why = format!("nothing of class {class} reached the NIC behind {port}");
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
         }
-        Ok(count(&seen, class))
+        let read = count(&seen, class);
+        // A pause too many is one, whatever was asked for.
+        let asks = measure.arguments.word("asks").filter(|asks| !seen.had_to(asks));
+        match asks.filter(|_| read.span.meets(read.want.span)) {
+            Some(asks) => {
+                let why = format!("no {} of class {class} was due of the NIC behind {port}: its host took what came", said(asks));
+                Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into())
+            }
+            None => Ok(read),
+        }
     });
     done.several("nic.pauses", judged, |trial| {
         let Ok(seen) = Seen::of(done, trial, port, class) else { return Ok(Vec::new()) };
@@ -264,6 +291,15 @@ fn pauses(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
     });
     if let Some((part, emission, blur)) = off.take() {
         judged.resolved("nic.pauses", &[(format!("{part}.pfc.emission"), emission, blur)]);
+    }
+}
+
+/// A word of PFC, for people.
+fn said(asks: &str) -> &'static str {
+    match asks {
+        "xoff" => "XOFF",
+        "xon" => "XON",
+        _ => "refresh",
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a NIC is made of, and how that follows from a profile.
 
 use super::backpressure::Sends;
-use super::ets::PortClasses;
+use super::port_classes::PortClasses;
 use super::rp::Limiter;
 use crate::model::chance;
 use crate::model::oscillator::Oscillator;

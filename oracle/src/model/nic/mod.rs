@@ -24,6 +24,7 @@ mod pair;
 mod pfc;
 mod polling;
 mod port;
+mod port_classes;
 mod process;
 mod psn;
 mod receive;
