@@ -1,7 +1,7 @@
 //! What PFC does to what a NIC sends: how soon it stops, when it goes on, and by which frames it must not be held.
 
 use super::super::judge_context::{JudgeContext, TrialReading};
-use super::super::judged::{Judged, Unread, looked};
+use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Red, Tells, by_formula, by_source};
 use super::{OF_FLOW, Passage};
 use crate::Prediction;
@@ -9,13 +9,14 @@ use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::pause::{ClassPause, Packet, Silence, Word, apart, pauses, silence, silent};
 use crate::spec::nic::pause::{first_start, last_start};
 use crate::spec::pause::pause_time;
+use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use core::cell::Cell;
 use rig_capture::{Dir, Span, Unit, What};
 use rig_lab::{NicPfc, Part};
 use rig_testcases::vocabulary::{ByPfc, Entry};
-use rig_testcases::{Action, RoceKind};
+use rig_testcases::{Action, Measure, RoceKind, Script};
 use rig_units::{Apart, Bytes, Dur, PortSpeed, Quanta, Time, Within};
 use std::collections::BTreeMap;
 
@@ -66,9 +67,24 @@ pub(in super::super) static GOES_ON: Known = Known {
             "F1",
         )
     },
+    unpromised: Some(undeclared),
     judge: |measure, done, judged| goes_on(done, measure.named("flow"), judged),
     ..Known::USUAL
 };
+
+/// Why nothing promises how soon a NIC goes on after an XON: no standard does.
+fn undeclared(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<String> {
+    let flow = script.flows.iter().find(|spec| spec.name == measure.named("flow"))?;
+    let nic = context.nics().behind(*script.dut_ports.get(usize::from(flow.nic))?)?;
+    let xon = |action: &Action| matches!(action, Action::Pfc(word) if word.quanta == Quanta(0) && word.enable >> flow.class & 1 == 1);
+    let lets_go = script.steps.iter().any(|step| xon(&step.action));
+    (lets_go && nic.pfc.resumption.is_none() && nic.pfc.obeys(flow.class)).then(|| {
+        format!(
+            "`pfc.resumption` of its NIC is not declared: nothing says how soon an XON lets {} go",
+            flow.name
+        )
+    })
+}
 
 /// `nic.sends_on`.
 pub(in super::super) static SENDS_ON: Known = Known {
@@ -350,14 +366,15 @@ fn goes_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         }
         furthest(&all).ok_or_else(|| {
             let xon = of.pfc.resumption.is_none() && of.shown().next().is_some();
-            if xon {
-                return Unread::NotApplicable(format!(
+            let why = match xon {
+                true => format!(
                     "`{}.pfc.resumption` is not declared: how soon an XON lets {flow} go shows nothing",
                     of.part
-                ));
-            }
-            let why =
-                format!("no pause that outlasts the response, and ends before {flow} does, met it");
+                ),
+                false => format!(
+                    "no pause that outlasts the response, and ends before {flow} does, met it"
+                ),
+            };
             trial.doubt(&why).into()
         })
     });

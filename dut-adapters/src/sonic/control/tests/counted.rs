@@ -1,6 +1,6 @@
 //! Counters, as flex counters write them now and then.
 
-use super::{SOON, open, switch};
+use super::{CONFIG, SOON, open, switch};
 use crate::control::{Control as _, Readings};
 use crate::fixture::RedisServer;
 use crate::sonic::SonicControl;
@@ -49,7 +49,14 @@ fn a_copy_that_shows_something_new_as_late_as_it_shows_a_clear_is_not_at_rest() 
     let (user, group_of) =
         (queue.replace("COUNTERS", "USER_WATERMARKS"), "QUEUE_WATERMARK_STAT_COUNTER");
     let most = "SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES";
-    group(&server, group_of, "enable", "40");
+    // By way of CONFIG_DB: whatever orchagent hears of it later says the same.
+    server.tell(CONFIG, &["HSET", "FLEX_COUNTER_TABLE|QUEUE_WATERMARK", "POLL_INTERVAL", "40"]);
+    let often = || -> Option<String> {
+        let key = format!("FLEX_COUNTER_GROUP_TABLE:{group_of}");
+        let answer = server.tell(FLEX, &["HGET", &key, "POLL_INTERVAL"]);
+        redis::from_owned_redis_value(answer).expect("a text")
+    };
+    assert!((0..100_000).any(|_| often().as_deref() == Some("40")), "orchagent takes it");
     let field = format!("{group_of}_time_stamp");
     server.tell(COUNTERS, &["HSET", &queue, most, "0", &field, "1000"]);
     let late = Duration::from_millis(600);
