@@ -104,7 +104,7 @@ impl Counted {
         if wrong.is_empty() { Ok(counted) } else { Err(wrong) }
     }
 
-    /// What a driver counts in `hw_counters` alone, whose files hold these values. Nothing is known of one that [`DRIVERS`](names::DRIVERS)
+    /// What a driver counts in `hw_counters` alone, whose files hold these values. Nothing is known of one that `names::DRIVERS`
     /// has not.
     pub fn of_hw_counters(driver: &str, files: &BTreeMap<String, u64>) -> Counted {
         let mut counted = Counted::default();
