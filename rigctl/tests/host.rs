@@ -1,14 +1,17 @@
 //! A server with a NIC, asked and set by `rigctl dut nic` and `dut set`: the script that asks runs in a namespace whose `/sys` is a folder
 //! made of what such a host says, with a `dcb` and an `ethtool` that answer from there.
 
+#[path = "common/recorded.rs"]
+mod recorded;
+
+use recorded::{MLX5, program, spread, wait_for};
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
-const MLX5: &str = include_str!("../../dut-adapters/testdata/host/mlx5.txt");
 const IRDMA: &str = include_str!("../../dut-adapters/testdata/host/irdma.txt");
 const BNXT: &str = include_str!("../../dut-adapters/testdata/host/bnxt.txt");
 
@@ -55,9 +58,6 @@ case "$*" in
 *) echo "no DCB there" >&2; exit 1 ;;
 esac
 "#;
-const ETHTOOL: &str = r#"#!/bin/sh
-case "$1" in -i) exec cat "ethtool/$2/driver" ;; -S) exec cat "ethtool/$2/statistics" ;; *) exit 1 ;; esac
-"#;
 
 const RDMA: &str = r#"#!/bin/sh
 case "$*" in
@@ -80,12 +80,6 @@ fn root() -> bool {
     is_root
 }
 
-fn program(at: &Path, text: &str) {
-    fs::create_dir_all(at.parent().expect("a folder")).expect("a folder");
-    fs::write(at, text).expect("writable");
-    fs::set_permissions(at, fs::Permissions::from_mode(0o755)).expect("ours");
-}
-
 /// A host with a ConnectX, spread into files.
 fn host(desk: &Path) {
     host_of(desk, MLX5);
@@ -94,24 +88,8 @@ fn host(desk: &Path) {
 /// One that says this.
 fn host_of(desk: &Path, text: &str) {
     let folder = desk.join("host");
-    let mut lines = text.lines().peekable();
-    while let Some(line) = lines.next() {
-        let mut said = String::new();
-        while let Some(more) = lines.next_if(|more| more.starts_with('\t')) {
-            said.push_str(&more[1..]);
-            said.push('\n');
-        }
-        let Some((kind, path)) = line.split_once(" /") else { continue };
-        let at = folder.join(path);
-        fs::create_dir_all(at.parent().expect("a folder")).expect("a folder");
-        match kind {
-            "F" => fs::write(&at, said).expect("writable"),
-            "L" if !path.ends_with("/device") => symlink(said.trim(), &at).expect("a link"),
-            _ => {}
-        }
-    }
+    spread(desk, text);
     program(&folder.join("bin/dcb"), DCB);
-    program(&folder.join("bin/ethtool"), ETHTOOL);
     program(&folder.join("bin/rdma"), RDMA);
     program(&desk.join("bin/ssh"), &SSH.replace("DESK", &desk.display().to_string()));
 }
@@ -143,15 +121,6 @@ fn rigctl(desk: &Path, line: &str) -> (i32, String, String) {
 #[expect(clippy::disallowed_methods, reason = "what is waited for is another process")]
 fn pause(length: Duration) {
     thread::sleep(length);
-}
-
-/// Waits for a file.
-fn wait_for(at: &Path) {
-    let come = (0..600).any(|_| {
-        pause(Duration::from_millis(100));
-        at.exists()
-    });
-    assert!(come, "{}", at.display());
 }
 
 #[test]

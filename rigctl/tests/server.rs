@@ -1,15 +1,15 @@
 //! A run whose device is the NIC of a server: `/sys` there is a folder, `ssh` leads into a network namespace at the other end of a cable, and a
 //! program of a few lines stands for perftest and the NIC. Root and Linux only.
 
+#[path = "common/recorded.rs"]
+mod recorded;
+
+use recorded::{MLX5, program, spread, wait_for};
 use serde_json::Value;
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::Duration;
 
-const MLX5: &str = include_str!("../../dut-adapters/testdata/host/mlx5.txt");
 const PERFTEST: &str = include_str!("server/perftest.py");
 const RECOVERY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/recovery.yaml");
 const DUTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/duts");
@@ -42,9 +42,6 @@ exec $last
 const THERE: &str =
     "#!/bin/sh\nexec nsenter --net=DESK/net python3 DESK/host/bin/perftest.py \"$@\"\n";
 const DCB: &str = "#!/bin/sh\nexec cat dcb/ens1f0np0/pfc\n";
-const ETHTOOL: &str = r#"#!/bin/sh
-case "$1" in -i) exec cat "ethtool/$2/driver" ;; -S) exec cat "ethtool/$2/statistics" ;; *) exit 1 ;; esac
-"#;
 
 /// What is declared of it: as `dcb` has it, PFC for class 3.
 const NIC: &str = "name: nic\nabout: a NIC of a server\nextends: soft-roce\ndeclared: {nic: {pfc: {priorities: [3]}}}\n";
@@ -100,33 +97,11 @@ fn can() -> bool {
     can
 }
 
-fn program(at: &Path, text: &str) {
-    fs::create_dir_all(at.parent().expect("a folder")).expect("a folder");
-    fs::write(at, text).expect("writable");
-    fs::set_permissions(at, fs::Permissions::from_mode(0o755)).expect("ours");
-}
-
 /// The server, spread into files, and a lab with it.
 fn server(desk: &Path) {
     let folder = desk.join("host");
-    let mut lines = MLX5.lines().peekable();
-    while let Some(line) = lines.next() {
-        let mut said = String::new();
-        while let Some(more) = lines.next_if(|more| more.starts_with('\t')) {
-            said.push_str(&more[1..]);
-            said.push('\n');
-        }
-        let Some((kind, path)) = line.split_once(" /") else { continue };
-        let at = folder.join(path);
-        fs::create_dir_all(at.parent().expect("a folder")).expect("a folder");
-        match kind {
-            "F" => fs::write(&at, said).expect("writable"),
-            "L" if !path.ends_with("/device") => symlink(said.trim(), &at).expect("a link"),
-            _ => {}
-        }
-    }
+    spread(desk, MLX5);
     program(&folder.join("bin/dcb"), DCB);
-    program(&folder.join("bin/ethtool"), ETHTOOL);
     let at_desk = |text: &str| text.replace("DESK", &desk.display().to_string());
     program(&folder.join("bin/perftest.py"), PERFTEST);
     program(&folder.join("bin/ib_write_bw"), &at_desk(THERE));
@@ -169,15 +144,6 @@ fn run(desk: &Path, suite: &str, only: &str, out: &str) -> Vec<(String, String)>
         (case["verdict"].as_str().unwrap_or_default().to_owned(), format!("{case}\n{said}"))
     };
     all.iter().map(told).collect()
-}
-
-#[expect(clippy::disallowed_methods, reason = "what is waited for is another process")]
-fn wait_for(at: &Path) {
-    let come = (0..600).any(|_| {
-        thread::sleep(Duration::from_millis(100));
-        at.exists()
-    });
-    assert!(come, "{}", at.display());
 }
 
 const KNOB: &str = "host/sys/class/net/ens1f0np0/ecn/roce_np/min_time_between_cnps";
