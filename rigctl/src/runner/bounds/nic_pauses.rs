@@ -7,6 +7,11 @@ use rig_units::Dur;
 /// Frames of 1086 B at 40 Gb/s to a host that takes a page of 4 KiB in 1.12 us, from a sender that does not obey. XOFF is due above 131072 B,
 /// XON at 65536 B, each 200 ns later.
 fn filled(count: u32) -> Ran {
+    asked(count, "")
+}
+
+/// The same, where `asks` has to be due.
+fn asked(count: u32, asks: &str) -> Ran {
     Ran::of(
         "pcie-gen3",
         &format!(
@@ -17,7 +22,7 @@ fn filled(count: u32) -> Ran {
       - {{at: 0us, start: load}}
     length: 4ms
     trials: 1
-    measure: [{{nic.pauses: {{port: p1, class: 3}}}}]
+    measure: [{{nic.pauses: {{port: p1, class: 3{asks}}}}}]
 "
         ),
     )
@@ -102,4 +107,20 @@ fn what_nothing_reached_says_nothing() {
 ",
     );
     assert_eq!(ran.as_seen().word("nic.pauses"), Word::Doubt("not-measured"));
+}
+
+#[test]
+fn what_had_to_be_due_and_was_not_is_undecided() {
+    let word = |count, asks: &str| {
+        let asks = format!(", asks: {asks}");
+        asked(count, &asks).as_seen().word("nic.pauses")
+    };
+    // 900 frames fill the buffer for less than 400 us, and 100 never do.
+    for (asks, when_full) in
+        [("xoff", Word::Pass), ("xon", Word::Pass), ("refresh", Word::Doubt("not-measured"))]
+    {
+        assert_eq!(word(900, asks), when_full, "{asks}");
+        assert_eq!(word(100, asks), Word::Doubt("not-measured"), "{asks}");
+    }
+    assert_eq!(filled(100).as_seen().word("nic.pauses"), Word::Pass, "nothing had to be");
 }
