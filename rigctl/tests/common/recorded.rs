@@ -1,4 +1,4 @@
-//! A server as a recording of it says, spread into files, with an `ethtool` that answers from there.
+//! A server as a recording of it says, spread into files, with an `ethtool` that answers from there, and a kernel that DCB netlink is handed to.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -11,6 +11,9 @@ pub(crate) const MLX5: &str = include_str!("../../../dut-adapters/testdata/host/
 const ETHTOOL: &str = r#"#!/bin/sh
 case "$1" in -i) exec cat "ethtool/$2/driver" ;; -S) exec cat "ethtool/$2/statistics" ;; *) exit 1 ;; esac
 "#;
+
+const DCB_KERNEL: &str = include_str!("dcb_kernel.py");
+const PERL: &str = "#!/bin/sh\nexec python3 \"${0%/*}/dcb_kernel.py\" \"$@\"\n";
 
 /// A program of these lines.
 pub(crate) fn program(at: &Path, text: &str) {
@@ -39,6 +42,8 @@ pub(crate) fn spread(desk: &Path, text: &str) {
         }
     }
     program(&folder.join("bin/ethtool"), ETHTOOL);
+    program(&folder.join("bin/dcb_kernel.py"), DCB_KERNEL);
+    program(&folder.join("bin/perl"), PERL);
 }
 
 /// Waits for a file, a minute at the most.
