@@ -8,7 +8,7 @@ mod message;
 mod socket;
 mod state;
 
-pub(crate) use message::{Fault, delete, done, get, read, set};
+pub(crate) use message::{delete, done, get, read, set};
 pub(crate) use socket::exchange;
 pub(crate) use state::{App, CLASSES, Dcb, Owner, Part, Selection};
 

@@ -5,7 +5,7 @@
 
 use super::dcb_value::DcbKnob;
 use super::session::Session;
-use crate::dcb::{self, Dcb, Fault};
+use crate::dcb::{self, Dcb};
 
 /// What a shell of the host needs for it.
 pub(super) const SCRIPT: &str = include_str!("netlink.sh");
@@ -24,10 +24,12 @@ pub(super) fn make(
         tell(host, &dcb::set(net, &part))?;
     }
     // With its last entry a driver may change what it trusts: what is new comes first, and may have replaced what was.
-    let surplus = knob.surplus(&get(host, net)?, value)?;
-    if !surplus.is_empty() {
-        tell(host, &dcb::delete(net, &surplus))?;
+    let now = get(host, net)?;
+    let surplus = knob.surplus(&now, value)?;
+    if surplus.is_empty() {
+        return knob.text(&now).ok_or_else(|| knob.lacks());
     }
+    tell(host, &dcb::delete(net, &surplus))?;
     is(host, (knob, net))
 }
 
@@ -44,7 +46,7 @@ pub(super) fn is(host: &mut Session, (knob, net): (DcbKnob, &str)) -> Result<Str
 /// # Errors
 /// It is no such answer, or a refusal.
 pub(super) fn heard(answer: &str) -> Result<Dcb, String> {
-    dcb::read(&bytes(answer)?).map_err(told)
+    dcb::read(&bytes(answer)?).map_err(|fault| fault.to_string())
 }
 
 /// The same of an interface of this machine, as it is kept.
@@ -56,15 +58,11 @@ pub(super) fn own(net: &str) -> Result<String, String> {
 }
 
 fn get(host: &mut Session, net: &str) -> Result<Dcb, String> {
-    dcb::read(&ask(host, &dcb::get(net))?).map_err(told)
+    dcb::read(&ask(host, &dcb::get(net))?).map_err(|fault| fault.to_string())
 }
 
 fn tell(host: &mut Session, request: &[u8]) -> Result<(), String> {
-    dcb::done(&ask(host, request)?).map_err(told)
-}
-
-fn told(fault: Fault) -> String {
-    fault.to_string()
+    dcb::done(&ask(host, request)?).map_err(|fault| fault.to_string())
 }
 
 fn ask(host: &mut Session, request: &[u8]) -> Result<Vec<u8>, String> {
@@ -114,7 +112,8 @@ mod tests {
         let mut shell =
             Session::open(&HostAccess::Here, Duration::from_secs(60), "rigctl of a test");
         let shell = shell.as_mut().expect("there is a sh");
-        let own = dcb::read(&dcb::exchange(&dcb::get("lo")).expect("a socket")).map_err(told);
+        let own = dcb::read(&dcb::exchange(&dcb::get("lo")).expect("a socket"))
+            .map_err(|fault| fault.to_string());
         // perl, and where it is none python.
         for without in ["", "command() { [ \"$2\" != perl ] && [ -e \"/usr/bin/$2\" ]; }\n"] {
             let script = format!("{without}{SCRIPT}netlink {}", hex(&dcb::get("lo")));

@@ -13,7 +13,11 @@ case "$1" in -i) exec cat "ethtool/$2/driver" ;; -S) exec cat "ethtool/$2/statis
 "#;
 
 const DCB_KERNEL: &str = include_str!("dcb_kernel.py");
-const PERL: &str = "#!/bin/sh\nexec python3 \"${0%/*}/dcb_kernel.py\" \"$@\"\n";
+const PERL: &str = r#"#!/bin/sh
+python=/usr/bin/python3
+[ -x $python ] || python=python3
+exec $python "${0%/*}/dcb_kernel.py" "$@"
+"#;
 
 /// A program of these lines.
 pub(crate) fn program(at: &Path, text: &str) {
