@@ -343,6 +343,11 @@ impl Mac {
                 quanta => quanta,
             };
             let mut pause = config.clock.lasting(self.quantum * u64::from(quanta));
+            // One that was over before the gate would have closed holds nobody, and so nobody goes on after it.
+            let in_vain = config.expires && !is_paused && received + pause <= now;
+            if in_vain && pause > Dur::ZERO {
+                continue;
+            }
             if let Some(resumption) = config.resumption.filter(|_| pause > Dur::ZERO) {
                 pause += self.draws.next(resumption);
             }

@@ -92,6 +92,17 @@ fn a_class_that_is_held_again_before_it_went_on_stays_closed() {
 }
 
 #[test]
+fn a_pause_that_is_over_before_its_effect_holds_nobody() {
+    let mut mac = slow_to_go_on();
+    // Two quanta are 2560 ps.
+    mac.on_late_pfc(NOW, &xoff(bit(3), 2), Within::exactly(Dur(2_460)));
+    assert_eq!((mac.on_wake(NOW + Dur(2_560)), mac.closed(), mac.wake_at()), (0, 0, None));
+    mac.on_late_pfc(NOW, &xoff(bit(3), 2), Within::exactly(Dur(2_459)));
+    mac.on_wake(NOW + Dur(2_559));
+    assert_eq!((mac.closed(), mac.wake_at()), (bit(3), Some(NOW + Dur(3_460))));
+}
+
+#[test]
 fn a_frame_that_lets_nothing_go_takes_no_longer_than_any() {
     let mut mac = slow_to_go_on();
     for nothing in [xoff(0, 600), xon(bit(5)), xoff(bit(5), 0)] {
