@@ -112,13 +112,19 @@ pub fn keeps(first: Psn, packets: &[Packet], answers: &[Answer], sight: &Sight) 
         });
         let Some((reply, at, named)) = says else { continue };
         let again = packets[packet + 1..].iter().take_while(|one| one.at <= at + sight.blur());
-        let came_again = again.filter_map(|one| one.psn.ahead_of(first)).any(|of| of == all_of_it);
-        let recovery =
-            if named < all_of_it { Recovery::GoBackN } else { Recovery::SelectiveRepeat };
-        if recovery == Recovery::GoBackN || !came_again {
-            all.push(HoleShows { missing: one.psn, recovery: Some(recovery), packet, reply });
+        let again: BTreeSet<u32> = again.filter_map(|one| one.psn.ahead_of(first)).collect();
+        let came_again = again.contains(&all_of_it);
+        let recovery = match named >= all_of_it {
+            true => Some(Recovery::SelectiveRepeat),
+            // Of what came behind it it has taken something that has not come again.
+            false if (next..=named).any(|place| !again.contains(&place)) => None,
+            false => Some(Recovery::GoBackN),
+        };
+        let selects = recovery == Some(Recovery::SelectiveRepeat);
+        if !(selects && came_again) {
+            all.push(HoleShows { missing: one.psn, recovery, packet, reply });
         }
-        if recovery == Recovery::SelectiveRepeat && !came_again {
+        if selects && !came_again {
             next = all_of_it + 1;
             behind = behind.split_off(&next);
         } else {
@@ -201,6 +207,8 @@ mod tests {
         assert_eq!(of(Says::Nak, 2), [(1, GO_BACK_N)]);
         assert_eq!(of(Says::Ack, 3), [(1, SELECTIVE)]);
         assert_eq!(of(Says::Nak, 4), [(1, SELECTIVE)]);
+        // One of the two that came behind it is taken.
+        assert_eq!(of(Says::Ack, 2), [(1, None)]);
         // Nothing is said of it, or what is said is what had been taken before.
         assert_eq!(of(Says::Ack, 0), []);
         assert_eq!(receiver(&[0, 2, 3, 1], &[nak]), []);

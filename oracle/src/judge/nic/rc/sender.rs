@@ -240,6 +240,8 @@ impl Sender<'_> {
             self.active = self.active.max(one.at);
         } else if let Some(which) = which.filter(|_| !either) {
             self.restart(packet, self.earliest(which, one, begins), one);
+        } else if self.beside == Some(one.psn) && self.timed_out(packet, one) {
+            // Who sends again one packet at a time does so for the next as the timer runs out once more.
         } else if in_order || self.overtaken(one) {
             if let Some(which) = which {
                 self.naks[which].binds = false;
