@@ -302,11 +302,14 @@ pub(super) fn answers(end: &End, seen: &Passage<'_>) -> (Vec<usize>, Vec<Answer>
     .unzip()
 }
 
+/// Frames in their order, each with its record.
+type Recorded<Frame> = (Vec<usize>, Vec<Frame>);
+
 /// What a sender sent, and what came back to it, each with its record, and how well that was seen.
 pub(super) fn sent_and_came(
     end: &End,
     seen: &Passage<'_>,
-) -> ((Vec<usize>, Vec<Sent>), (Vec<usize>, Vec<Event>), Sight) {
+) -> (Recorded<Sent>, Recorded<Event>, Sight) {
     let own = |connection: u16| connection == end.connection;
     let data = seen.left.iter().filter(|one| own(one.roce.connection));
     let data = data.filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));

@@ -150,7 +150,10 @@ fn recovery(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
                 }
                 let (records, packets) = packets(&end, &seen);
                 let (by, answers) = answers(&end, &seen);
-                let shown = kind::keeps(end.first, &packets, &answers, &sight(&seen));
+                let Rc { ack_latency, nak_latency, .. } = seen.nic.rc;
+                let soonest = ack_latency.least().min(nak_latency.least());
+                let seeing = (soonest, &sight(&seen));
+                let shown = kind::keeps(end.first, &packets, &answers, seeing);
                 ("takes", (seen.part, &seen.nic.rc), (shown, records, by))
             }
         };

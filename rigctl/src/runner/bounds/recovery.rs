@@ -82,7 +82,10 @@ fn one_packet_more_that_is_sent_again_or_one_less_is_another_recovery() {
         said.fails("rc.recovery")
     };
     // The packet behind the missing one is left out.
-    assert!(followed(false, Seen::lose));
+    let left_out = |seen: &mut Seen<'_>, next: usize| {
+        seen.lose(next);
+    };
+    assert!(followed(false, left_out));
     // One that was sent before follows it.
     let sent_before = |seen: &mut Seen<'_>, next: usize| {
         let What::Roce(roce) = &mut seen.observation.records[next].what else { return };

@@ -4,7 +4,7 @@ use super::{Answer, Event, Sent, Sight};
 use crate::spec::nic::rc::{Packet, Says};
 use rig_frames::psn::Psn;
 use rig_lab::Recovery;
-use rig_units::Dur;
+use rig_units::{Dur, Time};
 use std::collections::BTreeSet;
 
 /// What one hole shows.
@@ -21,7 +21,8 @@ pub struct HoleShows {
 }
 
 /// What a sender does after each NAK: sends on from the number that it names, or that one alone. A NAK after which it sent nothing in
-/// its place says nothing, nor does one of which the next packet could be for another. `waits`: how long its timer runs at the least, if it does.
+/// its place says nothing, nor does one of which the next packet could be for another, or follow from an acknowledgement that says more by then.
+/// `waits`: how long its timer runs at the least, if it does.
 pub fn sends_again(
     first: Psn,
     sent: &[Sent],
@@ -38,7 +39,21 @@ pub fn sends_again(
             one.at + sight.blur() >= nak.at && one.psn == missing && is_old
         })?;
         let behind = missing.advance(1);
+        // A hole that a late packet filled: a sender that goes back skips what is acknowledged, and looks as one that selects.
+        let skips = |by: Time| {
+            came.iter().any(|event| {
+                let unacked = match event.says {
+                    Says::Ack => event.psn.advance(1),
+                    Says::Nak | Says::NotReady { .. } => event.psn,
+                };
+                let more = unacked.ahead_of(missing).is_some_and(|more| more > 0);
+                more && event.at <= by + sight.blur()
+            })
+        };
         let Some(next) = sent.get(again + 1) else {
+            if skips(one.at + sight.busy * 2) {
+                return None;
+            }
             // Who goes on sends the next at once.
             let rest = tops[again].ahead_of(behind).is_some_and(|rest| rest > 0);
             let over = one.at + sight.busy * 2 + sight.blur() + sight.allowance? <= sight.until;
@@ -49,6 +64,9 @@ pub fn sends_again(
         let named = naks().any(|(_, nak)| nak.psn == next.psn && nak.at <= next.at + sight.blur());
         let may_be_timer = waits.is_some_and(|waits| gap + sight.blur() * 2 >= waits);
         let is_new = next.psn == tops[again];
+        if skips(sent.get(again + 2).filter(|_| !is_new).unwrap_or(next).at) {
+            return None;
+        }
         let recovery = match next.psn == behind {
             // It is both where nothing was sent behind the hole.
             _ if is_new && next.psn == behind => return None,
@@ -80,8 +98,14 @@ fn tops(first: Psn, sent: &[Sent]) -> Vec<Psn> {
 }
 
 /// What a receiver does as each hole is filled: acknowledges what came behind it with that, or not. A hole that was filled when all
-/// that came behind had come again says nothing.
-pub fn keeps(first: Psn, packets: &[Packet], answers: &[Answer], sight: &Sight) -> Vec<HoleShows> {
+/// that came behind had come again says nothing, nor does one of which the first answer may have been ready before: none leaves sooner than
+/// `soonest` after what it is for.
+pub fn keeps(
+    first: Psn,
+    packets: &[Packet],
+    answers: &[Answer],
+    (soonest, sight): (Dur, &Sight),
+) -> Vec<HoleShows> {
     let mut all = Vec::new();
     // What came and was not taken in order, by place from the first packet on.
     let mut behind: BTreeSet<u32> = BTreeSet::new();
@@ -108,9 +132,14 @@ pub fn keeps(first: Psn, packets: &[Packet], answers: &[Answer], sight: &Sight) 
         };
         let says = answers.iter().enumerate().find_map(|(reply, answer)| {
             let named = of(answer).filter(|named| *named >= place)?;
-            (answer.at + sight.blur() >= one.at).then_some((reply, answer.at, named))
+            Some((reply, answer, named))
         });
-        let Some((reply, at, named)) = says else { continue };
+        let Some((reply, answer, named)) = says else { continue };
+        let at = answer.at;
+        if at.saturating_sub(answer.behind) + sight.blur() < one.at + soonest {
+            behind.clear();
+            continue;
+        }
         let again = packets[packet + 1..].iter().take_while(|one| one.at <= at + sight.blur());
         let again: BTreeSet<u32> = again.filter_map(|one| one.psn.ahead_of(first)).collect();
         let came_again = again.contains(&all_of_it);
@@ -138,7 +167,6 @@ pub fn keeps(first: Psn, packets: &[Packet], answers: &[Answer], sight: &Sight) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_units::Time;
 
     const SIGHT: Sight =
         Sight { bound: Dur::ZERO, busy: Dur(10), allowance: Some(Dur::ZERO), until: Time(10_000) };
@@ -176,6 +204,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_acknowledged_meanwhile_is_skipped_by_either() {
+        let sent: Vec<Sent> = (1..)
+            .zip([0, 1, 2, 3, 1, 4])
+            .map(|(i, psn): (u64, u32)| Sent { at: Time(i * 10), psn: Psn::new(psn) })
+            .collect();
+        let shows = |acked: u64| {
+            let nak = Event { at: Time(35), says: Says::Nak, psn: Psn::new(1) };
+            let ack = Event { at: Time(acked), says: Says::Ack, psn: Psn::new(3) };
+            sends_again(Psn::new(0), &sent, &[nak, ack], (None, &SIGHT)).len()
+        };
+        // The packet behind the missing one leaves at 60.
+        assert_eq!([45, 60, 61].map(shows), [0, 0, 1]);
+    }
+
+    #[test]
     fn numbers_wrap() {
         let all = sender(&[0xff_fffe, 0xff_ffff, 0, 1, 0xff_ffff, 2], &[(35, 0xff_ffff)]);
         assert_eq!(all, [(0xff_ffff, SELECTIVE)]);
@@ -195,7 +238,7 @@ mod tests {
                 behind: Dur::ZERO,
             })
             .collect();
-        let all = keeps(Psn::new(0), &packets, &answers, &SIGHT);
+        let all = keeps(Psn::new(0), &packets, &answers, (Dur(5), &SIGHT));
         all.iter().map(|shown| (shown.missing.get(), shown.recovery)).collect()
     }
 
@@ -209,6 +252,8 @@ mod tests {
         assert_eq!(of(Says::Nak, 4), [(1, SELECTIVE)]);
         // One of the two that came behind it is taken.
         assert_eq!(of(Says::Ack, 2), [(1, None)]);
+        // It left before anything that fills the hole could be answered.
+        assert_eq!(receiver(&[0, 2, 3, 1], &[nak, (44, Says::Ack, 3)]), []);
         // Nothing is said of it, or what is said is what had been taken before.
         assert_eq!(of(Says::Ack, 0), []);
         assert_eq!(receiver(&[0, 2, 3, 1], &[nak]), []);
