@@ -115,6 +115,7 @@ static ALL: &[&Known] = &[
     &nic::rates::FINAL,
     &nic::rates::BURSTS,
     &nic::rc::SENDER,
+    &nic::recovery::RECOVERY,
     &nic::class::CLASS,
     &nic::headers::MIG_REQ,
     &nic::headers::SOURCE_PORT,

@@ -15,6 +15,7 @@ pub(super) mod pauses;
 pub(super) mod rates;
 pub(super) mod rc;
 mod recovered;
+pub(super) mod recovery;
 pub(super) mod rp;
 pub(super) mod shares;
 mod spoilt;

@@ -23,6 +23,7 @@ mod pfc;
 mod ranges;
 mod rc;
 mod rdma_router;
+mod recovery;
 mod rp;
 mod search;
 mod shares;
