@@ -4,8 +4,8 @@
 use crate::declared::{BlueRdma, RdmaRouter};
 use crate::walk::At;
 use crate::{
-    Action, Buffer, ConfigPath, Curve, DepthUnit, Nics, Pfcwd, PortGroup, Profile, RuleFamily,
-    Switch, Watermark, Wred,
+    Action, Buffer, ConfigPath, Curve, DepthUnit, FlexCounter, Nics, Pfcwd, PortGroup, Profile,
+    RuleFamily, Switch, Watermark, Wred,
 };
 use rig_units::{Bytes, Dur, Ppm, Within};
 
@@ -26,6 +26,7 @@ pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
         checks.wred(switch);
         checks.pfc(switch);
         checks.watermarks(&switch.watermark);
+        checks.copies(&switch.flex_counter);
         checks.macsec(switch);
         checks.watchdog(&switch.pfcwd, profile.family());
     }
@@ -211,6 +212,17 @@ impl Checks<'_> {
                     format!("{time}"),
                     "at least 1ms".to_owned(),
                 );
+            }
+        }
+    }
+
+    fn copies(&self, copied: &FlexCounter) {
+        let times =
+            [("port", copied.port), ("queue", copied.queue), ("pg_drop", copied.pg_drop)];
+        for (path, time) in times.into_iter().filter_map(|(path, time)| Some((path, time?))) {
+            if time < Dur::ms(1) {
+                let found = format!("copies every {time}");
+                self.fault(&format!("flex_counter.{path}"), found, "at least 1ms".to_owned());
             }
         }
     }

@@ -147,7 +147,7 @@ impl DeviceFaults {
                 Part::Pfc => faults.pfc.switch_on(name, value),
                 Part::Scheduler => faults.scheduler.switch_on(name, value),
                 // It is as it is declared, or its value is another.
-                Part::Forwarding => {}
+                Part::Forwarding | Part::FlexCounter => {}
                 Part::Wred => faults.wred.switch_on(name, value),
                 Part::Macsec => faults.macsec.switch_on(name, value),
                 Part::Np => faults.nic.np.switch_on(name, value),
@@ -172,7 +172,7 @@ impl Part {
             Part::Buffer => BufferFaults::ROWS,
             Part::Pfc => PfcFaults::ROWS,
             Part::Scheduler => SchedulerFaults::ROWS,
-            Part::Forwarding => &[],
+            Part::Forwarding | Part::FlexCounter => &[],
             Part::Wred => WredFaults::ROWS,
             Part::Macsec => MacsecFaults::ROWS,
             Part::Np => NpFaults::ROWS,

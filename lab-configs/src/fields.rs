@@ -5,7 +5,7 @@
 use crate::declared::{BlueRdma, RdmaRouter};
 use crate::field::{Absent, Field, Holds};
 use crate::{
-    Buffer, Declared, Ets, Kind, Macsec, Nic, NicHost, NicPfc, Np, Pfc, Pfcwd, Qos, Rc, Receive,
+    Buffer, Declared, Ets, FlexCounter, Kind, Macsec, Nic, NicHost, NicPfc, Np, Pfc, Pfcwd, Qos, Rc, Receive,
     Rp, Scheduler,
 };
 use crate::{Switch, Watermark, Wred};
@@ -34,6 +34,7 @@ pub const SECTIONS: &[Fieldset] = &[
     switched("pfc", Pfc::FIELDS),
     switch("pfcwd", Pfcwd::FIELDS),
     switch("watermark", Watermark::FIELDS),
+    switch("flex_counter", FlexCounter::FIELDS),
     Fieldset { may_be_off: true, ..switch("macsec", Macsec::FIELDS) },
     shared("nic", Nic::FIELDS),
     shared("nic.np", Np::FIELDS),

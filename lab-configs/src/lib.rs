@@ -21,6 +21,7 @@ pub mod file;
 pub mod file_kind;
 #[cfg(feature = "fixture")]
 mod fixture;
+mod flex_counter;
 pub mod keys;
 mod kind;
 pub mod lab;
@@ -59,6 +60,7 @@ pub use deviation::{
 };
 pub use ets::{Ets, Selection};
 pub use fault::{Fault, Place};
+pub use flex_counter::{FlexCounter, FlexGroup};
 pub use keys::{Keys, Secret};
 pub use kind::Kind;
 pub use lab::{

@@ -13,6 +13,8 @@ pub enum Part {
     Pfc,
     /// Scheduling of the ports.
     Scheduler,
+    /// The copying of counters.
+    FlexCounter,
     /// Early marking and dropping.
     Wred,
     /// MACsec on the ports.
@@ -45,11 +47,12 @@ impl Part {
     }
 
     /// Their names in YAML.
-    pub const NAMES: [(&str, Part); 15] = [
+    pub const NAMES: [(&str, Part); 16] = [
         ("pfcwd", Part::Pfcwd),
         ("buffer", Part::Buffer),
         ("pfc", Part::Pfc),
         ("scheduler", Part::Scheduler),
+        ("flex_counter", Part::FlexCounter),
         ("wred", Part::Wred),
         ("macsec", Part::Macsec),
         ("forwarding_delay", Part::Forwarding),

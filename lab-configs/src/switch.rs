@@ -3,7 +3,7 @@
 use crate::field::Holds::Range;
 use crate::field::{Field, needed};
 use crate::ports::speed_of;
-use crate::{Buffer, Form, Macsec, Pfc, Pfcwd, Ports, Qos, Scheduler, Watermark, Wred};
+use crate::{Buffer, FlexCounter, Form, Macsec, Pfc, Pfcwd, Ports, Qos, Scheduler, Watermark, Wred};
 use rig_units::{Bytes, PortSpeed, Ppm, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,9 @@ pub struct Switch {
     /// The polling of watermarks.
     #[serde(default)]
     pub watermark: Watermark,
+    /// The copying of counters.
+    #[serde(default)]
+    pub flex_counter: FlexCounter,
     /// MACsec on the ports.
     #[serde(default)]
     pub macsec: Macsec,

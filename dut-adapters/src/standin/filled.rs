@@ -2,16 +2,15 @@
 
 use super::names::{Row, Rows, row};
 use super::said;
-use rig_lab::{Profile, RuleFamily, Scheduling, Switch};
+use rig_lab::{FlexCounter, Profile, RuleFamily, Scheduling, Switch};
 use rig_units::Dur;
 
 /// Bytes of Ethernet header, tag and FCS, which SONiC's MTU leaves out.
 const BESIDE_IP: u64 = 22;
 /// Lanes of a port.
 const LANES: u64 = 4;
-/// What is copied to COUNTERS_DB, and how often in milliseconds: as `counterpoll` sets it for who wants to read it.
-const COPIED: [(&str, &str); 4] =
-    [("PORT", "1000"), ("QUEUE", "1000"), ("PG_DROP", "1000"), ("WRED_ECN_QUEUE", "1000")];
+/// How often counters are copied to COUNTERS_DB where the device does not say: as `counterpoll` sets it for who wants to read them.
+const COUNTERS: Dur = Dur::ms(1_000);
 /// The scheduler of each port, where it is shaped.
 const OF_PORTS: &str = "scheduler.port";
 /// The same of watermarks, where the device does not say how often.
@@ -42,9 +41,12 @@ pub fn filled(profile: &Profile) -> Result<Rows, String> {
         let global = [("POLL_INTERVAL", poll), ("BIG_RED_SWITCH", red.to_owned())];
         put("PFC_WD|GLOBAL", row(global));
     }
-    for (group, interval) in COPIED {
+    let FlexCounter { port, queue, pg_drop } = switch.flex_counter;
+    let groups =
+        [("PORT", port), ("QUEUE", queue), ("PG_DROP", pg_drop), ("WRED_ECN_QUEUE", None)];
+    for (group, every) in groups {
         let status = ("FLEX_COUNTER_STATUS", "enable".to_owned());
-        let copied = row([status, ("POLL_INTERVAL", interval.to_owned())]);
+        let copied = row([status, ("POLL_INTERVAL", ms(every.unwrap_or(COUNTERS)))]);
         put(&format!("FLEX_COUNTER_TABLE|{group}"), copied);
     }
     let every = ms(switch.watermark.poll.unwrap_or(WATERMARKS));

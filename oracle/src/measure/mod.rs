@@ -15,6 +15,7 @@ mod blue_rdma;
 mod buffer_ledger;
 mod checks;
 mod config;
+mod copied;
 mod counters;
 mod crossed;
 mod ecn;
@@ -76,6 +77,7 @@ static ALL: &[&Known] = &[
     &tags::TAGS,
     &withheld::WITHHELD,
     &counters::COUNTERS,
+    &copied::COPIED,
     &storm::COVERAGE,
     &pfc::SENT,
     &pfc::FORMAT,

@@ -33,7 +33,7 @@ pub(super) enum Row {
     Lossy,
     /// The pool of that profile.
     LossyPool,
-    /// How often watermarks of this kind are copied.
+    /// How often this group of flex counters is copied.
     Copied(&'static str),
     /// The profile that the port's lossless queues are bound to.
     Curve,
@@ -155,6 +155,30 @@ pub(super) const TABLE: &[Held] = &[
     copied("QUEUE_WATERMARK", "FLEX_COUNTER_STATUS", status),
     copied("PG_WATERMARK", "FLEX_COUNTER_STATUS", status),
     copied("BUFFER_POOL_WATERMARK", "FLEX_COUNTER_STATUS", status),
+    Held {
+        paths: &["flex_counter.port"],
+        ..copied("PORT", "POLL_INTERVAL", |of, _| of.flex_counter.port.and_then(ms))
+    },
+    Held {
+        paths: &["flex_counter.port"],
+        ..copied("PORT", "FLEX_COUNTER_STATUS", |of, _| on(of.flex_counter.port))
+    },
+    Held {
+        paths: &["flex_counter.queue"],
+        ..copied("QUEUE", "POLL_INTERVAL", |of, _| of.flex_counter.queue.and_then(ms))
+    },
+    Held {
+        paths: &["flex_counter.queue"],
+        ..copied("QUEUE", "FLEX_COUNTER_STATUS", |of, _| on(of.flex_counter.queue))
+    },
+    Held {
+        paths: &["flex_counter.pg_drop"],
+        ..copied("PG_DROP", "POLL_INTERVAL", |of, _| of.flex_counter.pg_drop.and_then(ms))
+    },
+    Held {
+        paths: &["flex_counter.pg_drop"],
+        ..copied("PG_DROP", "FLEX_COUNTER_STATUS", |of, _| on(of.flex_counter.pg_drop))
+    },
     Held { paths: &["wred.ecn"], row: Row::Curve, field: "ecn", text: |of, _| word(&of.wred.ecn) },
     Held {
         paths: &["wred.kmin"],
@@ -190,7 +214,11 @@ fn interval(of: &Switch, _: Sized) -> Option<String> {
 }
 
 fn status(of: &Switch, _: Sized) -> Option<String> {
-    Some(if of.watermark.poll.is_some() { "enable" } else { "disable" }.to_owned())
+    on(of.watermark.poll)
+}
+
+fn on(every: Option<Dur>) -> Option<String> {
+    Some(if every.is_some() { "enable" } else { "disable" }.to_owned())
 }
 
 /// Millionths in a percent.

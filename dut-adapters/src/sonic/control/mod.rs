@@ -23,7 +23,7 @@ use super::asic::Base;
 use super::link::{Link, Made};
 use super::tables::Tables;
 use super::write::{self, Back, Write};
-use super::{live, stated as reader};
+use super::{copied, live, stated as reader};
 use crate::control::{
     Ability, Capabilities, Control, ControlError, Lost, Order, Readings, Refused, Unseen,
 };
@@ -158,9 +158,9 @@ impl SonicControl {
         let (_, stated) = &self.seen;
         let declared = &self.base.profile.declared;
         let mut differs = declared.differences(stated);
-        // A profile that says nothing of it is of a switch that copies them as it likes.
-        let silent = declared.switch().is_some_and(|switch| switch.watermark.poll.is_none());
-        differs.retain(|path| !(silent && path == "watermark.poll"));
+        // A profile that says nothing of it is of a switch that copies what it counts as it likes.
+        let silent = |path: &str| declared.get(path).is_none_or(|value| value.is_null());
+        differs.retain(|path| !(copied::is_copied(path) && silent(path)));
         let Some(path) = differs.first() else { return Ok(()) };
         let shown =
             |of: &Declared| of.get(path).map_or_else(|| "never".to_owned(), |v| stated::show(&v));

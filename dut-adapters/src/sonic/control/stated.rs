@@ -46,9 +46,11 @@ pub(super) fn declared(
         let bad = |bad: rig_lab::BadSetting| Refused { why: format!("{why}: {bad}") };
         declared = declared.with(&setting).map_err(bad)?;
     }
-    let poll = copied::every(tables).map_or(Value::Null, |every| every.to_string().into());
-    let poll = Setting { path: "watermark.poll".to_owned(), value: poll };
-    declared.with(&poll).map_err(|bad| Refused { why: format!("{FLEX}: {bad}") })
+    copied::settings(tables).into_iter().try_fold(declared, |declared, (path, every)| {
+        let value = every.map_or(Value::Null, |every| every.to_string().into());
+        let setting = Setting { path: path.to_owned(), value };
+        declared.with(&setting).map_err(|bad| Refused { why: format!("{FLEX}: {bad}") })
+    })
 }
 
 fn is_said(stated: &Stated) -> bool {

@@ -34,13 +34,17 @@ fn profile() -> Profile {
     profile_from(&Source::new("leaf", text)).expect("it reads")
 }
 
+/// Groups of flex counters for which an interval is set.
+const COPIED: [&str; 6] =
+    ["QUEUE_WATERMARK", "PG_WATERMARK", "BUFFER_POOL_WATERMARK", "PORT", "QUEUE", "PG_DROP"];
+
 /// A switch, where the system has a redis-server.
 fn switch(folder: &Path) -> Option<(RedisServer, Orchagent)> {
     let server = RedisServer::start(folder).map_err(|why| eprintln!("{why}")).ok()?;
     server.load(&leaf());
     // As `counterpoll watermark interval 60000` leaves it.
-    for kind in ["QUEUE", "PG", "BUFFER_POOL"] {
-        let key = format!("FLEX_COUNTER_TABLE|{kind}_WATERMARK");
+    for group in COPIED {
+        let key = format!("FLEX_COUNTER_TABLE|{group}");
         let row = ["FLEX_COUNTER_STATUS", "enable", "POLL_INTERVAL", "60000"];
         server.tell(CONFIG, &[&["HSET", key.as_str()], &row[..]].concat());
     }
@@ -124,6 +128,12 @@ fn others() -> Vec<(Setting, &'static str, &'static str, Option<&'static str>)> 
             "FLEX_COUNTER_TABLE|PG_WATERMARK",
             "POLL_INTERVAL",
             Some("100"),
+        ),
+        (
+            setting("flex_counter.queue", json!("500ms")),
+            "FLEX_COUNTER_TABLE|QUEUE",
+            "POLL_INTERVAL",
+            Some("500"),
         ),
         (
             setting("scheduler.queues", weights(30)),
@@ -460,8 +470,8 @@ fn nobody_writes_what_was_not_looked_at() {
     let text = std::fs::read_to_string(leaf()).expect("a file");
     let leaf: Value = serde_json::from_str(&text).expect("JSON");
     let mut tables = crate::sonic::read(&self::leaf(), None).expect("it reads");
-    for kind in ["QUEUE", "PG", "BUFFER_POOL"] {
-        let key = format!("FLEX_COUNTER_TABLE|{kind}_WATERMARK");
+    for group in COPIED {
+        let key = format!("FLEX_COUNTER_TABLE|{group}");
         tables = tables.with(&key, "FLEX_COUNTER_STATUS", Some("enable"));
         tables = tables.with(&key, "POLL_INTERVAL", Some("60000"));
     }

@@ -26,6 +26,7 @@ pub(in crate::model) mod body;
 mod configure;
 mod device;
 mod faults;
+mod flex_counters;
 mod guard;
 mod handler;
 mod nics;
