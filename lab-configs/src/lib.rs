@@ -13,6 +13,7 @@ mod check;
 pub mod declare;
 pub mod declared;
 pub mod deviation;
+mod dynamic_buffer;
 pub mod ets;
 pub mod fault;
 pub mod field;
@@ -54,10 +55,11 @@ pub use ack_timeout::AckTimeout;
 pub use buffer::{Accounting, Buffer, Crossing};
 pub use declared::Declared;
 pub use deviation::{
-    BlueRdmaFaults, BufferFaults, ClockFaults, Deviation, DeviceFaults, EtsFaults, MacsecFaults,
-    NicFaults, NicPfcFaults, NpFaults, PfcFaults, PfcwdFaults, RcFaults, RdmaRouterFaults,
-    RpFaults, SchedulerFaults, Switched, WredFaults,
+    BlueRdmaFaults, BufferFaults, ClockFaults, Deviation, DeviceFaults, DynamicBufferFaults,
+    EtsFaults, MacsecFaults, NicFaults, NicPfcFaults, NpFaults, PfcFaults, PfcwdFaults, RcFaults,
+    RdmaRouterFaults, RpFaults, SchedulerFaults, Switched, WredFaults,
 };
+pub use dynamic_buffer::{DynamicBuffer, SizedBy, SizedFrom};
 pub use ets::{Ets, Selection};
 pub use fault::{Fault, Place};
 pub use flex_counter::{FlexCounter, FlexGroup};

@@ -15,8 +15,8 @@ use rig_capture::fate::{Delays, Fates};
 use rig_capture::passage::Passage;
 use rig_capture::{DutCounter, Span, Unit};
 use rig_lab::{FlexGroup, Part};
-use rig_testcases::vocabulary::{Entry, Looks, STREAM, ValueKind, required};
 use rig_testcases::Measure;
+use rig_testcases::vocabulary::{Entry, Looks, STREAM, ValueKind, required};
 use rig_units::Time;
 
 /// `counters.copied`.
@@ -50,7 +50,9 @@ pub(super) static COPIED: Known = Known {
         let text = match every {
             None => "nothing: the device makes no copies of that group".to_owned(),
             Some(every) => {
-                format!("each frame of the stream counted in the copy within two intervals of {every}")
+                format!(
+                    "each frame of the stream counted in the copy within two intervals of {every}"
+                )
             }
         };
         by_source(text, SOURCE)

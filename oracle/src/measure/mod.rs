@@ -36,6 +36,7 @@ mod rdma_router;
 mod search;
 mod served;
 mod setting_answer;
+mod sized;
 mod storm;
 mod tags;
 mod through;
@@ -87,6 +88,7 @@ static ALL: &[&Known] = &[
     &search::XON,
     &watermarks::WATERMARKS,
     &watermark_tables::COPIES,
+    &sized::SIZED,
     &headroom::XOFF_LATENCY,
     &pause::RESPONSE,
     &pause::PAUSE,

@@ -7,6 +7,7 @@
 pub mod backpressure;
 pub mod blue_rdma;
 pub mod buffer;
+pub mod buffer_pool;
 pub mod flex_counter;
 pub mod headroom;
 pub mod in_flight;

@@ -23,7 +23,7 @@ use super::asic::Base;
 use super::link::{Link, Made};
 use super::tables::Tables;
 use super::write::{self, Back, Write};
-use super::{copied, live, stated as reader};
+use super::{copied, live, sized, stated as reader};
 use crate::control::{
     Ability, Capabilities, Control, ControlError, Lost, Order, Readings, Refused, Unseen,
 };
@@ -160,7 +160,8 @@ impl SonicControl {
         let mut differs = declared.differences(stated);
         // A profile that says nothing of it is of a switch that copies what it counts as it likes.
         let silent = |path: &str| declared.get(path).is_none_or(|value| value.is_null());
-        differs.retain(|path| !(copied::is_copied(path) && silent(path)));
+        let is_own = |path: &str| copied::is_copied(path) || sized::is_sized(path);
+        differs.retain(|path| !(is_own(path) && silent(path)));
         let Some(path) = differs.first() else { return Ok(()) };
         let shown =
             |of: &Declared| of.get(path).map_or_else(|| "never".to_owned(), |v| stated::show(&v));
@@ -328,7 +329,11 @@ impl SonicControl {
         }
         let asked = (self.ports.as_slice(), names, self.cleared);
         let read = counters::read(&mut self.link, asked, &mut watched, &mut pause)?;
-        let counters::CounterValues { values, moving } = read;
+        let counters::CounterValues { mut values, moving } = read;
+        let (tables, of) = &self.seen;
+        if let Some(of) = of.switch() {
+            values.append(&mut sized::shown(&mut self.link, tables, (&self.ports, of))?);
+        }
         Ok(Readings { values, moving, ..Readings::default() })
     }
 

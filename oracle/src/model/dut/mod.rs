@@ -23,6 +23,7 @@
 mod actions;
 mod blue_rdma;
 pub(in crate::model) mod body;
+mod buffer_manager;
 mod configure;
 mod device;
 mod faults;

@@ -2,6 +2,7 @@
 
 use super::actions::Actions;
 use super::body::{Acted, Body, CableEnd};
+use super::buffer_manager::BufferManager;
 use super::configure::{self, Refused};
 use super::flex_counters::FlexCounters;
 use super::guard::Guard;
@@ -38,6 +39,7 @@ pub(super) struct Switched {
     lags: Draws,
     pub(super) watermarks: Watermarks,
     flex_counters: FlexCounters,
+    buffer_manager: BufferManager,
     pub(super) guards: Vec<Guard>,
     /// Whether a watchdog has restored a queue.
     pub(super) has_restored: bool,
@@ -76,6 +78,7 @@ impl Switched {
             lags: Draws::new(chance::stream(seed, *b"pw-timer")),
             watermarks: Watermarks::new(seed, &running.watermark, faults.buffer),
             flex_counters: FlexCounters::new(seed, &running.flex_counter),
+            buffer_manager: BufferManager::new(&running, &faults.dynamic_buffer),
             faults,
             running,
             guards: Vec::new(),
@@ -271,6 +274,7 @@ impl Body for Switched {
         into.append(&mut own.map(|(name, value)| (name.to_owned(), value)).collect());
         self.watermarks.name(into);
         self.flex_counters.name(into);
+        self.buffer_manager.name(into);
         for guard in &self.guards {
             guard.stats(network).name(&Switch::port_name(guard.at.port), guard.class, into);
         }
@@ -280,6 +284,7 @@ impl Body for Switched {
         network.switch(self.at).stirred(network.now(), into);
         self.watermarks.stirred(into);
         self.flex_counters.name(into);
+        self.buffer_manager.name(into);
         for guard in &self.guards {
             guard.stats(network).stirred(guard.at.port, guard.class, into);
         }
@@ -292,6 +297,7 @@ impl Body for Switched {
     fn find(&self, network: &Network, name: &str) -> Option<u64> {
         let own = network.counter(self.at, name).or_else(|| self.watermarks.find(name));
         let own = own.or_else(|| self.flex_counters.find(name));
+        let own = own.or_else(|| self.buffer_manager.find(name));
         if own.is_some() {
             return own;
         }
