@@ -86,7 +86,7 @@ fn what_the_emulated_switch_works_out_is_the_closed_form_to_the_byte() {
             }
         }
     }
-    assert!(seen.len() > 100, "{} different ones", seen.len());
+    assert!(seen.len() > 90, "{} different ones", seen.len());
 }
 
 /// Each deviation is seen in the rows that it is about, and in no other but what follows from them.
