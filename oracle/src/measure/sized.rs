@@ -31,14 +31,16 @@ pub(super) static SIZED: Known = Known {
     },
     needs: |_| Needs::Counters,
     tells: Tells::Each("byte of each row, which the rule rounds headroom up to whole KiB"),
-    red: Red::Mutated("headroom-follows-the-cable-mellanox", "deviation=headroom_ignores_cable"),
+    red: Red::Mutated("headroom-follows-the-cable", "deviation=headroom_ignores_cable"),
     expected: |_, context, _| {
         let switch = context.switch();
         let text = match switch.dynamic_buffer.sized_from() {
             None => "nothing: the switch's operator sizes its buffers".to_owned(),
             Some(from) => format!(
-                "by the cable of {}, the MTU and the speed of the port, {} B of memory, a ratio of {}",
-                from.cable, from.memory.0, from.ratio
+                "by {} of cable, the MTU and the speed of the port, {}B of memory and {}",
+                from.cable,
+                from.memory.0,
+                shared(&from)
             ),
         };
         by_source(text, headroom::SOURCE)
@@ -94,7 +96,7 @@ fn read(
         return Err(Unread::NotApplicable(why));
     }
     let profile = sizing(switch, &from, trace.speed).profile();
-    let IngressPool { size: pool, xoff: shared } = pool_of(switch, &from);
+    let IngressPool { size: pool, xoff: pooled } = pool_of(switch, &from);
     let of_port = |field: &str| format!("BUFFER_PROFILE_TABLE {} {field}", trace.dut_port);
     let of_pool = |field: &str| format!("BUFFER_POOL_TABLE ingress_lossless_pool {field}");
     let (name, Bytes(bytes), formula, source) = match what {
@@ -103,7 +105,7 @@ fn read(
         What::Size => (of_port("size"), profile.size, "F6", headroom::SOURCE),
         What::Pool => (of_pool("size"), pool, "F15", buffer_pool::SOURCE),
         What::SharedHeadroom => {
-            (of_pool("xoff"), shared.unwrap_or_default(), "F15", buffer_pool::SOURCE)
+            (of_pool("xoff"), pooled.unwrap_or_default(), "F15", buffer_pool::SOURCE)
         }
     };
     let counters = &trial.observation.counters;
@@ -119,11 +121,11 @@ fn read(
         span: Span::exactly(bytes),
         formula,
         text: format!(
-            "{name} {bytes}B, for {} of cable at {}, an MTU of {}B and a ratio of {}",
+            "{name} {bytes}B, for {} of cable at {}, an MTU of {}B and {}",
             from.cable,
             trace.speed,
             switch.mtu.0.saturating_sub(BESIDE_IP),
-            from.ratio
+            shared(&from)
         ),
         source,
     };
@@ -131,6 +133,14 @@ fn read(
     let passed = trial.observation.of_stream(index, (spec.to, Dir::Rx)).count();
     let looked = looked(passed, "frames that came through the group");
     Ok(TrialReading { span: Span::exactly(got), want, got: None, records: Vec::new(), looked })
+}
+
+/// What it does with headroom, for people.
+fn shared(from: &SizedFrom) -> String {
+    match from.ratio {
+        0 => "no shared headroom".to_owned(),
+        ratio => format!("shared headroom that is promised {ratio} times"),
+    }
 }
 
 /// What the profile of a port is sized for.
