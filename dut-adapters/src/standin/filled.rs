@@ -198,7 +198,7 @@ fn sized(switch: &Switch, from: &SizedFrom, ports: u16, put: &mut impl FnMut(&st
             put(&format!("BUFFER_PG|{port}|{class}"), row([("profile", "NULL".to_owned())]));
         }
     }
-    let cables = names.into_iter().map(|port| (port, from.cable.to_string()));
+    let cables = names.into_iter().map(|port| (port, format!("{}m", from.cable.0 / 100)));
     put("CABLE_LENGTH|AZURE", cables.collect());
 }
 

@@ -188,7 +188,8 @@ pub(super) const TABLE: &[Held] = &[
         paths: &["dynamic_buffer.cable"],
         row: Row::Cables,
         field: "",
-        text: |of, _| of.dynamic_buffer.cable.map(|cable| cable.to_string()),
+        // Whole metres: the scripts know no other unit.
+        text: |of, _| of.dynamic_buffer.cable.map(|cable| format!("{}m", cable.0 / CM)),
     },
     Held {
         paths: &["dynamic_buffer.over_subscribe_ratio"],
@@ -251,6 +252,8 @@ fn on(every: Option<Dur>) -> Option<String> {
     Some(if every.is_some() { "enable" } else { "disable" }.to_owned())
 }
 
+/// Centimetres in a metre.
+const CM: u64 = 100;
 /// Millionths in a percent.
 const PERCENT: u32 = 10_000;
 

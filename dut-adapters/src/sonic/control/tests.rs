@@ -130,6 +130,18 @@ fn others() -> Vec<(Setting, &'static str, &'static str, Option<&'static str>)> 
             Some("100"),
         ),
         (
+            setting("flex_counter.port", json!("200ms")),
+            "FLEX_COUNTER_TABLE|PORT",
+            "POLL_INTERVAL",
+            Some("200"),
+        ),
+        (
+            setting("flex_counter.pg_drop", json!("2s")),
+            "FLEX_COUNTER_TABLE|PG_DROP",
+            "POLL_INTERVAL",
+            Some("2000"),
+        ),
+        (
             setting("flex_counter.queue", json!("500ms")),
             "FLEX_COUNTER_TABLE|QUEUE",
             "POLL_INTERVAL",
@@ -163,7 +175,9 @@ fn each_setting_is_written_read_back_in_effect_and_taken_back_to_the_byte() {
     let found = control.snapshot().expect("it is there");
     let others = others();
     let paths: BTreeSet<&str> = others.iter().map(|(one, ..)| one.path.as_str()).collect();
+    // What a buffer manager goes by is none of a switch whose operator sizes its buffers: the stand-in's tests set that.
     let held = TABLE.iter().flat_map(|held| held.paths).copied();
+    let held = held.filter(|path| !path.starts_with("dynamic_buffer."));
     // What a port may send at once has a meaning beside its rate alone.
     let shared = schedulers::PATHS.into_iter().filter(|path| *path != "scheduler.pbs");
     assert_eq!(paths, held.chain(shared).collect(), "a value for each setting that can be written");

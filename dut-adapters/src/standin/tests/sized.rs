@@ -48,20 +48,21 @@ fn headroom_and_pool_follow_what_config_db_says_of_cables_and_ratio() {
         let read = control.borrow_mut().counters(&names).expect("it is there").values;
         names.map(|name| read.get(&name).map(|bytes| bytes / KIB)) == want
     };
-    // 9100 B, 5 m at 100 Gb/s and back, 0.8 KiB and 394 quanta are 35766.5 B, of which each 64 B take three times as much.
-    until(|| shows([Some(19), Some(106), Some(125), Some(40_368), None]));
+    // 9100 B, 5 m at 500 Mb/s and back, 0.8 KiB and the chip's own 9.625 KiB of a peer are 19778.4 B, of which each 64 B take three times
+    // as much; of four ports with two classes each.
+    until(|| shows([Some(19), Some(59), Some(78), Some(41_936), None]));
     set("cable", json!("40m"));
-    until(|| shows([Some(19), Some(119), Some(138), Some(40_160), None]));
+    until(|| shows([Some(19), Some(60), Some(79), Some(41_928), None]));
     set("over_subscribe_ratio", json!(2));
-    until(|| shows([Some(19), Some(119), Some(19), Some(41_072), Some(912)]));
+    until(|| shows([Some(19), Some(60), Some(19), Some(42_148), Some(220)]));
     set("over_subscribe_ratio", Value::Null);
     standin.falls(Faults { no_cables: true, ..Faults::default() });
-    set("cable", json!("300m"));
-    until(|| shows([Some(19), Some(104), Some(123), Some(40_400), None]));
+    set("cable", json!("2000m"));
+    until(|| shows([Some(19), Some(59), Some(78), Some(41_936), None]));
     standin.falls(Faults { no_peers: true, ..Faults::default() });
     set("cable", json!("5m"));
-    until(|| shows([Some(19), Some(32), Some(51), Some(41_552), None]));
+    until(|| shows([Some(19), Some(31), Some(50), Some(42_160), None]));
     standin.falls(Faults::default());
-    set("cable", json!("300m"));
-    until(|| shows([Some(19), Some(215), Some(234), Some(38_624), None]));
+    set("cable", json!("2000m"));
+    until(|| shows([Some(19), Some(63), Some(82), Some(41_904), None]));
 }
