@@ -36,17 +36,18 @@ const PG_DROP: [u8; 8] = *b"fc-drops";
 impl FlexCounters {
     /// The first copy of each lies within one interval of the start.
     pub(super) fn new(seed: u64, config: &FlexCounter) -> FlexCounters {
-        let copied = |(_, group): (_, FlexGroup)| {
-            let every = config.every(group)?.max(Dur::us(1));
-            let phase = match group {
-                FlexGroup::Port => PORT,
-                FlexGroup::Queue => QUEUE,
-                FlexGroup::PgDrop => PG_DROP,
-            };
+        let copied = |(group, phase, every): (FlexGroup, [u8; 8], Option<Dur>)| {
+            let every = every?.max(Dur::us(1));
             let next = Time::ZERO + draw(seed, phase, 0, Dur::ZERO, every);
             Some(Copied { group, next, every, names: Vec::new(), values: Vec::new() })
         };
-        FlexCounters(FlexGroup::NAMES.into_iter().filter_map(copied).collect())
+        let FlexCounter { port, queue, pg_drop } = *config;
+        let groups = [
+            (FlexGroup::Port, PORT, port),
+            (FlexGroup::Queue, QUEUE, queue),
+            (FlexGroup::PgDrop, PG_DROP, pg_drop),
+        ];
+        FlexCounters(groups.into_iter().filter_map(copied).collect())
     }
 
     /// When [`wake`](Self::wake) has to be called next.
