@@ -15,6 +15,7 @@ mod blue_rdma;
 mod buffer_ledger;
 mod checks;
 mod config;
+mod copied;
 mod counters;
 mod crossed;
 mod ecn;
@@ -35,6 +36,7 @@ mod rdma_router;
 mod search;
 mod served;
 mod setting_answer;
+mod sized;
 mod storm;
 mod tags;
 mod through;
@@ -76,6 +78,7 @@ static ALL: &[&Known] = &[
     &tags::TAGS,
     &withheld::WITHHELD,
     &counters::COUNTERS,
+    &copied::COPIED,
     &storm::COVERAGE,
     &pfc::SENT,
     &pfc::FORMAT,
@@ -85,6 +88,7 @@ static ALL: &[&Known] = &[
     &search::XON,
     &watermarks::WATERMARKS,
     &watermark_tables::COPIES,
+    &sized::SIZED,
     &headroom::XOFF_LATENCY,
     &pause::RESPONSE,
     &pause::PAUSE,

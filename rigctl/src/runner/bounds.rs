@@ -5,6 +5,7 @@ mod behind;
 mod blame;
 mod blue_rdma;
 mod config;
+mod control_plane;
 mod ecn;
 mod given;
 mod headers;
