@@ -1,6 +1,6 @@
 //! A frame of a NIC of blue-rdma as a small value, and the bytes that it is.
 //!
-//! Left out: SENDs and immediate data, which no emulated NIC of it sends yet.
+//! Left out: immediate data, which no emulated NIC of it sends yet.
 
 use rig_frames::blue_rdma::{Author, Ext, Header, ack, bth, rreth};
 use rig_frames::ip::{Dscp, Ecn};
@@ -40,6 +40,8 @@ pub struct Frame {
     pub is_retry: bool,
     /// Whether it is marked: congestion experienced.
     pub ce: bool,
+    /// Whether its payload is that of a SEND, which is placed as a WRITE's is.
+    pub is_send: bool,
     /// What it says.
     pub says: Says,
 }
@@ -47,7 +49,7 @@ pub struct Frame {
 /// What a frame says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Says {
-    /// Payload of a WRITE.
+    /// Payload of a WRITE or a SEND.
     Data {
         /// The message begins with it.
         first: bool,
@@ -120,7 +122,7 @@ impl Frame {
         matches!(self.says, Says::Data { .. })
     }
 
-    /// Whether it is of what the sender of a flow sends of its own: payload of a WRITE, or a READ request.
+    /// Whether it is of what the sender of a flow sends of its own: payload of a WRITE or a SEND, or a READ request.
     pub const fn is_own(&self) -> bool {
         matches!(self.says, Says::Data { .. } | Says::Request { .. })
     }
@@ -135,11 +137,15 @@ impl Frame {
             Says::Data { first, last, address, length } => {
                 let rkey = if address == 0 { 0 } else { dest_qp.get() };
                 let reth = reth::Repr { virtual_address: address, rkey, dma_len: length };
-                let opcode = match (first, last) {
-                    (true, true) => Opcode::RcWriteOnly,
-                    (true, false) => Opcode::RcWriteFirst,
-                    (false, true) => Opcode::RcWriteLast,
-                    (false, false) => Opcode::RcWriteMiddle,
+                let opcode = match (self.is_send, first, last) {
+                    (false, true, true) => Opcode::RcWriteOnly,
+                    (false, true, false) => Opcode::RcWriteFirst,
+                    (false, false, true) => Opcode::RcWriteLast,
+                    (false, false, false) => Opcode::RcWriteMiddle,
+                    (true, true, true) => Opcode::RcSendOnly,
+                    (true, true, false) => Opcode::RcSendFirst,
+                    (true, false, true) => Opcode::RcSendLast,
+                    (true, false, false) => Opcode::RcSendMiddle,
                 };
                 (opcode, Ext::Reth(reth), Author::Hardware, last)
             }
@@ -214,6 +220,7 @@ mod tests {
         size: OVERHEAD + 1_024,
         is_retry: true,
         ce: false,
+        is_send: false,
         says: Says::Data { first: false, last: true, address: MEMORY + 4_096, length: 1_024 },
     };
 
@@ -229,6 +236,9 @@ mod tests {
     #[test]
     fn what_is_written_is_read_as_it_was_meant() {
         assert_eq!(read(&DATA), (DATA.header(), 1_024));
+        let of_send = Frame { is_send: true, ..DATA };
+        assert_eq!(read(&of_send), (of_send.header(), 1_024));
+        assert_ne!(of_send.header(), DATA.header());
         let bits = u128::MAX ^ (1 << 5) ^ (1 << 100);
         let says = |by_driver| Says::Report {
             by_driver,

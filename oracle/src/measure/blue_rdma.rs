@@ -36,15 +36,16 @@ const OF_FLOW: Entry = Entry {
     ..Entry::USUAL
 };
 
-/// The flow is one of WRITEs from one NIC to the other.
+/// The flow is one of WRITEs or SENDs from one NIC to the other.
 fn of_two(measure: &Measure, case: &Case) -> Vec<Fault> {
-    between(measure, case, &[Verb::Write], "a flow with `verb: write`, and `to` the other NIC")
+    let want = "a flow with `verb: write` or `send`, and `to` the other NIC";
+    between(measure, case, &[Verb::Write, Verb::Send], want)
 }
 
-/// The flow is one of WRITEs or READs between the NICs: what else they do is not built.
+/// The flow is one of WRITEs, SENDs or READs between the NICs: what else they do is not built.
 fn of_either(measure: &Measure, case: &Case) -> Vec<Fault> {
-    let want = "a flow with `verb: write` or `read`, and `to` the other NIC";
-    between(measure, case, &[Verb::Write, Verb::Read], want)
+    let want = "a flow with `verb: write`, `send` or `read`, and `to` the other NIC";
+    between(measure, case, &[Verb::Write, Verb::Send, Verb::Read], want)
 }
 
 fn between(measure: &Measure, case: &Case, verbs: &[Verb], want: &str) -> Vec<Fault> {

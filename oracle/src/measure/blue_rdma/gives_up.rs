@@ -56,12 +56,12 @@ fn gives_up(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             } else if !one.sent {
                 let base = come.base;
                 come.told(&one.frame, reached);
-                let asks = matches!(one.frame.says, Says::Report { lost: true, .. });
                 if come.base > base {
-                    (since, is_asked) = (one.at, asks);
+                    since = one.at;
                     rounds.clear();
                 }
-                is_asked |= asks;
+                // What an earlier one asked for may still wait to leave.
+                is_asked |= matches!(one.frame.says, Says::Report { lost: true, .. });
             }
         }
         if come.base >= reached {
@@ -69,10 +69,12 @@ fn gives_up(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             return Err(Doubt { reason: NOT_MEASURED, ..doubt }.into());
         }
         if is_asked {
-            let why = "an acknowledgement asks for what never came: it is sent again for that, too";
+            let why = "acknowledgements ask for packets, too, and what is sent again is not the timer's alone";
             return Err(trial.doubt(why).into());
         }
-        let takes = apart.most(declared.driver) + seen.slots(seen.passed.len().min(512));
+        // Each time all behind it leaves as well.
+        let behind = usize::try_from(reached - come.base).unwrap_or(usize::MAX);
+        let takes = apart.most(declared.driver) + seen.slots(behind.saturating_add(8));
         let once = apart.range(timer).most() + takes;
         let over = since + takes + once * (u64::from(declared.retries) + 1);
         if over >= seen.until {

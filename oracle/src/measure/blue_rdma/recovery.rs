@@ -83,7 +83,9 @@ fn recovery(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let told = format!("{}.{:02} Gb/s of payload", goodput / 100, goodput % 100);
         let [least, most] = AGAIN.map(|each| u64::try_from(each).unwrap_or(0));
         let count = u64::try_from(lost.len()).unwrap_or(0);
-        let text = format!("{count} of {packets} packets lost: {told}");
+        let text = format!(
+            "{least} to {most} packets sent again for each of {count} that were lost, of {packets}"
+        );
         let span = Span { lo: count * least, hi: count * most };
         let want = Prediction { unit: Unit::Count, span, formula: "", text, source: SOURCE };
         let span = Span::exactly(u64::try_from(again).unwrap_or(u64::MAX));

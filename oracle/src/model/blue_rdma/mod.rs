@@ -3,7 +3,7 @@
 //!
 //! A frame of the engine has no room for what such packets say: each names what stands in the log that the NICs of a network share.
 //!
-//! Left out on purpose: SEND and immediate data, windows of MSNs and PSNs, a first or only packet of RoCEv2 with a key that fits (hardware would place it), and
+//! Left out on purpose: immediate data, how receive buffers of SENDs are exchanged, windows of MSNs and PSNs, a first or only packet of RoCEv2 with a key that fits (hardware would place it), and
 //! the time that hardware and driver take beside what is declared. PFC holds back packets with a payload, not acknowledgements.
 
 mod arrive;

@@ -19,7 +19,7 @@ const CHUNK: u32 = 1 << 16;
 /// What packets are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Payload of WRITEs.
+    /// Payload of WRITEs and SENDs.
     Write,
     /// READ requests.
     Request,
@@ -157,6 +157,7 @@ impl Sender {
             size,
             is_retry: again.is_some() && !faults.retry_not_marked,
             ce: false,
+            is_send: self.flow.verb == Verb::Send,
             says,
         };
         let Flow { id, dst, class, dscp, ect, .. } = self.flow;
@@ -183,7 +184,8 @@ impl Sender {
         }
         let payload = (message - before).min(self.flow.mtu);
         let size = u16::try_from(payload).unwrap_or(u16::MAX).saturating_add(OVERHEAD);
-        let is_bare = faults.reth_missing_in_middle && !first && !last;
+        let is_bare = (faults.reth_missing_in_middle && !first && !last)
+            || (faults.send_without_reth && self.flow.verb == Verb::Send);
         let length = if first { message } else { payload };
         let (address, length) = if is_bare { (0, 0) } else { (MEMORY + u64::from(before), length) };
         let says = match self.kind {

@@ -64,7 +64,16 @@ fn sent(sender: &mut Sender, count: usize) -> Vec<(u32, bool)> {
 fn by_hardware(psn: u32, before_psn: u32, before: u128, now: u128) -> Frame {
     let (before, now) = (Bitmap::from(before), Bitmap::from(now));
     let says = Says::Report { by_driver: false, lost: true, moved: true, before, now, before_psn };
-    Frame { connection: 1, psn, msn: 1, size: 100, is_retry: false, ce: false, says }
+    Frame {
+        connection: 1,
+        psn,
+        msn: 1,
+        size: 100,
+        is_retry: false,
+        ce: false,
+        is_send: false,
+        says,
+    }
 }
 
 #[test]
@@ -80,8 +89,16 @@ fn a_range_begins_with_the_first_message_that_begins_in_it() {
         now: whole,
         before_psn: 32,
     };
-    let acknowledged =
-        Frame { connection: 1, psn: 32, msn: 1, size: 94, is_retry: false, ce: false, says };
+    let acknowledged = Frame {
+        connection: 1,
+        psn: 32,
+        msn: 1,
+        size: 94,
+        is_retry: false,
+        ce: false,
+        is_send: false,
+        says,
+    };
     sender.heed(Time::ZERO, &acknowledged, &NONE);
     let before = u128::MAX ^ (1 << 21);
     sender.heed(Time::ZERO, &by_hardware(144, 112 + 16, before, before >> 16), &NONE);

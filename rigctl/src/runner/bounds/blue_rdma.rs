@@ -232,9 +232,8 @@ fn a_cnp_too_many_or_too_few_or_too_early_is_told() {
 fn a_driver_that_gives_up_once_sooner_or_later_is_told() {
     let again = |frame: &Frame| frame.is_data() && frame.is_retry;
     let ran = doing("timeout: 3, timeout_late: 0s, retries: 3", "psn: 319, do: drop");
-    let of = |change: fn(&mut Seen<'_>, &[usize])| {
-        said(&ran, "blue_rdma.gives_up", (0, again), change)
-    };
+    let of =
+        |change: fn(&mut Seen<'_>, &[usize])| said(&ran, "blue_rdma.gives_up", (0, again), change);
     assert_eq!(of(|_, _| ()), PASS);
     let less = of(|seen, found| seen.lose(found[2]));
     let want = "PSN 319 is sent again 2 times, where the driver gives up after 3";
