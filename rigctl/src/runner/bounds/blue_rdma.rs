@@ -235,11 +235,12 @@ fn a_driver_that_gives_up_once_sooner_or_later_is_told() {
     let of =
         |change: fn(&mut Seen<'_>, &[usize])| said(&ran, "blue_rdma.gives_up", (0, again), change);
     assert_eq!(of(|_, _| ()), PASS);
-    let less = of(|seen, found| seen.lose(found[2]));
-    let want = "PSN 319 is sent again 2 times, where the driver gives up after 3";
+    // A round is a message of 16.
+    let less = of(|seen, found| seen.lose(found[32]));
+    let want = "PSN 304 is sent again 2 times, where the driver gives up after 3";
     assert_eq!(less, Word::Fail(want.to_owned()));
     let more = of(|seen, found| {
-        let one = seen.observation.records[found[2]];
+        let one = seen.observation.records[found[32]];
         seen.add(one);
     });
     assert!(matches!(more, Word::Fail(_)), "{more:?}");
