@@ -9,7 +9,7 @@ table! {
     /// Packets in the middle of a message have no RETH.
     // As those of RoCEv2: out of order nobody knows where they go.
     reth_missing_in_middle;
-    /// SENDs have no RETH.
+    /// No packet of a SEND has a RETH.
     // As in the older files of the RTL: the receiver's driver would have to say where each goes.
     send_without_reth;
     /// What is sent again is not marked as such.
