@@ -22,7 +22,7 @@ pub(in super::super) static GIVES_UP: Known = Known {
     red: Red::Mutated("gives-up", "deviation=never_gives_up"),
     expected: |_, context, _| {
         let retries = context.seen().blue_rdma().map_or(0, |declared| declared.retries);
-        by_source(&format!("{retries} times, as the driver is set to"), SOURCE)
+        by_source(format!("{retries} times, as the driver is set to"), SOURCE)
     },
     judge: |measure, done, judged| gives_up(done, measure.named("flow"), judged),
     ..Known::USUAL
