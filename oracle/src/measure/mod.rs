@@ -141,6 +141,12 @@ static ALL: &[&Known] = &[
     &blue_rdma::bitmaps::BITMAPS,
     &blue_rdma::acks::ACKS,
     &blue_rdma::resent::RESENT,
+    &blue_rdma::recovery::RECOVERY,
+    &blue_rdma::gives_up::GIVES_UP,
+    &blue_rdma::cnps::CNPS,
+    &blue_rdma::rocev2::ROCEV2,
+    &blue_rdma::descriptors::DESCRIPTORS,
+    &blue_rdma::completions::COMPLETIONS,
 ];
 
 /// A measure says which parts of a device it is about, or does not compile.

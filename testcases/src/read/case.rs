@@ -124,7 +124,9 @@ impl<'w> Reading<'w, '_> {
         let variables = swept.as_ref().map(sweep::variables).unwrap_or_default();
         let durations = &self.context.durations;
         let counted = streams.all.iter().filter(|(_, stream)| stream.count.is_some());
-        let counted = counted.map(|(name, _)| name.clone()).collect();
+        let flow = flows.all.iter().filter(|(_, flow)| flow.count.is_some());
+        let counted = counted.map(|(name, _)| name).chain(flow.map(|(name, _)| name));
+        let counted = counted.cloned().collect();
         let names = Names::new(streams.groups, storms.groups, counted, variables, durations);
         let names = names.with_flows(flows.groups);
         let sweep = match &swept {
