@@ -105,7 +105,7 @@ fn read_suite(
     let device = device.and_then(|at| at.choice(&Kind::NAMES)).unwrap_or(Kind::Switch);
     let covers = covers(fields.get("covers").as_ref());
     let setup = fields.get("setup");
-    const SETUP: [&str; 10] = [
+    const SETUP: [&str; 9] = [
         "dut",
         "found",
         "ports",
@@ -115,7 +115,6 @@ fn read_suite(
         "storms",
         "endpoints",
         "taps",
-        "precision",
     ];
     let setup = setup.and_then(|at| at.fields(&SETUP));
     let broken = |why| at.fault(format!("the rows of fields are broken: {why}"), "a whole program");

@@ -33,6 +33,7 @@ mod pfc;
 mod rdma_router;
 mod search;
 mod served;
+mod stamps;
 mod storm;
 mod tags;
 mod through;
@@ -54,6 +55,7 @@ pub use measurement::{
     Expected, Expects, FromStart, Known, LateLimits, Needs, Placement, Red, Tells,
 };
 pub use search::happened;
+pub use stamps::{Stamps, stamps};
 pub use void::{as_planned, void};
 pub use watchdog::see::{Counting, see};
 pub use watchdog::subject::{Places, Subject};

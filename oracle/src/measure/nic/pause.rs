@@ -3,19 +3,21 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Red, Tells, by_formula, by_source};
+use super::super::stamps::{self, Stamps};
 use super::{OF_FLOW, Passage};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::pause::{ClassPause, Packet, Silence, Word, apart, pauses, silence, silent};
 use crate::spec::nic::pause::{first_start, last_start};
 use crate::spec::pause::pause_time;
+use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use core::cell::Cell;
 use rig_capture::{Dir, Span, Unit, What};
 use rig_lab::{NicPfc, Part};
 use rig_testcases::vocabulary::{ByPfc, Entry};
-use rig_testcases::{Action, RoceKind};
+use rig_testcases::{Action, Measure, RoceKind, Script};
 use rig_units::{Apart, Bytes, Dur, PortSpeed, Quanta, Time, Within};
 use std::collections::BTreeMap;
 
@@ -45,6 +47,7 @@ pub(in super::super) static STOPS: Known = Known {
         )
     },
     judge: |measure, done, judged| stops(done, measure.named("flow"), judged),
+    stamps: Some(held),
     ..Known::USUAL
 };
 
@@ -67,6 +70,7 @@ pub(in super::super) static GOES_ON: Known = Known {
         )
     },
     judge: |measure, done, judged| goes_on(done, measure.named("flow"), judged),
+    stamps: Some(held),
     ..Known::USUAL
 };
 
@@ -89,8 +93,15 @@ pub(in super::super) static SENDS_ON: Known = Known {
         )
     },
     judge: |measure, done, judged| sends_on(done, measure.named("flow"), judged),
+    stamps: Some(held),
     ..Known::USUAL
 };
+
+/// What holds the NIC that a flow leaves by, and when.
+fn held(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<Stamps> {
+    let spec = script.flows.iter().find(|spec| spec.name == measure.named("flow"))?;
+    stamps::finest([stamps::pauses(context, script, spec.nic), stamps::steps(script)])
+}
 
 /// One flow of a NIC, and the PFC that reached it.
 struct Told {

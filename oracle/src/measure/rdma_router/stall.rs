@@ -6,6 +6,7 @@ use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::measure::judge_context::{JudgeContext, TrialReading};
 use crate::measure::judged::{Judged, looked};
+use crate::measure::stamps;
 use crate::measure::measurement::{Known, Red, Tells, told};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
@@ -30,6 +31,7 @@ pub(in crate::measure) static STALL: Known = Known {
         told(format!("{} a request, one of each other queue pair", router.request), FORMULA, SOURCE)
     },
     judge: |measure, done, judged| stall(done, measure.named("flow"), judged),
+    stamps: Some(|_, _, script| stamps::steps(script)),
     ..Known::USUAL
 };
 
