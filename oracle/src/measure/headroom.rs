@@ -18,8 +18,8 @@ use crate::{Prediction, Resolution};
 use rig_capture::analyse::{self, ActionView, Delay, PfcSignal};
 use rig_capture::{Dir, Reading, Span, Unit};
 use rig_lab::{Part, Switch};
-use rig_testcases::{Script, StreamSpec, Wanted};
 use rig_testcases::vocabulary::{ByMemory, ByPfc, Entry, LOAD, Looks, STREAM, ValueKind, optional};
+use rig_testcases::{Script, StreamSpec, Wanted};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Within};
 use std::cell::Cell;
 
@@ -137,7 +137,10 @@ fn to_the_frame(context: &Context<'_>, script: &Script, spec: &StreamSpec) -> Op
     while within > Dur::ZERO && come(within) > exact.max(fit.lo) {
         within = within / 2;
     }
-    let why = format!("another frame of {} ({slot}) is one more than the headroom was laid out for", spec.name);
+    let why = format!(
+        "another frame of {} ({slot}) is one more than the headroom was laid out for",
+        spec.name
+    );
     Some(Stamps { within, why })
 }
 

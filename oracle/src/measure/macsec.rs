@@ -5,9 +5,9 @@ use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, Unread, looked};
 use super::measurement::{Known, Needs, Red, Tells, by_source, seen_in};
 use super::stamps::{self, Stamps};
-use crate::trials::context::Context;
 use crate::Prediction;
 use crate::spec::macsec::{self, Arrival, Fate, Outcome};
+use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse;
@@ -44,15 +44,16 @@ pub(super) static COUNTERS: Known = Known {
 fn late_from_the_first_on(context: &Context<'_>, script: &Script) -> Option<Stamps> {
     let starts = |stream: usize| {
         let mut steps = script.steps.iter();
-        let step = steps.find(|step| {
-            matches!(step.action, Action::StartStream(at) if usize::from(at) == stream)
-        });
+        let step = steps.find(
+            |step| matches!(step.action, Action::StartStream(at) if usize::from(at) == stream),
+        );
         step.map(|step| (step.at, script.streams[stream].from))
     };
     let all = 0..script.streams.len();
     let is_late = |of: &usize| matches!(script.streams[*of].macsec, MacsecMode::Late(_));
-    let with_another =
-        |of: &usize| all.clone().any(|other| other != *of && !is_late(&other) && starts(other) == starts(*of));
+    let with_another = |of: &usize| {
+        all.clone().any(|other| other != *of && !is_late(&other) && starts(other) == starts(*of))
+    };
     let first = all.clone().find(|of| is_late(of) && starts(*of).is_some() && with_another(of))?;
     let spec = &script.streams[first];
     let slot = stamps::speed(context, script, spec.from).slot(spec.on_wire());

@@ -57,7 +57,10 @@ pub(super) static RESPONSE: Known = Known {
         let budget = PFC_BUDGETS.iter().rev().find(|(bps, _)| *bps <= speed.bps());
         let budget = budget.map_or(Dur::ZERO, |(_, quanta)| pause_time(*quanta, speed));
         stamps::finest([
-            stamps::told(most.max(budget), "the longest response that is declared, or that the standard allows"),
+            stamps::told(
+                most.max(budget),
+                "the longest response that is declared, or that the standard allows",
+            ),
             held(measure, context, script),
         ])
     }),

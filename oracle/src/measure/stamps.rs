@@ -52,7 +52,10 @@ pub(super) fn bottleneck(script: &Script) -> Option<Stamps> {
     let (_, _, between) = script.between.as_ref()?;
     let queue = between.bottleneck.as_ref()?;
     let depth = Bytes(queue.curve.kmax.0.saturating_sub(queue.curve.kmin.0));
-    told(queue.speed.serialise(depth), "the time in which the queue between them grows from kmin to kmax")
+    told(
+        queue.speed.serialise(depth),
+        "the time in which the queue between them grows from kmin to kmax",
+    )
 }
 
 /// How long a counted stream takes to send.
@@ -74,8 +77,7 @@ pub(super) fn stream<'a>(script: &'a Script, name: &str) -> Option<(u16, &'a Str
 
 /// What happens at different instants of a script: the shortest time between two of its steps.
 pub(super) fn steps(script: &Script) -> Option<Stamps> {
-    let times: Vec<Dur> =
-        script.steps.iter().map(|step| step.at).chain([script.length]).collect();
+    let times: Vec<Dur> = script.steps.iter().map(|step| step.at).chain([script.length]).collect();
     let apart = times.windows(2).map(|two| two[1].saturating_sub(two[0]));
     let shortest = apart.filter(|apart| *apart > Dur::ZERO).min()?;
     told(shortest, "the shortest time between two steps")
@@ -108,18 +110,18 @@ pub(super) fn drains_as_it_fills(context: &Context<'_>, script: &Script, of: u16
     let spec = &script.streams[usize::from(of)];
     let speed = |port: u16| speed(context, script, port);
     let line = speed(spec.to);
-    let carries = offered(StreamRate::Load(Rate::Share(Percent { ppm: 1_000_000 })), spec.on_wire(), line);
+    let carries =
+        offered(StreamRate::Load(Rate::Share(Percent { ppm: 1_000_000 })), spec.on_wire(), line);
     running(script, &speed).into_iter().any(|(_, senders)| {
         let storms = (0_u16..).zip(&script.storms).filter(|(at, storm)| {
             let runs = senders.contains(&TrafficSource::Storm(*at));
             runs && storm.from == spec.to && storm.classes >> spec.class & 1 == 1
         });
-        let gaps: Vec<bool> = storms
-            .map(|(_, storm)| storm.every > pause_time(storm.quanta, line))
-            .collect();
-        let streams = (0_u16..).zip(&script.streams).filter(|(at, one)| {
-            senders.contains(&TrafficSource::Stream(*at)) && one.to == spec.to
-        });
+        let gaps: Vec<bool> =
+            storms.map(|(_, storm)| storm.every > pause_time(storm.quanta, line)).collect();
+        let streams = (0_u16..)
+            .zip(&script.streams)
+            .filter(|(at, one)| senders.contains(&TrafficSource::Stream(*at)) && one.to == spec.to);
         let offers: u64 =
             streams.map(|(_, one)| offered(one.rate, one.on_wire(), speed(one.from))).sum();
         let fills = gaps.contains(&true) || offers > carries;

@@ -44,7 +44,8 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Bad> {
     let all = estimate::each(&input.lab, input.only_dut.as_deref(), &cases, effort);
     for ((case, planned), stamps) in cases.iter().zip(&all).zip(&stamps) {
         let Some((trials, time)) = planned else { continue };
-        let line = format!("{trials:>8} {:>12}  {}{}", shown(*time), case.id, finer(stamps.as_ref()));
+        let line =
+            format!("{trials:>8} {:>12}  {}{}", shown(*time), case.id, finer(stamps.as_ref()));
         stdout::text(&format!("{}\n", printable(&line)));
     }
     let sum = all

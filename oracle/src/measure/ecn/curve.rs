@@ -76,10 +76,10 @@ pub(in super::super) static CURVE: Known = Known {
         let by_chance = wred.draw == DrawRule::PerFrame && context.case.trials != Some(1);
         let names = measure.names("streams");
         let mut named = (0_u16..).zip(&script.streams).filter(|(_, of)| names.contains(&of.name));
-        let (_, spec) =
-            named.find(|(at, _)| stamps::drains_as_it_fills(context, script, *at))?;
+        let (_, spec) = named.find(|(at, _)| stamps::drains_as_it_fills(context, script, *at))?;
         let slot = stamps::speed(context, script, spec.to).slot(spec.on_wire());
-        (by_chance && wred.kmin < wred.kmax).then(|| stamps::frames(slot, "its depth is counted as it drains"))
+        (by_chance && wred.kmin < wred.kmax)
+            .then(|| stamps::frames(slot, "its depth is counted as it drains"))
     }),
     ..Known::USUAL
 };

@@ -23,8 +23,8 @@ use rig_capture::{Span, Unit};
 use rig_frames::ip::Ecn;
 use rig_frames::psn::Psn;
 use rig_lab::{EcnField, Np, Part};
-use rig_testcases::{Measure, RoceKind, Script, StreamRate};
 use rig_testcases::vocabulary::Entry;
+use rig_testcases::{Measure, RoceKind, Script, StreamRate};
 use rig_units::{Dur, Time, Within};
 use std::collections::BTreeMap;
 

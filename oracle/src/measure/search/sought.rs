@@ -76,10 +76,15 @@ pub(in super::super) static XON: Known = Known {
 };
 
 /// Of several that grow at once some are drained meanwhile: who is off by the time of a frame holds another number of them.
-fn counted_as_they_drain(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<Stamps> {
+fn counted_as_they_drain(
+    measure: &Measure,
+    context: &Context<'_>,
+    script: &Script,
+) -> Option<Stamps> {
     let names = measure.names("together");
     let named = script.streams.iter().filter(|spec| names.contains(&spec.name));
-    let slot = named.map(|spec| stamps::speed(context, script, spec.from).slot(spec.on_wire())).min();
+    let slot =
+        named.map(|spec| stamps::speed(context, script, spec.from).slot(spec.on_wire())).min();
     Some(stamps::frames(slot?, "what it counts is drained meanwhile"))
 }
 
