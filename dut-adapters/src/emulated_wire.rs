@@ -3,7 +3,7 @@
 //! Every question has its answer within a bounded time, or the device is [`Lost`]; it stays lost, so that a late answer is
 //! never taken for that to a later question.
 
-mod start;
+mod stream;
 
 use crate::control::{
     Ability, Capabilities, Control, ControlError, Health, Lost, Order, Readings, Refused,
@@ -17,21 +17,17 @@ use rig_generator::port::Mono;
 use rig_lab::{Declared, Setting};
 use rig_testcases::DeviceVerb;
 use rig_units::{Dur, Time};
-use start::said_within;
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::net::Shutdown;
+use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
-use zeroize::Zeroizing;
+use stream::{Stream, Waits};
 
 /// How long an answer may take. Far more than any does, on a machine that is busy.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a process may take until its device is served: its ports wait for their links. One that was started here may take as
 /// long for each answer: whether it has ended is seen at once, and one that lives is only kept waiting by a busy machine.
 const START: Duration = Duration::from_secs(20);
-/// How long a process may take to end once it is asked to.
-const FAREWELL: Duration = Duration::from_millis(500);
 /// How much of what a process said before it failed is passed on.
 const LAST_WORDS: u64 = 4_096;
 
@@ -56,13 +52,6 @@ enum Line {
     Here(Box<dyn Answers>),
 }
 
-/// A line to another process.
-#[derive(Debug)]
-struct Stream {
-    from: BufReader<UnixStream>,
-    to: UnixStream,
-}
-
 /// Answers for a device that is served in this process.
 pub trait Answers: fmt::Debug + Send {
     /// The answer, or why there is none and never will be.
@@ -84,17 +73,22 @@ impl EmulatedWire {
     pub fn connect(place: &Place) -> Result<EmulatedWire, Lost> {
         let tried = format!("connect to {place}");
         let stream = place.call().map_err(|error| Lost::of(&tried, &error))?;
-        EmulatedWire::over(stream, &tried, PATIENCE)
+        let line = Stream::new(stream, PATIENCE, Waits::as_long_as(|| true));
+        EmulatedWire::over(line.map_err(|error| Lost::of(&tried, &error))?, &tried)
     }
 
     /// Starts `command`, which is to serve a device on its standard input and output (`--control -`). The process ends
     /// with this value, and with this process.
     ///
-    /// Nobody waits for it any more once `waits` says so: it is ended then.
+    /// Nobody waits for it any more once `waits` says no: if it is silent then, at its start or at any question later, it is
+    /// ended.
     ///
     /// # Errors
     /// It does not start, or does not serve a device; with its last words, where its standard error is piped.
-    pub fn launch(mut command: Command, waits: &dyn Fn() -> bool) -> Result<EmulatedWire, Lost> {
+    pub fn launch(
+        mut command: Command,
+        waits: impl Fn() -> bool + Send + 'static,
+    ) -> Result<EmulatedWire, Lost> {
         let tried = format!("start {}", command.get_program().to_string_lossy());
         let failed = |error: &io::Error| Lost::of(&tried, error);
         let (own, theirs) = UnixStream::pair().map_err(|error| failed(&error))?;
@@ -104,13 +98,10 @@ impl EmulatedWire {
         // It holds the process's end of the line: with it here nobody would notice that the process has gone.
         drop(command);
         let mut child = started.map_err(|error| failed(&error))?;
-        let said = said_within(&own, START, waits).map_err(|error| failed(&error));
-        match said.and_then(|()| EmulatedWire::over(own, &tried, START)) {
+        let line = Stream::new(own, START, Waits::as_long_as(waits));
+        let line = line.map_err(|error| failed(&error));
+        match line.and_then(|line| EmulatedWire::over(line, &tried)) {
             Ok(mut wire) => {
-                if let Line::Process(line) = &wire.line {
-                    let line = line.from.get_ref();
-                    line.set_read_timeout(Some(START)).map_err(|error| failed(&error))?;
-                }
                 wire.child = Some(child);
                 Ok(wire)
             }
@@ -127,12 +118,7 @@ impl EmulatedWire {
         }
     }
 
-    fn over(stream: UnixStream, tried: &str, patience: Duration) -> Result<EmulatedWire, Lost> {
-        let failed = |error: &io::Error| Lost::of(tried, error);
-        stream.set_write_timeout(Some(PATIENCE)).map_err(|error| failed(&error))?;
-        stream.set_read_timeout(Some(patience)).map_err(|error| failed(&error))?;
-        let to = stream.try_clone().map_err(|error| failed(&error))?;
-        let mut line = Stream { from: BufReader::new(stream), to };
+    fn over(mut line: Stream, tried: &str) -> Result<EmulatedWire, Lost> {
         let hello = line.hear(tried)?;
         let said = |why: String| Lost { tried: tried.to_owned(), why };
         if let Ok(Answer::Refused { why }) = protocol::read("an answer", &hello) {
@@ -147,7 +133,6 @@ impl EmulatedWire {
             );
             return Err(Lost { tried: tried.to_owned(), why });
         }
-        line.from.get_ref().set_read_timeout(Some(PATIENCE)).map_err(|error| failed(&error))?;
         Ok(EmulatedWire::by(hello, Line::Process(line)))
     }
 
@@ -197,29 +182,6 @@ impl EmulatedWire {
     }
 }
 
-impl Stream {
-    fn ask(&mut self, tried: &str, ask: &Ask) -> Result<Answer, Lost> {
-        let failed = |error: io::Error| Lost::of(tried, &error);
-        // It may hold keys.
-        let question = Zeroizing::new(protocol::line(ask));
-        self.to.write_all(question.as_bytes()).map_err(failed)?;
-        let answer = self.hear(tried)?;
-        protocol::read("an answer", &answer)
-            .map_err(|error| Lost { tried: tried.to_owned(), why: error.to_string() })
-    }
-
-    fn hear(&mut self, tried: &str) -> Result<String, Lost> {
-        let mut text = String::new();
-        // Counters of a large device are longer than a question.
-        let mut whole = self.from.by_ref().take(protocol::LONGEST * 64);
-        match whole.read_line(&mut text) {
-            Ok(_) if text.ends_with('\n') => Ok(text),
-            Ok(_) => Err(Lost { tried: tried.to_owned(), why: "its process has ended".to_owned() }),
-            Err(error) => Err(Lost::of(tried, &error)),
-        }
-    }
-}
-
 impl Lost {
     fn of(tried: &str, error: &io::Error) -> Lost {
         let why = match error.kind() {
@@ -238,15 +200,10 @@ impl Drop for EmulatedWire {
         let Line::Process(line) = &mut self.line else { return };
         let Some(mut child) = self.child.take() else {
             // A process that is just being started by another thread may have the line too, and must not keep it.
-            let _gone = line.to.shutdown(Shutdown::Both);
+            line.cut();
             return;
         };
-        // One that hangs is not waited for.
-        let _set = line.from.get_ref().set_read_timeout(Some(FAREWELL));
-        // The answer comes before the end, and the end of the line with it.
-        let _gone = line.to.write_all(protocol::line(&Ask::Quit).as_bytes());
-        let mut rest = Vec::new();
-        if line.from.read_to_end(&mut rest).is_err() {
+        if !line.farewell() {
             let _ended = child.kill();
         }
         let _reaped = child.wait();

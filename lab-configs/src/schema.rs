@@ -306,15 +306,17 @@ fn may_be_unset(schema: &mut Value) {
     }
 }
 
-/// The name of a part's definition: that of its type, `Pfcwd` for `pfcwd`, `Np` for `nic.np` and `NicPfc` for `nic.pfc`.
+/// The name of a part's definition: that of its type, `Pfcwd` for `pfcwd`, `Np` for `nic.np`, `RdmaRouter` for
+/// `rdma_router` and `NicPfc` for `nic.pfc`.
 fn definition(section: &Fieldset) -> String {
-    let title = |name: &str| {
-        let mut name = name.to_owned();
-        if let Some(first) = name.get_mut(..1) {
+    let word = |word: &str| {
+        let mut word = word.to_owned();
+        if let Some(first) = word.get_mut(..1) {
             first.make_ascii_uppercase();
         }
-        name
+        word
     };
+    let title = |name: &str| -> String { name.split('_').map(word).collect() };
     match section.path.rsplit_once('.') {
         // What a switch has under that name is another type.
         Some((_, name)) if fields::SECTIONS.iter().any(|other| other.path == name) => {

@@ -193,10 +193,17 @@ fn a_device_that_is_stopped_while_the_rig_is_killed_ends_with_it() {
 }
 
 #[test]
-fn a_rig_whose_device_hangs_as_it_starts_ends_at_the_first_request() {
-    if !root() {
-        return;
+fn a_rig_whose_device_hangs_ends_at_the_first_request() {
+    // As it starts, as it is booted or so, and in the middle of a trial.
+    for after_ms in [0, 30, 100, 1_000] {
+        if root() {
+            hangs(Duration::from_millis(after_ms));
+        }
     }
+}
+
+/// A run is asked to end whose device was stopped so long after it had begun to run its own program.
+fn hangs(after: Duration) {
     let out = tempfile::tempdir().expect("a temporary folder");
     let mut rig = command(SWITCHES, out.path(), "--only pfcwd::detection-latency-broadcom")
         .stdout(Stdio::null())
@@ -204,19 +211,21 @@ fn a_rig_whose_device_hangs_as_it_starts_ends_at_the_first_request() {
         .spawn()
         .expect("rigctl starts");
     let pid = |id: u32| Pid::from_raw(i32::try_from(id).expect("a process"));
-    // Within 5 s, and stopped before it has answered anything; but not before it runs its own program, for which whoever
-    // started it waits, whatever signal comes.
-    let words = |id: u32| std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-    let own = words(rig.id());
+    // Within 5 s; but not before it runs its own program: until then whoever started it waits for it, whatever signal comes.
+    let runs = |&id: &u32| {
+        let words = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        words.split(|&byte| byte == 0).any(|word| word == b"serve")
+    };
     let mut served = Vec::new();
     for _ in 0..5_000 {
         served = children(rig.id());
-        if !served.is_empty() && served.iter().all(|&id| words(id) != own) {
+        if !served.is_empty() && served.iter().all(runs) {
             break;
         }
         sleep(Duration::from_millis(1));
     }
     assert!(!served.is_empty(), "no device was started within 5 s");
+    sleep(after);
     assert!(served.iter().all(|&id| kill(pid(id), Signal::SIGSTOP).is_ok()), "{served:?}");
     sleep(Duration::from_millis(600));
     kill(pid(rig.id()), Signal::SIGINT).expect("it runs");
@@ -230,7 +239,7 @@ fn a_rig_whose_device_hangs_as_it_starts_ends_at_the_first_request() {
         sleep(Duration::from_millis(50));
     }
     let _gone = (rig.kill(), rig.wait());
-    assert_eq!(ended.and_then(|ended| ended.code()), Some(4), "{ended:?}, {served:?}");
+    assert_eq!(ended.and_then(|ended| ended.code()), Some(4), "{after:?}: {ended:?}, {served:?}");
     let results = std::fs::read_to_string(out.path().join("results.json"));
     assert!(
         results.is_ok_and(|text| text.contains("\"partial\": \"")),

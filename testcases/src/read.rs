@@ -25,6 +25,7 @@ mod sweep;
 mod traffic;
 
 pub use amount::PREDICTIONS;
+pub(crate) use container::MOST as QUEUE_PAIRS;
 pub use sweep::INTERVALS;
 
 use crate::{Case, Suite, Vocabulary};

@@ -1,6 +1,6 @@
 //! JSON Schema of a file of test cases, so that an editor completes keys and underlines what a run would refuse.
 
-use crate::read::{INTERVALS, PREDICTIONS};
+use crate::read::{INTERVALS, PREDICTIONS, QUEUE_PAIRS};
 use crate::wire::ADDRESSES;
 use crate::{DeviceVerb, MacsecMode, Memory, Takes, Tap, Target, Verb, Vocabulary};
 use rig_lab::Kind;
@@ -187,6 +187,10 @@ fn flow() -> Value {
         "psn": psn(),
         "address": address(),
         "container": container(),
+        "queue_pairs": {
+            "description": "of a container: how many queue pairs do the same, each a flow of its own: NAME-1, NAME-2, ...",
+            "type": "integer", "minimum": 1, "maximum": QUEUE_PAIRS,
+        },
     });
     object(&properties, &[])
 }

@@ -1,11 +1,14 @@
 use super::*;
 use crate::serve::served::tests::bench::{Bench, pause, probe};
 use crate::serve::{Conversation, Gate, Post};
+use core::sync::atomic::{AtomicBool, Ordering};
 use rig_capture::DutEventKind;
 use rig_lab::WatermarkCopy;
 use rig_units::Dur;
 use serde_json::json;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixListener;
+use std::sync::Arc;
 use std::thread;
 
 fn setting(path: &str, value: &str) -> Setting {
@@ -144,9 +147,10 @@ fn a_device_that_hangs_is_lost_in_bounded_time() {
     let hello = protocol::line(&Bench::new().served.hello());
     let (place, speaking) = speaks("hangs", &hello);
     let stream = place.call().expect("it listens");
-    let mut wire = EmulatedWire::over(stream, "connect", PATIENCE).expect("a hello");
+    let patience = Duration::from_millis(100);
+    let line = Stream::new(stream, patience, Waits::as_long_as(|| true)).expect("a socket");
+    let mut wire = EmulatedWire::over(line, "connect").expect("a hello");
     let Line::Process(stream) = &mut wire.line else { panic!("a process") };
-    stream.to.set_read_timeout(Some(Duration::from_millis(20))).expect("a socket");
     // It never reads what it is asked, so no answer comes until the test ends it.
     let lost = stream.hear("listen").unwrap_err();
     assert_eq!(lost.why, "no answer in time");
@@ -173,23 +177,40 @@ fn another_language_is_told_with_both_names() {
 #[test]
 fn a_process_that_says_nothing_is_ended_once_nobody_waits_for_it() {
     let looked = core::cell::Cell::new(0);
-    let waits = || {
+    let waits = move || {
         looked.set(looked.get() + 1);
         looked.get() < 3
     };
     let mut command = Command::new("sleep");
     command.arg("60");
-    let lost = EmulatedWire::launch(command, &waits).unwrap_err();
+    let lost = EmulatedWire::launch(command, waits).unwrap_err();
     assert!(lost.why.starts_with("nobody waits for it any more (signal: 9"), "{lost}");
+}
+
+#[test]
+fn a_process_that_hangs_at_a_later_question_is_ended_once_nobody_waits_for_it() {
+    let hello = protocol::line(&Bench::new().served.hello());
+    let mut command = Command::new("sh");
+    command.args(["-c", "printf %s \"$1\"; exec sleep 60", "sh", &hello]);
+    let waited_for = Arc::new(AtomicBool::new(true));
+    let waits = Arc::clone(&waited_for);
+    let launched = EmulatedWire::launch(command, move || waits.load(Ordering::Relaxed));
+    let mut wire = launched.expect("a hello");
+    waited_for.store(false, Ordering::Relaxed);
+    let lost = wire.health().unwrap_err();
+    assert_eq!(
+        lost.to_string(),
+        "the device is lost: ask for lateness: nobody waits for it any more"
+    );
 }
 
 #[test]
 fn a_process_that_serves_nothing_is_told_with_its_last_words() {
     let mut command = Command::new("sh");
     command.args(["-c", "echo 'no such interface' >&2; exit 2"]).stderr(Stdio::piped());
-    let lost = EmulatedWire::launch(command, &|| true).unwrap_err();
+    let lost = EmulatedWire::launch(command, || true).unwrap_err();
     assert_eq!(lost.tried, "start sh");
     assert!(lost.why.contains("no such interface"), "{lost}");
-    let lost = EmulatedWire::launch(Command::new("/no/such/program"), &|| true).unwrap_err();
+    let lost = EmulatedWire::launch(Command::new("/no/such/program"), || true).unwrap_err();
     assert!(lost.why.contains("No such file"), "{lost}");
 }

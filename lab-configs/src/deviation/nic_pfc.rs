@@ -47,6 +47,9 @@ table! {
     nic_pause_wrong_priority;
     /// A NIC sends XOFF for all priorities that have PFC when one of them fills its buffer.
     nic_pauses_all_priorities;
+    /// A NIC's XOFF and XON name the priorities without PFC, too.
+    // Whoever obeys stops what nobody protects, or that the two have PFC for other priorities is told as a fault of the link.
+    nic_pauses_priorities_without_pfc;
     /// A NIC sends XOFF when its buffer has filled half the way from where XON is due to where XOFF is.
     nic_pauses_without_need;
     /// A NIC sends no XON: whoever paused for it waits until the pause is over.

@@ -38,6 +38,9 @@ table! {
     /// The message that is next when a container leaves is lost.
     // As where the mailbox is thrown away with what is in it.
     migration_forgets;
+    /// The core looks into so many mailboxes, and into none beyond.
+    // As where what was written for a few containers meets a host of many: 256 are what a byte counts.
+    mailboxes_out_of_reach ("mailboxes that are looked into", 1..=1_023, default 256);
     /// The cap of the container that came last holds for all.
     // As where one rate is kept for the host.
     cap_of_last;

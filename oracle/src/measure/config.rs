@@ -55,10 +55,14 @@ fn is_rejected(measure: &Measure) -> bool {
     measure.arguments.word("expect") == Some("rejected")
 }
 
-/// `pfcwd.poll_interval=100ms`.
+/// `pfcwd.poll_interval=100ms`, and `rdma_router.quota=never` of one that is unset.
 pub fn shown(setting: &Setting) -> String {
-    let value = setting.value.as_str();
-    format!("{}={}", setting.path, value.map_or_else(|| setting.value.to_string(), str::to_owned))
+    let value = match setting.value.as_str() {
+        Some(text) => text.to_owned(),
+        None if setting.value.is_null() => "never".to_owned(),
+        None => setting.value.to_string(),
+    };
+    format!("{}={value}", setting.path)
 }
 
 /// What the oracle says of a setting.

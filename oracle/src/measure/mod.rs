@@ -125,6 +125,7 @@ static ALL: &[&Known] = &[
     &nic::pauses::PAUSES,
     &rdma_router::RATE,
     &rdma_router::HANDOVER,
+    &rdma_router::shares::SHARES,
     &rdma_router::registration::REGISTRATION,
     &rdma_router::stall::STALL,
     &rdma_router::admission::ADMISSION,

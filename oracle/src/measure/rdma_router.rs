@@ -4,6 +4,7 @@
 pub(super) mod admission;
 pub(super) mod migration;
 pub(super) mod registration;
+pub(super) mod shares;
 pub(super) mod stall;
 
 use super::judge_context::{JudgeContext, TrialReading};

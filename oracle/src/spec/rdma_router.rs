@@ -115,6 +115,16 @@ pub fn gap(router: &RdmaRouter, of: &Beside) -> Dur {
     core.max(bucket) + of.wire + of.frame * (of.packets * of.others + 1)
 }
 
+/// How long a turn of so many queue pairs takes that ask for the same, each with a frame on the port.
+pub fn turn(router: &RdmaRouter, sharing: u64, (message, copied): (Bytes, bool), wire: Dur) -> Dur {
+    let own = copies(router, message, copied) + router.sleep;
+    let bucket = router.cap.map_or(Dur::ZERO, |cap| cap.serialise(message));
+    (router.request + wire) * sharing + own.max(bucket)
+}
+
+/// The most messages by which two queue pairs differ that take turns, in whatever stretch: one at either end.
+pub const APART: u64 = 2;
+
 /// How long a stretch takes, and by what.
 pub fn takes(router: &RdmaRouter, of: &Stretch) -> (Within, Bound) {
     let copies = copies(router, of.message, of.copied);

@@ -1,5 +1,6 @@
 //! `rigctl explain`: what a case sends, when, and what the oracle predicts for it, before anything runs.
 
+mod numbered;
 mod page;
 mod ports;
 
@@ -12,6 +13,7 @@ use crate::runner::plan;
 use crate::runner::stimulus::{between_text, flow_text, tag_text};
 use crate::runner::under_test;
 use crate::stdout;
+use numbered::folded;
 use page::Page;
 use rig_capture::Unit;
 use rig_frames::ip::Ecn;
@@ -240,8 +242,8 @@ fn stimulus(page: &mut Page, script: &Script, context: &Context<'_>, point: &Poi
     }
     if !script.flows.is_empty() {
         page.heading("flows");
-        let rows = script.flows.iter().map(|flow| vec![flow_text(script, flow)]);
-        page.table(&rows.collect::<Vec<_>>());
+        let rows: Vec<String> = script.flows.iter().map(|flow| flow_text(script, flow)).collect();
+        page.table(&folded(&rows).into_iter().map(|row| vec![row]).collect::<Vec<_>>());
     }
     if let Some(between) = &script.between {
         page.heading("between");
@@ -274,6 +276,10 @@ fn stimulus(page: &mut Page, script: &Script, context: &Context<'_>, point: &Poi
             None => rows.push(vec![at, format!("{verb} {what}")]),
         }
         last = verb;
+    }
+    for row in &mut rows {
+        let all: Vec<String> = row[1].split(", ").map(str::to_owned).collect();
+        row[1] = folded(&all).join(", ");
     }
     rows.push(vec![time(script.length), "end of the trial".to_owned()]);
     page.table(&rows);

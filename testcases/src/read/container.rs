@@ -6,6 +6,9 @@ use indexmap::IndexMap;
 use rig_lab::walk::{At, Fields};
 use rig_units::L2Rate;
 
+/// The most queue pairs that do the same.
+pub(crate) const MOST: u16 = 1_024;
+
 const KEYS: [&str; 4] = ["number", "memory", "cap", "takes_over"];
 
 /// Reads what a flow says of it.
@@ -32,6 +35,11 @@ fn cap(at: &At<'_>) -> Option<L2Rate> {
     Some(cap)
 }
 
+/// How many queue pairs do the same, each a flow of its own.
+pub(super) fn queue_pairs(fields: &Fields<'_>) -> Option<u16> {
+    fields.or("queue_pairs", 1, |at| at.whole(1..=MOST.into(), "a number of queue pairs"))
+}
+
 /// Notes what a flow cannot go on with: only what comes to an end can be left over, and who takes it over counts no messages of its own.
 pub(super) fn taken_over(flows: &IndexMap<String, Flow>, used: &dyn Fn(&str) -> bool, at: &At<'_>) {
     for (name, flow) in flows.iter().filter(|(name, _)| used(name)) {
@@ -52,5 +60,16 @@ pub(super) fn taken_over(flows: &IndexMap<String, Flow>, used: &dyn Fn(&str) -> 
 }
 
 /// What a case may say of flows of containers beside what it may of others.
-pub(super) const FLOW: &[&str] =
-    &["nic", "to", "class", "verb", "message", "mtu", "count", "psn", "address", "container"];
+pub(super) const FLOW: &[&str] = &[
+    "nic",
+    "to",
+    "class",
+    "verb",
+    "message",
+    "mtu",
+    "count",
+    "psn",
+    "address",
+    "container",
+    "queue_pairs",
+];

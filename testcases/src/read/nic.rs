@@ -1,6 +1,6 @@
 //! What the rig sends to a NIC, and what a NIC sends by itself.
 
-use super::container::container;
+use super::container::{container, queue_pairs};
 use super::traffic::{self, Named};
 use crate::case::{Count, Stream};
 use crate::nic::{Flow, Verb};
@@ -96,7 +96,7 @@ pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
     let mtu = payload(fields, "mtu", Bytes(4096));
     let count = fields.maybe("count", |at| at.whole(1..=100_000_000, "a number of messages"))?;
     let (psn, address) = (first_psn(fields)?, address(fields)?);
-    let container = container(fields)?;
+    let (container, pairs) = (container(fields)?, queue_pairs(fields)?);
     if let (Some(at), Some(_)) = (fields.get("address"), fields.get("to")) {
         at.at_key("an address of the rig for a flow to a NIC", "no `address`, or no `to`");
         return None;
@@ -112,7 +112,16 @@ pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
         fields.at.at_key("an atomic operation on something else", want);
         return None;
     }
-    Some(traffic::each_port(name, nics, |nic| {
+    let of_each = |nic: &String| -> Vec<(String, String)> {
+        let ending = |pair: u16| match (nics.len(), pairs) {
+            (_, 1) => nic.clone(),
+            (1, _) => pair.to_string(),
+            _ => format!("{nic}-{pair}"),
+        };
+        (1..=pairs).map(|pair| (ending(pair), nic.clone())).collect()
+    };
+    let nics = nics.iter().flat_map(of_each).collect();
+    Some(traffic::each(name, nics, |nic: String| {
         let to = to.clone().unwrap_or_else(|| nic.clone());
         let container = container.clone();
         Flow { nic, to, class, verb, message, mtu, count, psn, address, container }

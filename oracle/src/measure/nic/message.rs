@@ -1,7 +1,7 @@
 //! What comes with a message beside its payload: immediate data and keys to revoke, and what atomic operations find.
 
 use super::super::judge_context::{JudgeContext, TrialReading};
-use super::super::judged::{Judged, looked};
+use super::super::judged::{Judged, Unread, looked};
 use super::super::measurement::{Known, Red, Tells, by_source};
 use super::rc::End;
 use super::{BEHIND, OF_FLOW, Passage, spoilt};
@@ -77,13 +77,15 @@ fn is_of(measure: &Measure, case: &Case, has: fn(Verb) -> bool, what: &str) -> V
     fault.into_iter().collect()
 }
 
-/// An atomic operation that comes again when a later one was taken is answered with its own number, as no other message is.
+/// An atomic operation that comes again when a later one was taken is answered with its own number, as no other message is. `free` is the
+/// part of the NIC that asks, where that may send again more than what is missing.
 pub(super) fn none_late(
     trial: &Trial,
     name: &str,
     first: Psn,
     packets: &[Packet],
-) -> Result<(), Doubt> {
+    free: Option<&str>,
+) -> Result<(), Unread> {
     let is_atomic = trial.flow(name).is_ok_and(|(_, spec)| spec.verb.is_atomic());
     let mut next = first;
     let late = packets.iter().any(|packet| {
@@ -98,7 +100,12 @@ pub(super) fn none_late(
     let why = format!(
         "{name}: an atomic operation came again after a later one: what it found `rc.atomic` judges, and which number its answer has is left open"
     );
-    Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
+    Err(match free {
+        Some(of) => {
+            Unread::NotApplicable(format!("{why}; `{of}.rc.resend_extra` lets it come again"))
+        }
+        None => Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into(),
+    })
 }
 
 fn immediate(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {

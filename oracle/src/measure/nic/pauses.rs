@@ -100,6 +100,8 @@ struct Seen {
     words: Vec<Spoken>,
     /// Other classes that XOFFs were for, and how many.
     others: Vec<(u8, usize)>,
+    /// XOFFs that name priorities without PFC, and one of those.
+    strangers: Vec<(usize, u8)>,
     /// Frames with payload of the class.
     frames: usize,
     quanta: Quanta,
@@ -144,6 +146,7 @@ impl Seen {
         let mut words = Vec::new();
         let mut asked = Vec::new();
         let mut others: Vec<(u8, usize)> = Vec::new();
+        let mut strangers = Vec::new();
         let on_way = trace.way(WORD) + trace.speed.serialise(Bytes(8 + u64::from(WORD)));
         for (record, one) in trial.observation.records.iter().enumerate() {
             let What::Pfc { enable, quanta } = one.what else { continue };
@@ -158,6 +161,10 @@ impl Seen {
                     }
                 }
             }
+            let stops =
+                |class: &u8| enable >> class & 1 == 1 && quanta[usize::from(*class)] > Quanta(0);
+            let stranger = (0..8).filter(stops).find(|class| !pfc.obeys(*class));
+            strangers.extend(stranger.map(|class| (record, class)));
             if enable >> class & 1 == 1 {
                 let quanta = quanta[usize::from(class)];
                 let at = one.at.saturating_sub(on_way);
@@ -175,6 +182,7 @@ impl Seen {
             of,
             words,
             others,
+            strangers,
             frames,
             quanta,
             asked,
@@ -258,6 +266,7 @@ fn pauses(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
             ("XON", xon(&seen, &account)),
             ("refresh", refreshed(&seen, &account)),
             ("quanta", asked(&seen)),
+            ("other priorities", strangers(&seen)),
         ];
         let named =
             |(what, read): (&str, Option<TrialReading>)| Some((format!("{on} {what}"), read?));
@@ -413,5 +422,27 @@ fn asked(seen: &Seen) -> Option<TrialReading> {
         got: Some(format!("{}q", quanta.0)),
         records: vec![record],
         looked: looked(seen.asked.len(), "XOFFs"),
+    })
+}
+
+/// How many of its XOFFs ask for a pause of priorities that have no PFC.
+fn strangers(seen: &Seen) -> Option<TrialReading> {
+    let asked = seen.asked.len().max(seen.strangers.len());
+    let got = seen.strangers.first().map(|(_, class)| {
+        format!("{} of {asked}, the first for priority {class}", seen.strangers.len())
+    });
+    let want = Prediction {
+        unit: Unit::Count,
+        span: Span::exactly(0),
+        formula: "",
+        text: format!("no XOFF for a priority that is not in `{}.pfc.priorities`", seen.part),
+        source: SOURCE,
+    };
+    (asked > 0).then(|| TrialReading {
+        span: Span::exactly(u64::try_from(seen.strangers.len()).unwrap_or(u64::MAX)),
+        want,
+        got,
+        records: seen.strangers.first().map(|(record, _)| *record).into_iter().collect(),
+        looked: looked(asked, "XOFFs"),
     })
 }

@@ -218,7 +218,9 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         if packets.is_empty() {
             return Err(trial.doubt(&format!("nothing of {name} reached the NIC")).into());
         }
-        message::none_late(trial, name, end.first, &packets)?;
+        let asks = End::sender(trial, name).ok().map(|asks| Passage::of(done, trial, asks.port));
+        let free = asks.filter(|asks| asks.nic.rc.resend_extra.is_some()).map(|asks| asks.part);
+        message::none_late(trial, name, end.first, &packets, free)?;
         // What an atomic operation found is said of each: it waits for no other, and stands for none.
         let atomic = trial.flow(name).is_ok_and(|(_, spec)| spec.verb.is_atomic());
         let held = seen.nic.rc.ack_held.filter(|_| !atomic);

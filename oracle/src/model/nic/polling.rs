@@ -176,7 +176,9 @@ impl Polling {
     /// From when on a mailbox has a request for which there are tokens.
     fn ready(&self, index: usize, router: &RdmaRouter, faults: &RdmaRouterFaults) -> Option<Time> {
         let one = &self.boxes[index];
-        if one.wanted.left == Some(0) {
+        if one.wanted.left == Some(0)
+            || faults.mailboxes_out_of_reach.is_some_and(|looked| index >= looked as usize)
+        {
             return None;
         }
         let Some([cost, burst]) = tokens(&one.wanted, router, faults) else {

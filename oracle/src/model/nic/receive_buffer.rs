@@ -51,6 +51,8 @@ pub(super) struct ReceiveBuffer {
     xon: u64,
     /// Whether a class that fills stops all of them.
     stops_all: bool,
+    /// Classes without PFC that its words name.
+    names_too: u8,
     /// When each frame is out, its class and its size; in order.
     waiting: VecDeque<(Time, u8, u16)>,
     level: [u64; CLASSES],
@@ -64,12 +66,14 @@ impl ReceiveBuffer {
     pub(super) fn of(config: &Config) -> Option<Box<ReceiveBuffer>> {
         let memory = HostMemory::of(&config.memory)?;
         let faults = &config.faults.pfc;
-        let (xoff, xon, pfc) = installed(&config.sends?, faults, config.seed);
+        let sends = config.sends?;
+        let (xoff, xon, pfc) = installed(&sends, faults, config.seed);
         Some(Box::new(ReceiveBuffer {
             memory,
             xoff,
             xon,
             stops_all: faults.nic_pauses_all_priorities,
+            names_too: if faults.nic_pauses_priorities_without_pfc { !sends.classes } else { 0 },
             waiting: VecDeque::new(),
             level: [0; CLASSES],
             pfc: PfcGen::new(&pfc),
@@ -126,7 +130,10 @@ impl ReceiveBuffer {
     }
 
     fn says(&mut self, word: Option<Packet>) {
-        if let Some(word) = word {
+        if let Some(mut word) = word {
+            let zero = word.zero == word.enable;
+            word.enable |= self.names_too;
+            word.zero |= if zero { self.names_too } else { 0 };
             self.words.push(&word.with_record(true));
         }
     }

@@ -106,3 +106,9 @@ fn a_bucket_that_holds_one_message_loses_what_comes_until_it_is_looked_into() {
     let roomy = RdmaRouter { burst: Bytes(2_048 + 2_000), ..sleepy };
     assert!(takes(&roomy, &ALONE).0.most() < Dur::ns(1_640_000));
 }
+
+#[test]
+fn a_turn_is_as_long_as_all_requests_and_what_the_last_waits_for() {
+    let message = (Bytes(2_048), true);
+    assert_eq!(turn(&FAST, 512, message, Dur::ns(430)), Dur::ns(1_030) * 512 + Dur::ns(128));
+}

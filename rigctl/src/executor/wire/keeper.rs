@@ -35,7 +35,8 @@ impl Keeper {
         let keep = move || {
             let launched = within.enter().map_err(|why| why.to_string());
             let launched = launched.and_then(|()| {
-                EmulatedWire::launch(command, &|| !stop.hurried()).map_err(|lost| lost.to_string())
+                EmulatedWire::launch(command, move || !stop.hurried())
+                    .map_err(|lost| lost.to_string())
             });
             rights::lower(Work::Waiting);
             if tell.send(launched).is_ok() {

@@ -153,3 +153,12 @@ fn a_container_has_a_cap_of_its_own() {
     let last = RdmaRouterFaults { cap_of_last: true, ..NONE };
     assert_eq!([run(&last, 0), run(&last, 1)], [11, 11]);
 }
+
+#[test]
+fn a_core_that_looks_into_256_mailboxes_serves_no_other() {
+    let mut polling = asking(&FAST, 300, 2_048);
+    let faults = RdmaRouterFaults { mailboxes_out_of_reach: Some(256), ..NONE };
+    let all = through(&mut polling, (&FAST, &faults), Time::ZERO + FAST.request * 300);
+    let last = all.iter().map(|(_, slot)| *slot).max();
+    assert_eq!((all.len(), last), (300, Some(255)));
+}

@@ -73,6 +73,10 @@ fn each_deviation_says_something_else_or_at_another_time() {
     }
     let late = said(Some("nic_xon_late"), 4);
     assert_eq!(late.last().map(|one| one.0), Some(23_000), "{late:?}");
+    // XOFF and XON of the one name all that have no PFC.
+    let named: Vec<u8> =
+        said(Some("nic_pauses_priorities_without_pfc"), 4).iter().map(|one| one.1).collect();
+    assert_eq!(named, [0xef, 0xef]);
     // One for each of the two priorities.
     let both: Vec<u8> =
         said(Some("nic_pauses_all_priorities"), 4).iter().map(|one| one.1).collect();
