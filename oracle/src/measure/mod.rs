@@ -35,6 +35,7 @@ mod rdma_router;
 mod search;
 mod served;
 mod setting_answer;
+mod stamps;
 mod storm;
 mod tags;
 mod through;
@@ -57,6 +58,7 @@ pub use measurement::{
 };
 pub use search::happened;
 pub use setting_answer::SettingAnswer;
+pub use stamps::{Stamps, stamps};
 pub use void::{as_planned, void};
 pub use watchdog::see::{Counting, see};
 pub use watchdog::subject::{Places, Subject};

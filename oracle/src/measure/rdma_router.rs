@@ -10,6 +10,7 @@ pub(super) mod stall;
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Judged, looked};
 use super::measurement::{FromStart, Known, Red, Tells, told};
+use super::stamps;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::spec::rdma_router::{self as spec, SOURCE, Stretch};
@@ -52,6 +53,7 @@ pub(super) static RATE: Known = Known {
         told(text, "K M 8 / max(N request + K sleep, ((K + 1) M - burst) 8 / cap, wire)", SOURCE)
     },
     judge: |measure, done, judged| rate(done, measure.named("flow"), judged),
+    stamps: Some(|_, _, script| stamps::steps(script)),
     ..Known::USUAL
 };
 
@@ -70,6 +72,7 @@ pub(super) static HANDOVER: Known = Known {
         told(text, "request, M 8 / copy of a SEND, and a sleep at most", SOURCE)
     },
     judge: |measure, done, judged| handover(done, measure.named("flow"), judged),
+    stamps: Some(|_, _, script| stamps::steps(script)),
     from_start: FromStart::Everything,
     ..Known::USUAL
 };

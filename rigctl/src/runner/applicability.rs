@@ -6,10 +6,11 @@ use super::{as_found, classes, consent, far, fits, in_bridge, in_guest, misfit};
 use rig_dut::control::{Ability, Order};
 use rig_dut::{can_set, capabilities, lacking};
 use rig_lab::{Action, ControlName, Kind, Lab, Profile, Setting, Switch, Transport, settings};
-use rig_oracle::measure::{self, Needs};
+use rig_oracle::measure::{self, Needs, Stamps};
+use rig_oracle::trials::points::groups;
+use rig_oracle::trials::seed::Seed;
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Measure, Sweep};
-use rig_units::Dur;
 
 /// A case as it can be run.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +19,8 @@ pub struct Applicability {
     pub case: Case,
     /// What was left out, each with the reason.
     pub left_out: Vec<String>,
+    /// What timestamps have to be for it to show anything; `None`: whatever they are.
+    pub stamps: Option<Stamps>,
 }
 
 /// What of `case` can be done on the device of `profile`, which suits it.
@@ -25,20 +28,9 @@ pub struct Applicability {
 /// # Errors
 /// Why nothing can.
 pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, Unfit> {
-    let bound = lab.transport.bound();
     let mut left_out = Vec::new();
     let case = &*fits::of(profile, case, &mut left_out)?;
     let case = &*classes::of(profile, case, &mut left_out)?;
-    if let Some(precision) = case.precision.filter(|precision| *precision < bound) {
-        return Err(Missing::Stamps.so(format!(
-            "it needs timestamps within {precision}, and this lab's are within {bound}"
-        )));
-    }
-    if let Some(slot) = drained(profile, case).filter(|slot| *slot <= bound) {
-        return Err(Missing::Stamps.so(format!(
-            "what it counts is drained meanwhile: it needs timestamps within a frame's {slot}, and this lab's are within {bound}"
-        )));
-    }
     if let Some(why) = misfit::of(lab, profile, case) {
         return Err(Missing::Lab.so(why));
     }
@@ -59,14 +51,16 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, Un
     steered(lab, profile, case, left_out)
 }
 
-/// The time of a frame on a port that empties a queue while several senders fill it: none may be off by as much, or another
-/// number of frames is held than was sent.
-fn drained(profile: &Profile, case: &Case) -> Option<Dur> {
-    let mut drained = case.measure.iter().map(|one| (measure::of(one).drained)(one));
-    let names = drained.find(|all| !all.is_empty())?;
-    let sizes = case.streams.iter().filter(|(name, _)| names.contains(name));
-    let speed = profile.declared.port_speed(0)?;
-    sizes.map(|(_, stream)| speed.slot(stream.size)).min()
+/// What timestamps have to be for the case to show anything on the device, in whichever of its configurations and at whichever point it is the most.
+fn stamps(lab: &Lab, profile: &Profile, case: &Case) -> Option<Stamps> {
+    let groups = groups(case, &profile.declared).ok()?;
+    let of_group = |group| {
+        let context = measure::context(lab, profile, case, group, Seed::of_run(0));
+        let points = context.points().ok()?;
+        let scripts = points.iter().filter_map(|point| context.script(point).ok());
+        scripts.filter_map(|script| measure::stamps(&context, &script)).min_by_key(|one| one.within)
+    };
+    groups.into_iter().filter_map(of_group).min_by_key(|one| one.within)
 }
 
 /// What of it the device's control does.
@@ -143,7 +137,13 @@ fn steered(
         let why = format!("nothing of it can be measured: {}", left_out.join("; "));
         return Err(Missing::Control.so(why));
     }
-    Ok(Applicability { case, left_out })
+    let (stamps, bound) = (stamps(lab, profile, &case), lab.transport.bound());
+    if let Some(Stamps { within, why }) = stamps.as_ref().filter(|one| one.within < bound) {
+        return Err(Missing::Stamps.so(format!(
+            "it needs timestamps within {within}, and this lab's are within {bound}: {why}"
+        )));
+    }
+    Ok(Applicability { case, left_out, stamps })
 }
 
 /// A setting that the case needs otherwise than the device declares it, and that its control cannot set.

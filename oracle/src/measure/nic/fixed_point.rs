@@ -5,6 +5,7 @@ use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells};
+use super::super::stamps;
 use super::shares::{Runs, ppm, runs, span};
 use super::{BEHIND, over_the_way};
 use crate::judge::batches::{self, Mean};
@@ -82,6 +83,7 @@ pub(in super::super) static FIXED_POINT: Known = Known {
         told(text, "a^2 alpha = tau^2 R_AI R (b + d)(c + e)", fluid::SOURCE)
     },
     judge: |measure, done, judged| judge(done, &measure.windows(), judged),
+    stamps: Some(|_, _, script| stamps::bottleneck(script)),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };

@@ -3,6 +3,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Red, Tells, by_formula, by_source};
+use super::super::stamps::{self, Stamps};
 use super::{OF_FLOW, Passage};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -46,6 +47,7 @@ pub(in super::super) static STOPS: Known = Known {
         )
     },
     judge: |measure, done, judged| stops(done, measure.named("flow"), judged),
+    stamps: Some(held),
     ..Known::USUAL
 };
 
@@ -69,6 +71,7 @@ pub(in super::super) static GOES_ON: Known = Known {
     },
     unpromised: Some(undeclared),
     judge: |measure, done, judged| goes_on(done, measure.named("flow"), judged),
+    stamps: Some(held),
     ..Known::USUAL
 };
 
@@ -105,8 +108,15 @@ pub(in super::super) static SENDS_ON: Known = Known {
         )
     },
     judge: |measure, done, judged| sends_on(done, measure.named("flow"), judged),
+    stamps: Some(held),
     ..Known::USUAL
 };
+
+/// What holds the NIC that a flow leaves by, and when.
+fn held(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<Stamps> {
+    let spec = script.flows.iter().find(|spec| spec.name == measure.named("flow"))?;
+    stamps::finest([stamps::pauses(context, script, spec.nic), stamps::steps(script)])
+}
 
 /// One flow of a NIC, and the PFC that reached it.
 struct Told {

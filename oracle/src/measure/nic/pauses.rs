@@ -3,6 +3,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread, looked};
 use super::super::measurement::{Expected, Known, Red, Tells, told};
+use super::super::stamps;
 use super::{OF_NIC, Passage};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -53,6 +54,15 @@ pub(in super::super) static PAUSES: Known = Known {
     on: |measure| format!("{} class {}", measure.named("port"), class_of(measure)),
     expected: |_, context, _| rule(context),
     judge: |measure, done, judged| pauses(done, measure, judged),
+    stamps: Some(|measure, context, script| {
+        let port = script.ports.iter().position(|name| name == measure.named("port"))?;
+        let port = u16::try_from(port).ok()?;
+        let behind = script.dut_ports.get(usize::from(port)).copied()?;
+        let pfc = &context.nics().behind(behind)?.pfc;
+        let between = Bytes(pfc.xoff?.0.saturating_sub(pfc.xon?.0));
+        let fills = stamps::speed(context, script, port).serialise(between);
+        stamps::told(fills, "the time in which its port fills what is between XON and XOFF")
+    }),
     of_nic: |measure, _| Some(measure.named("port").to_owned()),
     ..Known::USUAL
 };

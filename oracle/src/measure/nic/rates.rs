@@ -4,6 +4,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells, by_source};
+use super::super::stamps;
 use super::limited::{Limited, SOURCE};
 use super::{BEHIND, OF_FLOW};
 use crate::Prediction;
@@ -29,6 +30,7 @@ pub(in super::super) static LEAST: Known = Known {
         by_source(format!("as the CNPs ask for, and no less than {least}"), SOURCE)
     },
     judge: |measure, done, judged| rate(done, measure.named("flow"), Which::Least, judged),
+    stamps: Some(|_, _, script| stamps::steps(script)),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -46,6 +48,7 @@ pub(in super::super) static FINAL: Known = Known {
     red: Red::Mutated("additive-increase", "nic.rp.ai_rate=x1.1"),
     expected: |_, _, _| by_source("what cuts and increases come to", SOURCE),
     judge: |measure, done, judged| rate(done, measure.named("flow"), Which::Final, judged),
+    stamps: Some(|_, _, script| stamps::steps(script)),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -67,6 +70,7 @@ pub(in super::super) static BURSTS: Known = Known {
         told(text, "ceil(burst / packet)", SOURCE)
     },
     judge: |measure, done, judged| bursts(done, measure.named("flow"), judged),
+    stamps: Some(|_, _, script| stamps::steps(script)),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };

@@ -4,6 +4,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells, prediction};
+use super::super::stamps;
 use super::limited::{Limited, SOURCE};
 use super::{BEHIND, OF_FLOW};
 use crate::Prediction;
@@ -35,6 +36,7 @@ pub(in super::super) static FOLLOWS: Known = Known {
         )
     },
     judge: |measure, done, judged| follows(done, measure.named("flow"), judged),
+    stamps: Some(|_, _, script| stamps::steps(script)),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -56,6 +58,7 @@ pub(in super::super) static CUT: Known = Known {
         told(format!("to {cut} of {line}"), "C (1 - alpha / 2)", SOURCE)
     },
     judge: |measure, done, judged| cut(done, measure.named("flow"), judged),
+    stamps: Some(|_, _, script| stamps::steps(script)),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -73,6 +76,7 @@ pub(in super::super) static REACTION: Known = Known {
     red: Red::Mutated("latency-of-a-cut", "nic.rp.latency=x1.5"),
     expected: |_, context, _| prediction(&reacts(&context.nics().nic.rp, Dur::ZERO)),
     judge: |measure, done, judged| reaction(done, measure.named("flow"), judged),
+    stamps: Some(|_, _, script| stamps::steps(script)),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };

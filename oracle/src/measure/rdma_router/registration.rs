@@ -8,6 +8,7 @@ use crate::judge::answers::NOT_MEASURED;
 use crate::measure::judge_context::{JudgeContext, TrialReading};
 use crate::measure::judged::{Judged, looked};
 use crate::measure::measurement::{FromStart, Known, Red, Tells, told};
+use crate::measure::stamps;
 use crate::verdict::Doubt;
 use rig_capture::{Span, Unit};
 use rig_testcases::vocabulary::Entry;
@@ -37,6 +38,7 @@ pub(in crate::measure) static REGISTRATION: Known = Known {
         told(text, FORMULA, SOURCE)
     },
     judge: |measure, done, judged| registration(done, measure.named("flow"), judged),
+    stamps: Some(|_, _, script| stamps::steps(script)),
     from_start: FromStart::Everything,
     ..Known::USUAL
 };
