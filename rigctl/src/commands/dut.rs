@@ -226,7 +226,7 @@ fn mutated(profile: Profile, mutate: &[String]) -> Result<Profile, Bad> {
         keys: None,
         name: String::new(),
         about: String::new(),
-        transport: Transport::Virtual,
+        transport: Transport::Virtual(Dur::ZERO),
         controls: BTreeMap::new(),
         redis: BTreeMap::new(),
         disposable: BTreeSet::new(),

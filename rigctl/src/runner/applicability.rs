@@ -77,7 +77,7 @@ fn steered(
     }
     let can = capabilities(control);
     let mut case = case.clone();
-    if lab.transport != Transport::Virtual {
+    if !lab.transport.is_virtual() {
         case.sweep.retain(|sweep| {
             let what = match sweep {
                 Sweep::Cable { .. } => "cables of other lengths",
@@ -97,7 +97,7 @@ fn steered(
     if let Transport::Server(wire) = &lab.transport {
         case = in_guest::of(wire.into(), profile, &case, &mut left_out)?;
     }
-    if lab.transport == Transport::Virtual && can.offers(Ability::Configure) {
+    if lab.transport.is_virtual() && can.offers(Ability::Configure) {
         case = far::of(lab, profile, case, &mut left_out);
     }
     if !can.offers(Ability::Configure) {
