@@ -14,6 +14,7 @@ use rig_generator::clock::Wall;
 use rig_generator::port::{Config, Port, RealTime};
 use rig_lab::{Lab, Profile, RedisAt, Transport, read};
 use rig_reports::Exit;
+use rig_units::Dur;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufReader};
 use std::path::Path;
