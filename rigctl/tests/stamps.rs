@@ -10,9 +10,20 @@ use rigctl::runner::choose::choose;
 use rigctl::stop::Stop;
 use std::collections::BTreeMap;
 
-/// Of the measures of a time whose own mutant is off by a part of it: one that is off by twice as much as all of it. At the coarsest stamps that
-/// a case is run with, what shows is a departure by the time itself.
-const COARSE: [(&str, &str); 0] = [];
+/// Of the measures whose own mutant is off by a part of a time or a rate: one that is off by as much as stamps leave open at the most, which is all
+/// of it. At the coarsest stamps that a case is run with no less shows.
+const COARSE: [(&str, &str); 10] = [
+    ("cnp.latency", "nic.np.latency=x3"),
+    ("headroom.loss", "buffer.xoff=x0.3"),
+    ("nic.stops", "nic.pfc.response=x3"),
+    ("pfc.pause", "pfc.response=x12"),
+    ("pfc.response", "pfc.response=x4"),
+    ("rate.cut", "nic.rp.enable=false"),
+    ("rate.final", "nic.rp.enable=false"),
+    ("rate.follows", "nic.rp.enable=false"),
+    ("rate.reaction", "nic.rp.latency=x3"),
+    ("rdma_router.handover", "rdma_router.request=x3"),
+];
 
 fn bundled() -> (Vec<Suite>, Lab) {
     let suites =
@@ -50,11 +61,19 @@ fn with_the_stamps_that_a_case_needs_a_broken_device_is_red_and_a_healthy_one_is
         let red = verdict(&lab, case, &stamps, Some(mutation));
         let red_text = format!("{red:?}");
         if !told(red) {
-            wrong.push(format!("{name}: {wanted} within {} ({}) with {mutation}: {:.300}", stamps.within, stamps.why, red_text));
+            wrong.push(format!(
+                "{name}: {wanted} within {} ({}) with {mutation}: {:.300}",
+                stamps.within, stamps.why, red_text
+            ));
         }
         let green = verdict(&lab, case, &stamps, None);
         if green != Verdict::Pass {
-            wrong.push(format!("{name}: {wanted} within {} ({}): {:.300}", stamps.within, stamps.why, format!("{green:?}")));
+            wrong.push(format!(
+                "{name}: {wanted} within {} ({}): {:.300}",
+                stamps.within,
+                stamps.why,
+                format!("{green:?}")
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

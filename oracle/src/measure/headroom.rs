@@ -119,8 +119,8 @@ fn fit(declared: &Switch, spec: &StreamSpec) -> Span {
 /// From the frame that crosses the limit on: the time in which the headroom is full.
 fn fills_headroom(context: &Context<'_>, script: &Script, spec: &StreamSpec) -> Option<Stamps> {
     let slot = stamps::speed(context, script, spec.from).slot(spec.on_wire());
-    let time = slot * fit(context.switch(), spec).lo;
-    stamps::told(time, &format!("the time in which {} fills the headroom", spec.name))
+    let time = slot * fit(context.switch(), spec).lo / 2;
+    stamps::told(time, &format!("the time in which {} fills half of the headroom", spec.name))
 }
 
 /// A headroom that is laid out to the frame: no more may come because stamps are off.

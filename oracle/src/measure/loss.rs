@@ -1,6 +1,7 @@
 //! Frames that were sent and never arrived.
 
 use super::blame;
+use super::drains::drains_as_it_fills;
 use super::ecn;
 use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::Judged;
@@ -77,7 +78,7 @@ fn paused_in_time(measure: &Measure, context: &Context<'_>, script: &Script) -> 
     let none = measure.wanted("expect") == Wanted::None;
     let is_in_clear = context.group.declared.switch().is_some_and(|of| !of.macsec.enable);
     let each_trial = context.is_served() && is_in_clear;
-    if !none || !is_load || each_trial || !stamps::drains_as_it_fills(context, script, at) {
+    if !none || !is_load || each_trial || !drains_as_it_fills(context, script, at) {
         return None;
     }
     let speed = stamps::speed(context, script, spec.from);

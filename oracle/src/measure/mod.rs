@@ -17,6 +17,7 @@ mod checks;
 mod config;
 mod counters;
 mod crossed;
+mod drains;
 mod ecn;
 mod headroom;
 mod in_time;
@@ -28,6 +29,7 @@ mod limits;
 mod loss;
 mod macsec;
 mod measurement;
+mod needed;
 mod nic;
 mod pause;
 mod pfc;
@@ -56,9 +58,10 @@ pub use limits::Limit;
 pub use measurement::{
     Expected, Expects, FromStart, Known, LateLimits, Needs, Placement, Red, Tells,
 };
+pub use needed::stamps;
 pub use search::happened;
 pub use setting_answer::SettingAnswer;
-pub use stamps::{Stamps, stamps};
+pub use stamps::Stamps;
 pub use void::{as_planned, void};
 pub use watchdog::see::{Counting, see};
 pub use watchdog::subject::{Places, Subject};

@@ -56,13 +56,13 @@ pub(super) static RESPONSE: Known = Known {
         let most = declared.response(declared.macsec.sent()).most();
         let budget = PFC_BUDGETS.iter().rev().find(|(bps, _)| *bps <= speed.bps());
         let budget = budget.map_or(Dur::ZERO, |(_, quanta)| pause_time(*quanta, speed));
-        stamps::finest([
-            stamps::told(
-                most.max(budget),
-                "the longest response that is declared, or that the standard allows",
-            ),
-            held(measure, context, script),
-        ])
+        // One that takes four times as long is told; one that takes no time at all does no harm.
+        let late = most.max(budget) * 2;
+        let late = stamps::told(
+            late,
+            "twice the longest response that is declared, or that the standard allows",
+        );
+        stamps::finest([late, held(measure, context, script)])
     }),
     at_line_rate: true,
     ..Known::USUAL
@@ -117,7 +117,7 @@ pub(super) static DUTY: Known = Known {
         )
     },
     judge: |measure, done, judged| duty(done, measure, judged),
-    stamps: Some(held),
+    stamps: Some(|measure, context, script| stamps::gaps(context, script, measure.named("storm"))),
     at_line_rate: true,
     ..Known::USUAL
 };
@@ -125,7 +125,10 @@ pub(super) static DUTY: Known = Known {
 /// What holds the port that a stream leaves by, and when.
 fn held(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<Stamps> {
     let (_, spec) = stamps::stream(script, measure.named("stream"))?;
-    stamps::finest([stamps::pauses(context, script, spec.to), stamps::steps(script)])
+    let declared = context.switch();
+    let most = declared.response(declared.macsec.sent()).most();
+    let hidden = most + stamps::speed(context, script, spec.to).slot(spec.on_wire());
+    stamps::finest([stamps::pauses(context, script, (spec.to, hidden)), stamps::steps(script)])
 }
 
 fn storm_on_stream(measure: &Measure) -> String {

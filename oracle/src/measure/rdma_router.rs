@@ -72,7 +72,12 @@ pub(super) static HANDOVER: Known = Known {
         told(text, "request, M 8 / copy of a SEND, and a sleep at most", SOURCE)
     },
     judge: |measure, done, judged| handover(done, measure.named("flow"), judged),
-    stamps: Some(|_, _, script| stamps::steps(script)),
+    stamps: Some(|measure, context, script| {
+        let flow = script.flows.iter().find(|flow| flow.name == measure.named("flow"))?;
+        let (message, copied) = (Bytes(flow.message.into()), flow.verb == Verb::Send);
+        let takes = spec::hand_over(router(context.nics()), message, copied);
+        stamps::told(takes.least(), "what a hand-over takes")
+    }),
     from_start: FromStart::Everything,
     ..Known::USUAL
 };

@@ -2,15 +2,14 @@
 //! by how much a device is off.
 
 mod corners;
+mod depth_stamps;
 mod spaced;
 
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
 use super::super::measurement::{Expected, Known, Red, Tells, by_formula};
-use super::super::stamps;
 use super::draws::{Draw, Rule, draws};
-use super::{Class, Ecn};
-use super::{Fate, OF_QUEUE, Prediction, Span, Unit, wred};
+use super::{Class, Ecn, Fate, OF_QUEUE, Prediction, Span, Unit, wred};
 use crate::Resolution;
 use crate::judge::likelihood::{self, Bin, Verdict};
 use crate::judge::marking_fit::{self, Fit};
@@ -70,17 +69,7 @@ pub(in super::super) static CURVE: Known = Known {
     expected: |measure, context, _| expected(context, measure.names("streams")),
     judge: |measure, done, judged| judge(done, measure.names("streams"), judged),
     bursts: |measure| measure.names("streams"),
-    // What is certain at a depth needs the depth roughly, and so does a gap between marks; a chance is told over several trials, frame by frame.
-    stamps: Some(|measure, context, script| {
-        let wred = &context.switch().wred;
-        let by_chance = wred.draw == DrawRule::PerFrame && context.case.trials != Some(1);
-        let names = measure.names("streams");
-        let mut named = (0_u16..).zip(&script.streams).filter(|(_, of)| names.contains(&of.name));
-        let (_, spec) = named.find(|(at, _)| stamps::drains_as_it_fills(context, script, *at))?;
-        let slot = stamps::speed(context, script, spec.to).slot(spec.on_wire());
-        (by_chance && wred.kmin < wred.kmax)
-            .then(|| stamps::frames(slot, "its depth is counted as it drains"))
-    }),
+    stamps: Some(depth_stamps::of),
     ..Known::USUAL
 };
 

@@ -1,19 +1,18 @@
 //! The notification point: which marks are answered, how soon, how often and in what form.
 
 mod alike;
+mod mark_stamps;
 
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::super::stamps::{self, Stamps};
 use super::{BEHIND, OF_NIC, Passage, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::np::{Checked, Cnp, Fault, Latency, Sight, check};
 use crate::spec::nic::np::{Mark, SOURCE, answered};
 use crate::spec::nic::rc::{Data, Packet, Says, replies};
-use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::{Curve, CurvePoint, Doubt, Looked};
 use alike::alike;
@@ -23,8 +22,8 @@ use rig_capture::{Span, Unit};
 use rig_frames::ip::Ecn;
 use rig_frames::psn::Psn;
 use rig_lab::{EcnField, Np, Part};
+use rig_testcases::RoceKind;
 use rig_testcases::vocabulary::Entry;
-use rig_testcases::{Measure, RoceKind, Script, StreamRate};
 use rig_units::{Dur, Time, Within};
 use std::collections::BTreeMap;
 
@@ -55,11 +54,7 @@ pub(in super::super) static ANSWERS: Known = Known {
         told(text, "marks every g: CNPs every ceil(I / g) g", SOURCE)
     },
     judge: |measure, done, judged| answers(done, measure.named("port"), judged),
-    // Where each mark is answered the CNPs are counted.
-    stamps: Some(|measure, context, script| {
-        let np = notifying(measure, context, script)?;
-        is_marked(measure, script).then(|| stamps::told(np.interval, INTERVAL_OF_MARKS))?
-    }),
+    stamps: Some(mark_stamps::of_answers),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -80,7 +75,7 @@ pub(in super::super) static LATENCY: Known = Known {
         by_source(format!("{latency}, and behind what the port is sending"), "the declared latency")
     },
     judge: |measure, done, judged| latency(done, measure.named("port"), judged),
-    stamps: Some(apart),
+    stamps: Some(mark_stamps::of_latency),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -101,10 +96,7 @@ pub(in super::super) static INTERVAL: Known = Known {
         told(format!("{interval}, rounded up to the distance of marks"), "ceil(I / g) g", SOURCE)
     },
     judge: |measure, done, judged| interval(done, measure.named("port"), judged),
-    stamps: Some(|measure, context, script| {
-        let np = notifying(measure, context, script)?;
-        stamps::told(np.interval, INTERVAL_OF_MARKS).or_else(|| apart(measure, context, script))
-    }),
+    stamps: Some(mark_stamps::of_interval),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -131,40 +123,6 @@ pub(in super::super) static FORMAT: Known = Known {
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
-
-const INTERVAL_OF_MARKS: &str = "the interval within which one mark is answered";
-
-/// The notification point behind the port of a measure, where it is on.
-fn notifying<'a>(measure: &Measure, context: &'a Context<'_>, script: &Script) -> Option<&'a Np> {
-    let port = script.ports.iter().position(|name| name == measure.named("port"))?;
-    let np = &context.nics().behind(*script.dut_ports.get(port)?)?.np;
-    np.enable.then_some(np)
-}
-
-/// Whether marked frames are sent to the NIC, or made on the way.
-fn is_marked(measure: &Measure, script: &Script) -> bool {
-    let port = script.ports.iter().position(|name| name == measure.named("port"));
-    let sent = script.streams.iter().any(|spec| {
-        spec.ecn == Ecn::Ce && port == Some(usize::from(spec.from)) && spec.is_to_nic()
-    });
-    sent || script.between.is_some()
-}
-
-/// Which mark a CNP answers: two that follow one another are told apart.
-fn apart(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<Stamps> {
-    let port = script.ports.iter().position(|name| name == measure.named("port"))?;
-    let port = u16::try_from(port).ok()?;
-    let speed = stamps::speed(context, script, port);
-    let own = script.streams.iter().filter(|spec| spec.is_to_nic() && spec.from == port);
-    let gaps = own.map(|spec| match spec.rate {
-        StreamRate::Every(gap) => gap,
-        StreamRate::Load(_) => speed.slot(spec.on_wire()),
-    });
-    match gaps.min() {
-        Some(gap) => stamps::told(gap, "the time from one frame to the next"),
-        None => stamps::steps(script),
-    }
-}
 
 /// What reached a NIC as a mark.
 struct Came {

@@ -1,9 +1,10 @@
 //! What PFC does to what a NIC sends: how soon it stops, when it goes on, and by which frames it must not be held.
 
+mod word_stamps;
+
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Red, Tells, by_formula, by_source};
-use super::super::stamps::{self, Stamps};
 use super::{OF_FLOW, Passage};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -47,7 +48,7 @@ pub(in super::super) static STOPS: Known = Known {
         )
     },
     judge: |measure, done, judged| stops(done, measure.named("flow"), judged),
-    stamps: Some(held),
+    stamps: Some(word_stamps::obeys),
     ..Known::USUAL
 };
 
@@ -71,7 +72,7 @@ pub(in super::super) static GOES_ON: Known = Known {
     },
     unpromised: Some(undeclared),
     judge: |measure, done, judged| goes_on(done, measure.named("flow"), judged),
-    stamps: Some(held),
+    stamps: Some(word_stamps::obeys),
     ..Known::USUAL
 };
 
@@ -108,15 +109,9 @@ pub(in super::super) static SENDS_ON: Known = Known {
         )
     },
     judge: |measure, done, judged| sends_on(done, measure.named("flow"), judged),
-    stamps: Some(held),
+    stamps: Some(word_stamps::held),
     ..Known::USUAL
 };
-
-/// What holds the NIC that a flow leaves by, and when.
-fn held(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<Stamps> {
-    let spec = script.flows.iter().find(|spec| spec.name == measure.named("flow"))?;
-    stamps::finest([stamps::pauses(context, script, spec.nic), stamps::steps(script)])
-}
 
 /// One flow of a NIC, and the PFC that reached it.
 struct Told {

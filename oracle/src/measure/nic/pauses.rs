@@ -61,7 +61,13 @@ pub(in super::super) static PAUSES: Known = Known {
         let pfc = &context.nics().behind(behind)?.pfc;
         let between = Bytes(pfc.xoff?.0.saturating_sub(pfc.xon?.0));
         let fills = stamps::speed(context, script, port).serialise(between);
-        stamps::told(fills, "the time in which its port fills what is between XON and XOFF")
+        let fills =
+            stamps::told(fills, "the time in which its port fills what is between XON and XOFF");
+        // What has to be due at least once is due by what comes beyond XOFF until the sender hears of it: by arrivals and departures, each off either way.
+        let heard = pfc.emission.unwrap_or(Within::ZERO).most() / 4;
+        let heard = stamps::told(heard, "a quarter of what an XOFF takes to leave");
+        let asks = measure.arguments.word("asks").and(heard);
+        stamps::finest([fills, asks])
     }),
     of_nic: |measure, _| Some(measure.named("port").to_owned()),
     ..Known::USUAL

@@ -4,9 +4,8 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::super::stamps;
 use super::limited::{Limited, SOURCE};
-use super::{BEHIND, OF_FLOW};
+use super::{BEHIND, OF_FLOW, gap_stamps};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::verdict::Doubt;
@@ -30,7 +29,7 @@ pub(in super::super) static LEAST: Known = Known {
         by_source(format!("as the CNPs ask for, and no less than {least}"), SOURCE)
     },
     judge: |measure, done, judged| rate(done, measure.named("flow"), Which::Least, judged),
-    stamps: Some(|_, _, script| stamps::steps(script)),
+    stamps: Some(gap_stamps::of_least),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -48,7 +47,7 @@ pub(in super::super) static FINAL: Known = Known {
     red: Red::Mutated("additive-increase", "nic.rp.ai_rate=x1.1"),
     expected: |_, _, _| by_source("what cuts and increases come to", SOURCE),
     judge: |measure, done, judged| rate(done, measure.named("flow"), Which::Final, judged),
-    stamps: Some(|_, _, script| stamps::steps(script)),
+    stamps: Some(gap_stamps::of_cut),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -70,7 +69,7 @@ pub(in super::super) static BURSTS: Known = Known {
         told(text, "ceil(burst / packet)", SOURCE)
     },
     judge: |measure, done, judged| bursts(done, measure.named("flow"), judged),
-    stamps: Some(|_, _, script| stamps::steps(script)),
+    stamps: Some(gap_stamps::of_cut),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };

@@ -4,9 +4,8 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells, prediction};
-use super::super::stamps;
 use super::limited::{Limited, SOURCE};
-use super::{BEHIND, OF_FLOW};
+use super::{BEHIND, OF_FLOW, gap_stamps};
 use crate::Prediction;
 use crate::judge::nic::rp::{self, PaceFault, Point};
 use crate::spec::nic::forms;
@@ -36,7 +35,7 @@ pub(in super::super) static FOLLOWS: Known = Known {
         )
     },
     judge: |measure, done, judged| follows(done, measure.named("flow"), judged),
-    stamps: Some(|_, _, script| stamps::steps(script)),
+    stamps: Some(gap_stamps::of_cut),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -58,7 +57,7 @@ pub(in super::super) static CUT: Known = Known {
         told(format!("to {cut} of {line}"), "C (1 - alpha / 2)", SOURCE)
     },
     judge: |measure, done, judged| cut(done, measure.named("flow"), judged),
-    stamps: Some(|_, _, script| stamps::steps(script)),
+    stamps: Some(gap_stamps::of_cut),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -76,7 +75,7 @@ pub(in super::super) static REACTION: Known = Known {
     red: Red::Mutated("latency-of-a-cut", "nic.rp.latency=x1.5"),
     expected: |_, context, _| prediction(&reacts(&context.nics().nic.rp, Dur::ZERO)),
     judge: |measure, done, judged| reaction(done, measure.named("flow"), judged),
-    stamps: Some(|_, _, script| stamps::steps(script)),
+    stamps: Some(gap_stamps::of_reaction),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };

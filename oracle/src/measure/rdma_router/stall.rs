@@ -31,7 +31,9 @@ pub(in crate::measure) static STALL: Known = Known {
         told(format!("{} a request, one of each other queue pair", router.request), FORMULA, SOURCE)
     },
     judge: |measure, done, judged| stall(done, measure.named("flow"), judged),
-    stamps: Some(|_, _, script| stamps::steps(script)),
+    stamps: Some(|_, context, _| {
+        stamps::told(super::router(context.nics()).request, "what another request takes")
+    }),
     ..Known::USUAL
 };
 

@@ -36,21 +36,17 @@ fn catalogue() -> Vec<Case> {
     suites.into_iter().flat_map(|suite| suite.cases).collect()
 }
 
-/// At interfaces of the rig, each with a port, and timestamps within a microsecond; of ports above 100G within as many frames: what is told of pauses
-/// in quanta and of a headroom in bytes gets shorter with them.
+/// At interfaces of the rig, each with a port, and timestamps within a microsecond.
 fn at_interfaces(dut: &Profile) -> Lab {
     let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
     lab.duts = vec![dut.clone()];
-    let fastest = (0..dut.declared.port_count()).filter_map(|port| dut.declared.port_speed(port));
-    let fastest = fastest.map(rig_units::PortSpeed::bps).max().unwrap_or(0);
-    let g100 = rig_units::PortSpeed::G100.bps();
     lab.transport = Transport::Interfaces(Interfaces {
         interfaces: (1..=64).map(|n| format!("eth{n}")).collect(),
         backend: Backend::AfXdp,
         dpdk: None,
         speed: None,
         clock: rig_units::Ppm(0),
-        bound: Dur::us(1).scaled(g100, fastest.max(g100)),
+        bound: Dur::us(1),
         budget: Dur::s(60),
     });
     lab
