@@ -2,13 +2,11 @@
 //! the device declares is what the case needs, and as far as the wire alone shows what is measured.
 
 pub use super::unfit::{Missing, Unfit};
-use super::{as_found, classes, consent, far, fits, in_bridge, in_guest, misfit};
+use super::{as_found, classes, consent, far, fits, in_bridge, in_guest, misfit, stamped};
 use rig_dut::control::{Ability, Order};
 use rig_dut::{can_set, capabilities, lacking};
 use rig_lab::{Action, ControlName, Kind, Lab, Profile, Setting, Switch, Transport, settings};
 use rig_oracle::measure::{self, Needs, Stamps};
-use rig_oracle::trials::points::groups;
-use rig_oracle::trials::seed::Seed;
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Measure, Sweep};
 
@@ -49,18 +47,6 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, Un
         )));
     }
     steered(lab, profile, case, left_out)
-}
-
-/// What timestamps have to be for the case to show anything on the device, in whichever of its configurations and at whichever point it is the most.
-fn stamps(lab: &Lab, profile: &Profile, case: &Case) -> Option<Stamps> {
-    let groups = groups(case, &profile.declared).ok()?;
-    let of_group = |group| {
-        let context = measure::context(lab, profile, case, group, Seed::of_run(0));
-        let points = context.points().ok()?;
-        let scripts = points.iter().filter_map(|point| context.script(point).ok());
-        scripts.filter_map(|script| measure::stamps(&context, &script)).min_by_key(|one| one.within)
-    };
-    groups.into_iter().filter_map(of_group).min_by_key(|one| one.within)
 }
 
 /// What of it the device's control does.
@@ -137,12 +123,7 @@ fn steered(
         let why = format!("nothing of it can be measured: {}", left_out.join("; "));
         return Err(Missing::Control.so(why));
     }
-    let (stamps, bound) = (stamps(lab, profile, &case), lab.transport.bound());
-    if let Some(Stamps { within, why }) = stamps.as_ref().filter(|one| one.within < bound) {
-        return Err(Missing::Stamps.so(format!(
-            "it needs timestamps within {within}, and this lab's are within {bound}: {why}"
-        )));
-    }
+    let (case, stamps) = stamped::of(lab, profile, case, &mut left_out)?;
     Ok(Applicability { case, left_out, stamps })
 }
 
