@@ -54,26 +54,18 @@ fn with_the_stamps_that_a_case_needs_a_broken_device_is_red_and_a_healthy_one_is
         let Some(stamps) = reach.stamps else { continue };
         let coarse = COARSE.iter().find(|(of, _)| *of == name);
         let mutation = coarse.map_or(own, |(_, coarse)| coarse);
-        let told = |verdict: Verdict| match verdict {
+        let needs = format!("{name}: {wanted} within {} ({})", stamps.within, stamps.why);
+        let red = verdict(&lab, case, &stamps, Some(mutation));
+        let is_told = match &red {
             Verdict::Fail(findings) => findings.iter().any(|one| one.rule == name),
             _ => false,
         };
-        let red = verdict(&lab, case, &stamps, Some(mutation));
-        let red_text = format!("{red:?}");
-        if !told(red) {
-            wrong.push(format!(
-                "{name}: {wanted} within {} ({}) with {mutation}: {:.300}",
-                stamps.within, stamps.why, red_text
-            ));
+        if !is_told {
+            wrong.push(format!("{needs} with {mutation}: {red:?}"));
         }
         let green = verdict(&lab, case, &stamps, None);
         if green != Verdict::Pass {
-            wrong.push(format!(
-                "{name}: {wanted} within {} ({}): {:.300}",
-                stamps.within,
-                stamps.why,
-                format!("{green:?}")
-            ));
+            wrong.push(format!("{needs}: {green:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
