@@ -1,8 +1,8 @@
 //! The host behind a NIC, as far as it can be slow: the bus to its memory, and the addresses of pages that the NIC has at hand.
 
-use crate::field::Holds::{Count, Rate, Size, Time};
+use crate::field::Holds::{Count, Range, Rate, Size};
 use crate::field::{Field, optional};
-use rig_units::{Bytes, Dur, L2Rate};
+use rig_units::{Bytes, L2Rate, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,9 +22,9 @@ pub struct NicHost {
     /// Size of a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<Bytes>,
-    /// What it takes to fetch the address of another page over the bus; nothing else is taken meanwhile.
+    /// What it takes to fetch the address of another page over the bus, another time each; nothing else is taken meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mtt_miss: Option<Dur>,
+    pub mtt_miss: Option<Within>,
     /// Memory that is registered for each connection: what it brings is placed there one behind the other, and from the beginning again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<Bytes>,
@@ -37,7 +37,7 @@ impl NicHost {
         optional("loopback", Rate).by_case().live().tried(&["x0.5", "x1.1"]),
         optional("mtt", Count).tried(&["x0.5", "x2"]),
         optional("page", Size).by_case().live().tried(&["4KiB", "2MiB"]),
-        optional("mtt_miss", Time).tried(&["x0.9", "x1.1"]),
+        optional("mtt_miss", Range).varies().tried(&["x0.9", "x1.1"]),
         optional("region", Size).by_case().live().tried(&["x0.5", "x2"]),
     ];
 

@@ -156,6 +156,12 @@ impl<'a> Sent<'a> {
     fn takes(&self, one: &Left) -> Dur {
         self.speed.slot(Bytes(one.roce.size.into()))
     }
+
+    /// How far off the instant may be at which a frame began to leave: by its stamp, and by what the longest takes of another clock.
+    fn blur(&self, done: &JudgeContext<'_>, trial: &Trial) -> Dur {
+        let longest = self.left.iter().map(|one| self.takes(one)).max().unwrap_or_default();
+        trial.observation.bound() + Dur(done.context.apart().part(longest.0))
+    }
 }
 
 /// When the one start of a flow was.
@@ -222,7 +228,7 @@ fn rate(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         };
         let router = &capped(done.context.nics(), sent.spec);
         let apart = done.context.apart();
-        let blur = trial.observation.bound() * 2;
+        let blur = sent.blur(done, trial) * 2;
         // A router that stands still sends no message that would end the stretch: it is told by the one that is overdue.
         let overdue = until.is_some_and(|until| {
             let next = sent.one_more(&stretch, last.at);
@@ -330,7 +336,7 @@ fn handover(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             text: format!("{takes} more than of a NIC alone"),
             source: SOURCE,
         };
-        let blur = trial.observation.bound();
+        let blur = sent.blur(done, trial);
         let took = first.at.since(called).unwrap_or_default();
         let span = Span { lo: took.saturating_sub(blur).0, hi: (took + blur).0 };
         let looked = looked(1, "first packets");

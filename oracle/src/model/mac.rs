@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 pub struct Config {
     /// Bit `c` is set when class `c` obeys.
     pub obeys: u8,
-    /// From the last bit of a PFC frame to its effect, drawn of each; no frame overtakes another.
+    /// From the last bit of a PFC frame to its effect, drawn of each; no frame overtakes another, but for one that lets a class go.
     pub response: Within,
     /// From the end of a pause to its effect, drawn of each; where it is not known the end of its time takes none, and XON as long as any frame.
     pub resumption: Option<Within>,
@@ -119,6 +119,8 @@ struct Settling {
     effect: Time,
     received: Time,
     pfc: Packet,
+    /// Whether it lets a class go.
+    opens: bool,
 }
 
 /// Pause state of one port.
@@ -140,6 +142,11 @@ pub struct Mac {
     protected_until: Time,
     /// Frames received whose effect is to come.
     settling: VecDeque<Settling>,
+}
+
+/// The classes that a frame asks a pause of.
+fn asks(pfc: &Packet) -> u8 {
+    if pfc.quanta > Quanta(0) { pfc.enable & !pfc.zero } else { 0 }
 }
 
 impl Mac {
@@ -188,10 +195,11 @@ impl Mac {
             self.past[slot(class)].frames += u64::from(!xon || self.config.xon_counts);
             self.past[slot(class)].xons += u64::from(xon);
         }
-        let asks = pfc.enable & !pfc.zero != 0 && pfc.quanta > Quanta(0);
-        let takes = self.config.resumption.filter(|_| !asks).unwrap_or(self.config.response);
+        let asked = asks(pfc);
+        let resumption = self.config.resumption.filter(|_| asked == 0 && self.opens(pfc));
+        let takes = resumption.unwrap_or(self.config.response);
         let mut response = self.draws.next(takes);
-        if asks {
+        if asked != 0 {
             response += self.config.nic.later();
         }
         // The MAC takes frames in one after the other, as they reach it.
@@ -202,16 +210,35 @@ impl Mac {
             self.protected_until = reached;
         }
         let ahead = self.settling.partition_point(|other| other.reached <= reached);
-        let before = ahead.checked_sub(1).map_or(Time::ZERO, |last| self.settling[last].effect);
+        // What lets a class go takes longer than the MAC has each frame: others go ahead of it.
+        let is_before = |other: &&Settling| resumption.is_some() || !other.opens;
+        let others = self.settling.range(..ahead).filter(is_before);
+        let before = others.map(|other| other.effect).max().unwrap_or(Time::ZERO);
         let effect = (reached + response).max(before);
         if effect == now && ahead == 0 {
             return self.apply(now, now, pfc);
         }
+        let place = self.settling.iter().take(ahead).position(|other| other.effect > effect);
+        let place = place.unwrap_or(ahead);
+        for other in self.settling.iter_mut().take(ahead).skip(place) {
+            // It stays closed: the pause has begun anew.
+            other.pfc.enable &= !asked;
+            other.reached = reached;
+        }
         let behind = self.settling.iter_mut().skip(ahead);
         behind.for_each(|other| other.effect = other.effect.max(effect));
-        let settling = Settling { reached, effect, received: now, pfc: *pfc };
-        self.settling.insert(ahead, settling);
+        let opens = resumption.is_some();
+        let settling = Settling { reached, effect, received: now, pfc: *pfc, opens };
+        self.settling.insert(place, settling);
         0
+    }
+
+    /// Whether a frame lets a class go that is held, or that will be.
+    fn opens(&self, pfc: &Packet) -> bool {
+        let frees = if pfc.quanta == Quanta(0) { u8::MAX } else { pfc.zero };
+        let asking = self.settling.iter().filter(|one| asks(&one.pfc) != 0);
+        let coming = asking.fold(0, |all, one| all | self.config.told(&one.pfc));
+        self.config.told(pfc) & frees & (self.paused | coming) != 0
     }
 
     /// Does what is due at `now`; the classes that may send again.
@@ -316,6 +343,11 @@ impl Mac {
                 quanta => quanta,
             };
             let mut pause = config.clock.lasting(self.quantum * u64::from(quanta));
+            // One that was over before the gate would have closed holds nobody, and so nobody goes on after it.
+            let in_vain = config.expires && !is_paused && received + pause <= now;
+            if in_vain && pause > Dur::ZERO {
+                continue;
+            }
             if let Some(resumption) = config.resumption.filter(|_| pause > Dur::ZERO) {
                 pause += self.draws.next(resumption);
             }

@@ -66,8 +66,8 @@ pub struct Promise {
     pub turn: Dur,
     /// How far off an instant may be.
     pub blur: Dur,
-    /// From an XOFF to the next, while the class stays over its threshold.
-    pub refresh: Dur,
+    /// From an XOFF to the next, while the class stays over its threshold; as far as clocks are apart.
+    pub refresh: Within,
     /// When nothing is seen any more.
     pub until: Time,
 }
@@ -102,6 +102,13 @@ pub struct Account {
     pub refreshes: Vec<Lag>,
 }
 
+impl Account {
+    /// The pauses that something may have called for.
+    pub fn called_for(&self) -> impl Iterator<Item = usize> {
+        self.pauses.iter().copied().filter(|pause| !self.needless.contains(pause))
+    }
+}
+
 /// What waits after each step: the instant, and how much.
 fn levels(held: &[Waiting], least: bool, blur: Dur) -> Vec<(Time, u64)> {
     let mut steps: Vec<(Time, bool, u64)> = Vec::with_capacity(held.len() * 2);
@@ -126,21 +133,34 @@ fn levels(held: &[Waiting], least: bool, blur: Dur) -> Vec<(Time, u64)> {
     steps.into_iter().map(step).collect()
 }
 
-/// Where the class is over its threshold until `end`.
-pub fn stretches(held: &[Waiting], (xoff, xon): (Bytes, Bytes), blur: Dur, end: Time) -> Stretches {
+/// Where the class is over its threshold until `end`. It was at some instant in each of `said`: the NIC said so, and is over it still where it has surely
+/// not fallen to XON since.
+pub fn stretches(
+    held: &[Waiting],
+    (xoff, xon): (Bytes, Bytes),
+    said: &[Stretch],
+    blur: Dur,
+    end: Time,
+) -> Stretches {
     let mut of = Stretches::default();
-    let mut since: Option<Time> = None;
+    let (mut above, mut full): (Option<Time>, Option<Time>) = (None, None);
+    let mut over = |above: Time, full: Option<Time>, until: Time| {
+        let told = said.get(said.partition_point(|one| one.from < above));
+        let told = told.map(|one| one.until).filter(|told| *told < until);
+        let from = full.or(told);
+        of.full.extend(from.map(|from| Stretch { from, until }));
+    };
     for (at, level) in levels(held, true, blur) {
-        match since {
-            None if level > xoff.0 => since = Some(at),
-            Some(from) if level <= xon.0 => {
-                of.full.push(Stretch { from, until: at });
-                since = None;
-            }
-            _ => {}
+        if level > xon.0 {
+            above = above.or(Some(at));
+            full = full.or((level > xoff.0).then_some(at));
+        } else if let Some(above) = above.take() {
+            over(above, full.take(), at);
         }
     }
-    of.full.extend(since.map(|from| Stretch { from, until: end }));
+    if let Some(above) = above {
+        over(above, full, end);
+    }
     let mut since = Some(Time::ZERO);
     for (at, level) in levels(held, false, blur) {
         match since {
@@ -157,6 +177,19 @@ pub fn stretches(held: &[Waiting], (xoff, xon): (Bytes, Bytes), blur: Dur, end: 
 }
 
 impl Promise {
+    /// When what called for a word was.
+    pub fn cause(&self, word: &Spoken) -> Stretch {
+        let until = word.at.saturating_sub(self.emission.least()) + self.blur;
+        Stretch { from: word.at.saturating_sub(self.slack()), until }
+    }
+
+    /// When the class was over its threshold, by the XOFFs that are no refreshes.
+    pub fn said(&self, words: &[Spoken]) -> Vec<Stretch> {
+        let first = words.first().into_iter();
+        let behind = words.windows(2).filter(|two| !two[0].is_xoff()).map(|two| &two[1]);
+        first.chain(behind).filter(|word| word.is_xoff()).map(|word| self.cause(word)).collect()
+    }
+
     /// The latest a word may come after its cause.
     fn slack(&self) -> Dur {
         self.emission.most() + self.turn + self.blur
@@ -178,7 +211,7 @@ impl Promise {
             before = Some(word);
         }
         let mut is_free = true;
-        for full in &of.full {
+        for (number, full) in of.full.iter().enumerate() {
             let end = full.until.min(self.until);
             let is_held = last(words, full.from.saturating_sub(self.blur))
                 .is_some_and(|word| word.holds(full.from));
@@ -192,7 +225,10 @@ impl Promise {
                 all.due += u64::from(is_free);
                 is_free = false;
             }
-            let next = of.relieved.iter().find(|one| one.from >= full.until);
+            // Whether it surely said XON before it is full again.
+            let again = of.full.get(number + 1).map_or(self.until, |next| next.from);
+            let next = of.relieved.partition_point(|one| one.from < full.until);
+            let next = of.relieved.get(next).filter(|one| one.from < again);
             is_free |= next.is_some_and(|one| one.from + self.slack() < one.until.min(self.until));
             all.refreshes.extend(self.refreshes(full.from, end, words));
         }
@@ -242,7 +278,7 @@ impl Promise {
         let pairs = inside.windows(2).filter(|pair| pair.iter().all(Spoken::is_xoff));
         let pairs = pairs.map(|pair| read(apart(pair[0].at, pair[1].at), Some(pair[1].record)));
         let open = inside.last().filter(|last| last.is_xoff()).map(|last| apart(last.at, end));
-        let open = open.filter(|open| *open > self.refresh + self.slack());
+        let open = open.filter(|open| *open > self.refresh.most() + self.slack());
         pairs.chain(open.map(|open| read(open, None))).collect()
     }
 }

@@ -206,7 +206,9 @@ impl Told {
 
     /// Whether it goes on after a pause before `at`: it has to by then, or has been seen to.
     fn is_back(&self, pause: &ClassPause, at: Time) -> bool {
-        let seen = |packet: &Packet| packet.at >= pause.ends && packet.at < at;
+        // What leaves before the last word had its effect shows nothing of what it did.
+        let since = pause.ends.max(pause.last.at + self.pfc.response.most());
+        let seen = |packet: &Packet| packet.at >= since && packet.at < at;
         let takes = self.pfc.resumption.map(|takes| takes.most() + self.turn + self.blur);
         takes.is_some_and(|takes| at > pause.ends + takes) || self.packets.iter().any(seen)
     }

@@ -1,29 +1,28 @@
 //! What a NIC asks of its sender by PFC when its host is slow: when it must send XOFF and XON, when it must not, and what it says.
 
+mod seen;
+
+use self::seen::{Alike, Seen};
 use super::super::judge_context::{JudgeContext, TrialReading};
-use super::super::judged::{Judged, Unread, looked};
+use super::super::judged::{Judged, looked};
 use super::super::measurement::{Expected, Known, Red, Tells, told};
 use super::super::stamps;
-use super::{OF_NIC, Passage};
+use super::OF_NIC;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
-use crate::judge::nic::asked::{Account, Lag, Promise, Spoken, Stretches, Waiting, stretches};
-use crate::spec::nic::slow_receiver::{Brought, fetched, period, rate, taken};
+use crate::judge::nic::asked::{Account, Lag, Promise};
+use crate::spec::nic::slow_receiver::{period, rate};
 use crate::spec::pause::pause_time;
 use crate::trials::context::Context;
-use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use core::cell::Cell;
-use rig_capture::analyse::nic::Reached;
-use rig_capture::{Dir, Span, Unit, What};
-use rig_lab::{NicHost, Part};
+use rig_capture::{Span, Unit};
+use rig_lab::{Nic, Part};
 use rig_testcases::vocabulary::{ByPfc, Entry, NIC, ValueKind, optional, required};
-use rig_testcases::{Measure, RoceKind};
-use rig_units::{Bytes, Dur, L2Rate, PortSpeed, Quanta, Time, Within};
+use rig_testcases::{Measure, Script};
+use rig_units::{Bytes, Dur, L2Rate, Time, Within};
 
 const SOURCE: &str = "Guo et al., SIGCOMM'16, 4.4; IEEE 802.1Q clause 36; IEEE 802.3 Annex 31B";
-/// Size of a PFC frame.
-const WORD: u16 = 64;
 /// What a frame has before what goes to memory, and behind it: Ethernet, IPv4, UDP, BTH, ICRC and FCS. What extends the BTH is counted as
 /// payload, in the model, too: 16 bytes of a first packet of a WRITE.
 const HEADERS: u16 = 62;
@@ -70,11 +69,29 @@ pub(in super::super) static PAUSES: Known = Known {
         stamps::finest([fills, asks])
     }),
     of_nic: |measure, _| Some(measure.named("port").to_owned()),
+    unpromised: Some(undeclared),
     ..Known::USUAL
 };
 
 fn class_of(measure: &Measure) -> u8 {
     measure.arguments.class("class").unwrap_or_default()
+}
+
+/// Why nothing says when the NIC behind a port pauses its sender: what that follows from is not declared.
+fn undeclared(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<String> {
+    let port = script.ports.iter().position(|name| name == measure.named("port"))?;
+    let behind = *script.dut_ports.get(port)?;
+    let Nic { pfc, host, .. } = context.nics().behind(behind)?;
+    let fields = [
+        ("host.pcie", host.pcie.is_some()),
+        ("pfc.xoff", pfc.xoff.is_some()),
+        ("pfc.xon", pfc.xon.is_some()),
+        ("pfc.quanta", pfc.quanta.is_some()),
+        ("pfc.refresh", pfc.refresh.is_some()),
+    ];
+    let (missing, _) = fields.into_iter().find(|(_, is_there)| !is_there)?;
+    let part = if behind == 0 { "nic" } else { "peer" };
+    Some(format!("`{part}.{missing}` is not declared: nothing says when it pauses its sender"))
 }
 
 /// The rule, and what it comes to for a sender of full frames at the speed of the port that stops at once.
@@ -86,14 +103,25 @@ fn rule(context: &Context<'_>) -> Vec<Expected> {
     let text = format!("XOFF once more than {xoff} wait for the host, XON once no more than {xon}");
     let speed = nics.ports.iter().map(|group| group.speed).next();
     let (frame, payload) = (Bytes(u64::from(HEADERS) + 1_024), Bytes(1_024));
-    let steady = speed.zip(rate(&nics.nic.host, frame, payload, 1)).map(|(speed, takes)| {
+    let miss = nics.nic.host.mtt_miss.unwrap_or(Within::ZERO);
+    let takes = |miss| rate(&nics.nic.host, (frame, payload), 1, miss);
+    let takes = takes(miss.most()).zip(takes(miss.least()));
+    let steady = speed.zip(takes).map(|(speed, (least, most))| {
         let slot = speed.slot(frame);
         let brings = u128::from(frame.0) * 8 * 1_000_000_000_000 / u128::from(slot.0.max(1));
         let brings = L2Rate { bps: u64::try_from(brings).unwrap_or(u64::MAX) };
-        let often = period(brings, takes, Bytes(xoff.0 - xon.0)).map_or_else(
-            || "none".to_owned(),
-            |period| format!("about {}", 1_000_000_000_000 / period.0.max(1)),
-        );
+        let often = |takes| {
+            period(brings, takes, Bytes(xoff.0 - xon.0)).map_or_else(
+                || "none".to_owned(),
+                |period| format!("about {}", 1_000_000_000_000 / period.0.max(1)),
+            )
+        };
+        let both = |one: String, other: String| match one == other {
+            true => one,
+            false => format!("{one} to {other}"),
+        };
+        let takes = both(least.to_string(), most.to_string());
+        let often = both(often(most), often(least));
         format!(
             "; of one connection with 1024B of payload a packet the host takes {takes} in the long run, and the port brings {brings}: {often} pauses a second"
         )
@@ -105,168 +133,10 @@ fn rule(context: &Context<'_>) -> Vec<Expected> {
     )
 }
 
-/// What reached a NIC and what it said, for one class.
-struct Seen {
-    /// The part by which it is configured.
-    part: &'static str,
-    promise: Promise,
-    of: Stretches,
-    words: Vec<Spoken>,
-    /// Other classes that XOFFs were for, and how many.
-    others: Vec<(u8, usize)>,
-    /// XOFFs that name priorities without PFC, and one of those.
-    strangers: Vec<(usize, u8)>,
-    /// Frames with payload of the class.
-    frames: usize,
-    quanta: Quanta,
-    asked: Vec<(usize, Quanta)>,
-    /// What calls for XOFF, and for XON.
-    thresholds: (Bytes, Bytes),
-    speed: PortSpeed,
-}
-
-impl Seen {
-    fn of(done: &JudgeContext<'_>, trial: &Trial, port: &str, class: u8) -> Result<Seen, Unread> {
-        let index = trial.port(port)?;
-        let seen = Passage::of(done, trial, index);
-        let (pfc, part) = (&seen.nic.pfc, seen.part);
-        let undeclared =
-            |what: &str| Unread::NotApplicable(format!("`{part}.{what}` is not declared"));
-        let (xoff, xon) = pfc.xoff.zip(pfc.xon).ok_or_else(|| undeclared("pfc.xoff"))?;
-        let (quanta, refresh) =
-            pfc.quanta.zip(pfc.refresh).ok_or_else(|| undeclared("pfc.quanta"))?;
-        let brought = brought(trial, &seen.reached);
-        let soon = slower(&seen.nic.host, |time| seen.apart.least(time));
-        let late = slower(&seen.nic.host, |time| seen.apart.most(time));
-        let frames: Vec<Brought> = brought.iter().map(|(_, one)| *one).collect();
-        let fetched = fetched(&seen.nic.host, &frames);
-        let bus =
-            |host: &NicHost| taken(host, &frames, &fetched).ok_or_else(|| undeclared("host.pcie"));
-        let (soonest, latest) = (bus(&soon)?, bus(&late)?);
-        let both = brought.iter().zip(soonest.into_iter().zip(latest));
-        let own = both.filter(|((of, _), _)| *of == class);
-        let held: Vec<Waiting> =
-            own.map(|((_, one), out)| Waiting { at: one.at, out, size: one.size }).collect();
-        let trace = &trial.observation.ports[usize::from(index)];
-        let blur = seen.bound;
-        let until = seen.until;
-        let lossless = pfc.obeys(class);
-        let of = if lossless {
-            stretches(&held, (xoff, xon), blur, until)
-        } else {
-            // What is not lossless is never full.
-            stretches(&[], (xoff, xon), blur, until)
-        };
-        let mut words = Vec::new();
-        let mut asked = Vec::new();
-        let mut others: Vec<(u8, usize)> = Vec::new();
-        let mut strangers = Vec::new();
-        let on_way = trace.way(WORD) + trace.speed.serialise(Bytes(8 + u64::from(WORD)));
-        for (record, one) in trial.observation.records.iter().enumerate() {
-            let What::Pfc { enable, quanta } = one.what else { continue };
-            if (one.port, one.dir) != (index, Dir::Rx) {
-                continue;
-            }
-            for other in (0..8).filter(|other| enable >> other & 1 == 1 && *other != class) {
-                if quanta[usize::from(other)] > Quanta(0) {
-                    match others.iter_mut().find(|(known, _)| *known == other) {
-                        Some((_, count)) => *count += 1,
-                        None => others.push((other, 1)),
-                    }
-                }
-            }
-            let stops =
-                |class: &u8| enable >> class & 1 == 1 && quanta[usize::from(*class)] > Quanta(0);
-            let stranger = (0..8).filter(stops).find(|class| !pfc.obeys(*class));
-            strangers.extend(stranger.map(|class| (record, class)));
-            if enable >> class & 1 == 1 {
-                let quanta = quanta[usize::from(class)];
-                let at = one.at.saturating_sub(on_way);
-                words.push(Spoken { record, at, lasts: pause_time(quanta, trace.speed) });
-                asked.extend((quanta > Quanta(0)).then_some((record, quanta)));
-            }
-        }
-        let emission = seen.apart.range(pfc.emission.unwrap_or(Within::ZERO));
-        let promise = Promise { emission, turn: seen.busy, blur, refresh, until };
-        let frames = held.len();
-        let thresholds = (xoff, xon);
-        Ok(Seen {
-            part,
-            promise,
-            of,
-            words,
-            others,
-            strangers,
-            frames,
-            quanta,
-            asked,
-            thresholds,
-            speed: trace.speed,
-        })
-    }
-
-    fn account(&self) -> Account {
-        self.promise.account(&self.of, &self.words)
-    }
-
-    /// Whether it had to say that once.
-    fn had_to(&self, asks: &str) -> bool {
-        let account = self.account();
-        match asks {
-            "xoff" => account.due > 0,
-            "xon" => !account.xons.is_empty(),
-            _ => !account.refreshes.is_empty(),
-        }
-    }
-
-    /// What it did instead for another priority, in words.
-    fn instead(&self) -> String {
-        match self.others.first() {
-            Some((class, count)) => format!(", and {count} for priority {class}"),
-            None => String::new(),
-        }
-    }
-}
-
-/// The host by a clock that makes of each time what `clock` does.
-fn slower(host: &NicHost, clock: impl Fn(Dur) -> Dur) -> NicHost {
-    const SECOND: Dur = Dur::s(1);
-    let (own, real) = (u128::from(SECOND.0), u128::from(clock(SECOND).0.max(1)));
-    let rate = |rate: L2Rate| {
-        let bps = u128::from(rate.bps) * own / real;
-        L2Rate { bps: u64::try_from(bps).unwrap_or(u64::MAX) }
-    };
-    NicHost {
-        pcie: host.pcie.map(rate),
-        loopback: host.loopback.map(rate),
-        mtt_miss: host.mtt_miss.map(clock),
-        ..*host
-    }
-}
-
-/// The frames with payload that reached the NIC, each with its class.
-fn brought(trial: &Trial, reached: &[Reached]) -> Vec<(u8, Brought)> {
-    let script = &trial.script;
-    let read = |one: &Reached| {
-        let RoceKind::Data { .. } = one.kind else { return None };
-        let size = match trial.observation.records[one.record].what {
-            What::Data { size, .. } => size,
-            What::Roce(roce) => roce.size,
-            _ => return None,
-        };
-        let stream = script.streams.get(usize::from(one.connection)).map(|spec| spec.class);
-        let flow = script.flow_of(one.connection).map(|(_, spec)| spec.class);
-        let payload = Bytes(size.saturating_sub(HEADERS).into());
-        let (at, connection, size) = (one.at, one.connection, Bytes(size.into()));
-        Some((stream.or(flow)?, Brought { at, connection, size, payload }))
-    };
-    reached.iter().filter_map(read).collect()
-}
-
 fn pauses(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
     let (port, class) = (measure.named("port"), class_of(measure));
     let on = format!("{port} class {class}");
-    let off: Cell<Option<(&str, Within, Dur)>> = Cell::new(None);
+    let told: Cell<Option<(Alike, Alike)>> = Cell::new(None);
     done.each("nic.pauses", &on, judged, |trial| {
         let seen = Seen::of(done, trial, port, class)?;
         if seen.frames == 0 {
@@ -287,13 +157,8 @@ fn pauses(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
     done.several("nic.pauses", judged, |trial| {
         let Ok(seen) = Seen::of(done, trial, port, class) else { return Ok(Vec::new()) };
         let account = seen.account();
-        if !(account.xoffs.is_empty() && account.xons.is_empty()) {
-            let blur = seen.promise.turn + seen.promise.blur * 2;
-            let coarser = off.get().is_none_or(|(.., other)| other < blur);
-            if coarser {
-                off.set(Some((seen.part, seen.promise.emission, blur)));
-            }
-        }
+        let known = told.take();
+        told.set(coarser(known, seen.tells()));
         let all = [
             ("XOFF", reacted(&seen, &account.xoffs, true)),
             ("XON", xon(&seen, &account)),
@@ -305,9 +170,21 @@ fn pauses(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
             |(what, read): (&str, Option<TrialReading>)| Some((format!("{on} {what}"), read?));
         Ok(all.into_iter().filter_map(named).collect())
     });
-    if let Some((part, emission, blur)) = off.take() {
-        judged.resolved("nic.pauses", &[(format!("{part}.pfc.emission"), emission, blur)]);
-    }
+    let (emission, miss) = told.take().unwrap_or_default();
+    let told: Vec<_> = emission.into_iter().chain(miss).collect();
+    judged.resolved("nic.pauses", &told);
+}
+
+/// Of two trials what the one tells that tells less.
+fn coarser(known: Option<(Alike, Alike)>, other: (Alike, Alike)) -> Option<(Alike, Alike)> {
+    let one = |one: Alike, other: Alike| match (one, other) {
+        (Some(one), Some(other)) => Some(if one.2 < other.2 { other } else { one }),
+        (one, other) => one.or(other),
+    };
+    Some(match known {
+        Some(known) => (one(known.0, other.0), one(known.1, other.1)),
+        None => other,
+    })
 }
 
 /// A word of PFC, for people.
@@ -326,8 +203,7 @@ fn count(seen: &Seen, class: u8) -> TrialReading {
     let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     let needless = account.needless.len();
     // Each that something called for may be one that had to be; an XOFF too many counts whether a pause was on or not.
-    let called_for =
-        account.pauses.iter().filter(|pause| !account.needless.contains(pause)).count();
+    let called_for = account.called_for().count();
     let most = number(called_for).max(account.due);
     let all = number(called_for + needless);
     let length = seen.promise.until.since(Time::ZERO).unwrap_or(Dur::ZERO);
@@ -421,7 +297,8 @@ fn xon(seen: &Seen, account: &Account) -> Option<TrialReading> {
 fn refreshed(seen: &Seen, account: &Account) -> Option<TrialReading> {
     let Promise { refresh, turn, blur, .. } = seen.promise;
     let margin = turn + blur;
-    let want = Span { lo: refresh.saturating_sub(margin).0, hi: (refresh + margin).0 };
+    let want =
+        Span { lo: refresh.least().saturating_sub(margin).0, hi: (refresh.most() + margin).0 };
     let off =
         |one: &&Lag| one.least.0.saturating_sub(want.hi).max(want.lo.saturating_sub(one.most.0));
     let worst = account.refreshes.iter().rev().max_by_key(off)?;
@@ -434,7 +311,8 @@ fn refreshed(seen: &Seen, account: &Account) -> Option<TrialReading> {
         span: want,
         formula: "F1",
         text: format!(
-            "another XOFF each {refresh} while its buffer stays full, before the {pause} are over that one asks for"
+            "another XOFF each {} while its buffer stays full, before the {pause} are over that one asks for",
+            seen.refresh
         ),
         source: SOURCE,
     };

@@ -92,7 +92,7 @@ fn registration(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             text: format!("{takes} from the call to the first packet{gone}"),
             source: SOURCE,
         };
-        let blur = trial.observation.bound();
+        let blur = sent.blur(done, trial);
         let looked = looked(1, "registrations");
         let Some((_, first)) = sent.own().find(|(before, _)| *before == 0) else {
             // Only a NIC that is seen to send afterwards shows that this one sent nothing.

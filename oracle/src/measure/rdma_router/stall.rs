@@ -64,7 +64,7 @@ fn stall(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let most = done.context.apart().range(Within::exactly(most)).most();
         let more = spec.container.takes_over.is_none()
             && spec.count.is_none_or(|count| last.0 + 1 < u64::from(count));
-        let blur = trial.observation.bound() * 2;
+        let blur = sent.blur(done, trial) * 2;
         let gaps = messages.windows(2).map(|two| (two[1].1 - two[0].1, two[0], Some(two[1])));
         // What comes no more at all is overdue.
         let rest = until.since(last.1).filter(|rest| more && *rest > most + blur);

@@ -56,6 +56,66 @@ fn a_frame_takes_effect_within_the_response_and_none_overtakes_another() {
     assert_ne!(first, effects(2));
 }
 
+/// Obeys within 100 ps, and goes on 900 ps after an XON.
+fn slow_to_go_on() -> Mac {
+    let resumption = Some(Within::exactly(Dur(900)));
+    let response = Dur(100).into();
+    Mac::new(&Config { response, resumption, ..Config::prompt(0xff) }, PortSpeed::G400)
+}
+
+#[test]
+fn an_xoff_does_not_wait_for_what_lets_a_class_go() {
+    let mut mac = slow_to_go_on();
+    mac.on_pfc(NOW, &xoff(bit(3), 600));
+    mac.on_wake(NOW + Dur(100));
+    mac.on_pfc(NOW + Dur(200), &xon(bit(3)));
+    mac.on_pfc(NOW + Dur(300), &xoff(bit(4), 600));
+    assert_eq!(mac.wake_at(), Some(NOW + Dur(400)));
+    mac.on_wake(NOW + Dur(400));
+    assert_eq!(mac.closed(), bit(3) | bit(4));
+    // And the XON still lets its own class go.
+    assert_eq!(mac.wake_at(), Some(NOW + Dur(1_100)));
+    assert_eq!(mac.on_wake(NOW + Dur(1_100)), bit(3));
+    assert_eq!(mac.closed(), bit(4));
+}
+
+#[test]
+fn a_class_that_is_held_again_before_it_went_on_stays_closed() {
+    let mut mac = slow_to_go_on();
+    mac.on_pfc(NOW, &xoff(bit(3) | bit(4), 600));
+    mac.on_wake(NOW + Dur(100));
+    mac.on_pfc(NOW + Dur(200), &xon(bit(3) | bit(4)));
+    mac.on_pfc(NOW + Dur(300), &xoff(bit(3), 600));
+    mac.on_wake(NOW + Dur(400));
+    assert_eq!(mac.on_wake(NOW + Dur(1_100)), bit(4));
+    assert_eq!(mac.closed(), bit(3));
+}
+
+#[test]
+fn a_pause_that_is_over_before_its_effect_holds_nobody() {
+    let mut mac = slow_to_go_on();
+    // Two quanta are 2560 ps.
+    mac.on_late_pfc(NOW, &xoff(bit(3), 2), Within::exactly(Dur(2_460)));
+    assert_eq!((mac.on_wake(NOW + Dur(2_560)), mac.closed(), mac.wake_at()), (0, 0, None));
+    mac.on_late_pfc(NOW, &xoff(bit(3), 2), Within::exactly(Dur(2_459)));
+    mac.on_wake(NOW + Dur(2_559));
+    assert_eq!((mac.closed(), mac.wake_at()), (bit(3), Some(NOW + Dur(3_460))));
+}
+
+#[test]
+fn a_frame_that_lets_nothing_go_takes_no_longer_than_any() {
+    let mut mac = slow_to_go_on();
+    for nothing in [xoff(0, 600), xon(bit(5)), xoff(bit(5), 0)] {
+        mac.on_pfc(NOW, &nothing);
+        assert_eq!(mac.settling.back().map(|one| one.effect), Some(NOW + Dur(100)));
+    }
+    // An XOFF that has not come to its effect is let go, too, and not before.
+    mac.on_pfc(NOW, &xoff(bit(5), 600));
+    mac.on_pfc(NOW, &xon(bit(5)));
+    mac.on_wake(NOW + Dur(100));
+    assert_eq!((mac.closed(), mac.wake_at()), (bit(5), Some(NOW + Dur(900))));
+}
+
 #[test]
 fn xon_opens_its_class_and_no_other() {
     let mut mac = gate(Dur::ZERO);

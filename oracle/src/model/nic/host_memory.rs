@@ -1,7 +1,8 @@
 //! The way from a NIC into the memory of its host: a bus, and a table of the addresses of pages that are at hand.
 
+use crate::model::chance::{self, Draws};
 use rig_lab::NicHost;
-use rig_units::{Bytes, Dur, L2Rate, Time};
+use rig_units::{Bytes, Dur, L2Rate, Time, Within};
 use std::collections::BTreeMap;
 
 /// A page of what is registered for a connection.
@@ -22,7 +23,8 @@ struct Table {
     places: usize,
     page: u64,
     region: u64,
-    miss: Dur,
+    miss: Within,
+    draws: Draws,
     /// Where in its region each connection writes next.
     cursors: BTreeMap<u16, u64>,
     /// When each page at hand was written last, and the pages in that order.
@@ -32,8 +34,8 @@ struct Table {
 }
 
 impl HostMemory {
-    /// Nothing at hand; `None` where the host takes all at once.
-    pub(super) fn of(host: &NicHost) -> Option<HostMemory> {
+    /// Nothing at hand; `None` where the host takes all at once. How long each read takes, `seed` says.
+    pub(super) fn of(host: &NicHost, seed: u64) -> Option<HostMemory> {
         let taken = host.loopback.map_or(0, |rate| rate.bps);
         let bus = L2Rate { bps: host.pcie?.bps.saturating_sub(taken) };
         let (mtt, page) =
@@ -42,7 +44,8 @@ impl HostMemory {
             places: usize::try_from(places).unwrap_or(usize::MAX),
             page: page.0,
             region: host.region.map_or(page.0, |region| region.0.max(1)),
-            miss: host.mtt_miss.unwrap_or(Dur::ZERO),
+            miss: host.mtt_miss.unwrap_or(Within::ZERO),
+            draws: Draws::new(chance::stream(seed, *b"hostread")),
             cursors: BTreeMap::new(),
             at_hand: BTreeMap::new(),
             order: BTreeMap::new(),
@@ -78,7 +81,7 @@ impl Table {
             let end = ((page + 1) * self.page).min(self.region);
             let here = bytes.min(end - cursor);
             if !self.finds((connection, page)) {
-                fetching += self.miss;
+                fetching += self.draws.next(self.miss);
             }
             bytes -= here;
             cursor = if end == self.region && cursor + here == end { 0 } else { cursor + here };
@@ -112,13 +115,13 @@ mod tests {
         loopback: None,
         mtt: Some(2),
         page: Some(Bytes(1_000)),
-        mtt_miss: Some(Dur(1_000_000)),
+        mtt_miss: Some(Within::exactly(Dur(1_000_000))),
         region: Some(Bytes(2_500)),
     };
 
     /// When frames of these bytes for these connections are taken, all of which are there at the beginning, in nanoseconds.
     fn taken(host: &NicHost, frames: &[(u16, u64)]) -> Vec<u64> {
-        let mut memory = HostMemory::of(host).expect("a bus");
+        let mut memory = HostMemory::of(host, 7).expect("a bus");
         let take = |&(connection, bytes): &(u16, u64)| {
             memory.takes(Time::ZERO, connection, Bytes(bytes), Bytes(bytes)).0 / 1_000
         };
@@ -133,9 +136,21 @@ mod tests {
     }
 
     #[test]
+    fn each_read_takes_another_time_of_those_that_are_declared() {
+        let miss = Some(Within::between(Dur::ns(500), Dur::ns(1_500)));
+        let host = NicHost { mtt_miss: miss, ..HOST };
+        // Ten whole pages, a byte a nanosecond, each read anew.
+        let frames: Vec<(u16, u64)> = (0..10).map(|connection| (connection, 1_000)).collect();
+        let taken = taken(&host, &frames);
+        let reads: Vec<u64> = taken.windows(2).map(|two| two[1] - two[0] - 1_000).collect();
+        assert!(reads.iter().all(|read| (500..=1_500).contains(read)), "{reads:?}");
+        assert!(reads.windows(2).all(|two| two[0] != two[1]), "{reads:?}");
+    }
+
+    #[test]
     fn what_the_host_sends_to_itself_is_missing_on_the_bus() {
         let host = NicHost { loopback: Some(L2Rate { bps: 4_000_000_000 }), mtt: None, ..HOST };
         assert_eq!(taken(&host, &[(1, 500), (2, 500)]), [1_000, 2_000]);
-        assert!(HostMemory::of(&NicHost::default()).is_none());
+        assert!(HostMemory::of(&NicHost::default(), 7).is_none());
     }
 }

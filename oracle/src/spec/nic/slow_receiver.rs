@@ -28,16 +28,29 @@ pub fn bus(host: &NicHost) -> Option<L2Rate> {
     host.pcie.map(|pcie| L2Rate { bps: pcie.bps.saturating_sub(taken) })
 }
 
-/// When each frame is out of the buffer, in their order; `None` where no bus is declared. Of `fetched` pages of each the address has to be fetched.
-pub fn taken(host: &NicHost, frames: &[Brought], fetched: &[u64]) -> Option<Vec<Time>> {
-    let bus = bus(host)?;
-    let miss = host.mtt_miss.unwrap_or(Dur::ZERO);
-    let mut before = Time::ZERO;
-    let taken = frames.iter().zip(fetched).map(|(frame, fetched)| {
-        before = before.max(frame.at) + bus.serialise(frame.size) + miss * *fetched;
-        before
-    });
-    Some(taken.collect())
+/// The way into memory of a host whose reads over the bus each take the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taker {
+    bus: L2Rate,
+    miss: Dur,
+}
+
+impl Taker {
+    /// Of a host where each read takes `miss`; `None` where no bus is declared.
+    pub fn of(host: &NicHost, miss: Dur) -> Option<Taker> {
+        Some(Taker { bus: bus(host)?, miss })
+    }
+
+    /// When a frame is out of the buffer, behind one that was at `before`, for which so many addresses have to be read. It grows with what
+    /// a read takes and with `before`: the hosts of the least and of the most bound whatever lies between.
+    pub fn takes(&self, before: Time, frame: &Brought, fetched: u64) -> Time {
+        before.max(frame.at) + self.lasts(frame, fetched)
+    }
+
+    /// For how long a frame keeps the bus.
+    pub fn lasts(&self, frame: &Brought, fetched: u64) -> Dur {
+        self.bus.serialise(frame.size) + self.miss * fetched
+    }
 }
 
 /// Of how many pages of each frame the address has to be fetched. At first none is at hand.
@@ -122,8 +135,13 @@ fn pages(from: u64, bytes: u64, page: u64, region: u64) -> Vec<u64> {
 }
 
 /// What the host takes in the long run of full frames of one size, from so many connections that each write their region over and over: all
-/// that the bus does where the pages of all of them are at hand, and a miss a page less where they are not, each of which comes too late.
-pub fn rate(host: &NicHost, frame: Bytes, payload: Bytes, connections: u64) -> Option<L2Rate> {
+/// that the bus does where the pages of all of them are at hand, and a miss of `miss` a page less where they are not, each of which comes too late.
+pub fn rate(
+    host: &NicHost,
+    (frame, payload): (Bytes, Bytes),
+    connections: u64,
+    miss: Dur,
+) -> Option<L2Rate> {
     let bus = bus(host)?;
     let (Some(mtt), Some(page), Some(region)) = (host.mtt, host.page, host.region) else {
         return Some(bus);
@@ -134,7 +152,7 @@ pub fn rate(host: &NicHost, frame: Bytes, payload: Bytes, connections: u64) -> O
     // For a page of payload: the bytes of its frames, over what they take and a miss.
     let bits = u128::from(page.0) * u128::from(frame.0) * 8 / u128::from(payload.0.max(1));
     let bytes = Bytes(u64::try_from(bits / 8).unwrap_or(u64::MAX));
-    let time = bus.serialise(bytes) + host.mtt_miss.unwrap_or(Dur::ZERO);
+    let time = bus.serialise(bytes) + miss;
     let bps = bits * 1_000_000_000_000 / u128::from(time.0.max(1));
     Some(L2Rate { bps: u64::try_from(bps).unwrap_or(u64::MAX) })
 }
@@ -149,6 +167,9 @@ pub fn period(brings: L2Rate, takes: L2Rate, between: Bytes) -> Option<Dur> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rig_units::Within;
+
+    const MISS: Dur = Dur::us(1);
 
     fn host() -> NicHost {
         NicHost {
@@ -156,7 +177,7 @@ mod tests {
             loopback: None,
             mtt: Some(2),
             page: Some(Bytes(1_000)),
-            mtt_miss: Some(Dur::us(1)),
+            mtt_miss: Some(Within::exactly(MISS)),
             region: Some(Bytes(2_500)),
         }
     }
@@ -166,18 +187,25 @@ mod tests {
         Brought { at, connection, size: Bytes(payload), payload: Bytes(payload) }
     }
 
+    fn taken(host: &NicHost, frames: &[Brought]) -> Vec<Time> {
+        let host_takes = Taker::of(host, MISS).expect("a bus");
+        let mut before = Time::ZERO;
+        let take = |(frame, fetched)| {
+            before = host_takes.takes(before, frame, fetched);
+            before
+        };
+        frames.iter().zip(fetched(host, frames)).map(take).collect()
+    }
+
     fn us(host: &NicHost, frames: &[Brought]) -> Vec<u64> {
-        let fetched = fetched(host, frames);
-        taken(host, frames, &fetched).expect("a bus").iter().map(|at| at.0 / 1_000_000).collect()
+        taken(host, frames).iter().map(|at| at.0 / 1_000_000).collect()
     }
 
     #[test]
     fn a_frame_waits_for_the_one_before_it_and_for_each_page_that_is_not_at_hand() {
         // A byte a nanosecond. The first two frames write page 0, the third pages 0 and 1, the fourth 1 and 2, of which 2 has half.
         let frames = [frame(0, 1, 500), frame(1, 1, 250), frame(2, 1, 500), frame(9, 1, 1_000)];
-        let fetched = fetched(&host(), &frames);
-        let taken = taken(&host(), &frames, &fetched).expect("a bus");
-        let ns: Vec<u64> = taken.iter().map(|at| at.0 / 1_000).collect();
+        let ns: Vec<u64> = taken(&host(), &frames).iter().map(|at| at.0 / 1_000).collect();
         assert_eq!(ns, [1_500, 1_750, 3_500, 11_000]);
         // Round again: page 2 to its end, then page 0, which two others came after.
         let again = [&frames[..], &[frame(20, 1, 500), frame(30, 1, 1)]].concat();
@@ -197,7 +225,7 @@ mod tests {
     #[test]
     fn what_is_taken_in_the_long_run_is_what_a_page_takes_with_its_miss() {
         let of = |host: &NicHost, connections| {
-            rate(host, Bytes(1_000), Bytes(1_000), connections).unwrap().bps
+            rate(host, (Bytes(1_000), Bytes(1_000)), connections, MISS).unwrap().bps
         };
         // A page is 1 us on the bus and 1 us for its address; 2.5 pages are three.
         assert_eq!(of(&host(), 1), 4_000_000_000);

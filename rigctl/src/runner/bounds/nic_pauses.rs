@@ -2,6 +2,7 @@
 
 use super::given::{Ran, Seen, Word};
 use rig_capture::Dir;
+use rig_lab::Setting;
 use rig_units::Dur;
 
 /// Frames of 1086 B at 40 Gb/s to a host that takes a page of 4 KiB in 1.12 us, from a sender that does not obey. XOFF is due above 131072 B,
@@ -12,7 +13,7 @@ fn filled(count: u32) -> Ran {
 
 /// The same, where `asks` has to be due.
 fn asked(count: u32, asks: &str) -> Ran {
-    Ran::of(
+    Ran::with(
         "pcie-gen3",
         &format!(
             "    dut: {{nic: {{generation: pcie-gen3, host: {{page: 4KiB, region: 64MiB}}}}}}
@@ -25,20 +26,26 @@ fn asked(count: u32, asks: &str) -> Ran {
     measure: [{{nic.pauses: {{port: p1, class: 3{asks}}}}}]
 "
         ),
+        |device| {
+            // Of a range each bound would lie as far off as its reads leave open.
+            let setting = Setting { path: "nic.host.mtt_miss".to_owned(), value: "500ns".into() };
+            device.declared = device.declared.with(&setting).expect("a time");
+        },
     )
 }
 
-/// A sender that obeys: some thirty pauses in each trial.
-pub(super) fn paused_often() -> String {
-    "    dut: {nic: {generation: pcie-gen3, host: {page: 4KiB, region: 64MiB}}}
-    streams: {load: {from: p1, class: 3, kind: rocev2-write, size: 1086B, rate: 100%}}
+/// A sender that obeys: some thirty pauses in each trial, by such a host.
+pub(super) fn paused_often(host: &str) -> String {
+    format!(
+        "    dut: {{nic: {{generation: pcie-gen3, host: {{{host}}}}}}}
+    streams: {{load: {{from: p1, class: 3, kind: rocev2-write, size: 1086B, rate: 100%}}}}
     steps:
-      - {at: 0us, start: load, for: 3ms}
+      - {{at: 0us, start: load, for: 3ms}}
     length: 4ms
     trials: 4
-    measure: [{nic.pauses: {port: p1, class: 3}}]
+    measure: [{{nic.pauses: {{port: p1, class: 3}}}}]
 "
-    .to_owned()
+    )
 }
 
 fn word(seen: &Seen<'_>, xoff: bool, nth: usize) -> usize {

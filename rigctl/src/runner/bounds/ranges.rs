@@ -187,7 +187,14 @@ const TRIED: &[Tried] = &[
         device: "pcie-gen3",
         measure: "nic.pauses",
         ends: SHORT,
-        case: super::nic_pauses::paused_often,
+        case: || super::nic_pauses::paused_often("loopback: 37Gbps-L2, page: 2MiB, region: 2MiB"),
+    },
+    Tried {
+        path: "nic.host.mtt_miss",
+        device: "pcie-gen3",
+        measure: "nic.pauses",
+        ends: SHORT,
+        case: || super::nic_pauses::paused_often("page: 4KiB, region: 64MiB"),
     },
 ];
 

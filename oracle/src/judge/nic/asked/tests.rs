@@ -4,7 +4,7 @@ const PROMISE: Promise = Promise {
     emission: Within::exactly(Dur(10)),
     turn: Dur(5),
     blur: Dur(0),
-    refresh: Dur(100),
+    refresh: Within::exactly(Dur(100)),
     until: Time(10_000),
 };
 
@@ -21,7 +21,7 @@ fn held(frames: &[(u64, u64)]) -> Vec<Waiting> {
 /// Three frames wait from 100 to 400, and all are out at 500; XOFF is due above two, XON at one.
 fn filled() -> Stretches {
     let frames = held(&[(80, 300), (90, 400), (100, 500)]);
-    stretches(&frames, (Bytes(2), Bytes(1)), Dur(0), Time(10_000))
+    stretches(&frames, (Bytes(2), Bytes(1)), &[], Dur(0), Time(10_000))
 }
 
 fn words(words: &[(u64, u64)]) -> Vec<Spoken> {
@@ -37,9 +37,27 @@ fn it_is_full_from_above_xoff_to_xon_and_relieved_before_and_after() {
     assert_eq!(relieved, [stretch(0, 100), stretch(400, 10_000)]);
     // What may be off by 10 is surely full for less, and surely relieved for less.
     let frames = held(&[(80, 300), (90, 400), (100, 500)]);
-    let blurred = stretches(&frames, (Bytes(2), Bytes(1)), Dur(10), Time(10_000));
+    let blurred = stretches(&frames, (Bytes(2), Bytes(1)), &[], Dur(10), Time(10_000));
     assert_eq!(blurred.full, [stretch(110, 390)]);
     assert_eq!(blurred.relieved, [stretch(0, 90), stretch(410, 10_000)]);
+}
+
+#[test]
+fn who_said_that_it_is_full_is_until_it_surely_fell_to_xon() {
+    let stretch = |from, until| Stretch { from: Time(from), until: Time(until) };
+    let full = |said: &[Stretch]| {
+        let frames = held(&[(50, 400), (60, 500), (600, 700)]);
+        stretches(&frames, (Bytes(2), Bytes(1)), said, Dur(0), Time(10_000)).full
+    };
+    // Two wait from 60 to 400: more than XON, no more than XOFF.
+    assert_eq!(full(&[]), []);
+    assert_eq!(full(&[stretch(60, 75)]), [stretch(75, 400)]);
+    // It may have fallen to XON in between, or since.
+    for said in [stretch(59, 75), stretch(390, 400), stretch(610, 620)] {
+        assert_eq!(full(&[said]), []);
+    }
+    let words = words(&[(100, 50), (140, 50), (300, 0), (400, 50)]);
+    assert_eq!(PROMISE.said(&words), [stretch(85, 90), stretch(385, 390)]);
 }
 
 #[test]
@@ -86,7 +104,24 @@ fn a_pause_that_ran_out_is_over_and_the_next_one_is_another() {
 
 #[test]
 fn what_ends_before_a_word_is_due_calls_for_none() {
-    let short = stretches(&held(&[(1, 9), (2, 9), (3, 9)]), (Bytes(2), Bytes(1)), Dur(0), Time(99));
+    let short =
+        stretches(&held(&[(1, 9), (2, 9), (3, 9)]), (Bytes(2), Bytes(1)), &[], Dur(0), Time(99));
     let account = PROMISE.account(&short, &[]);
     assert_eq!((account.due, account.xoffs.len(), account.xons.len()), (0, 0, 0));
+}
+
+#[test]
+fn two_stretches_that_may_be_one_call_for_one_pause_and_two_that_are_two_for_two() {
+    let stretch = |from, until| Stretch { from: Time(from), until: Time(until) };
+    let full = vec![stretch(100, 400), stretch(420, 700)];
+    let due = |relieved: Stretch| {
+        let relieved = vec![stretch(0, 90), relieved, stretch(710, 10_000)];
+        PROMISE.account(&Stretches { full: full.clone(), relieved }, &[]).due
+    };
+    // 15 from what calls for an XON to the latest instant at which it leaves.
+    assert_eq!(due(stretch(403, 418)), 1);
+    assert_eq!(due(stretch(402, 418)), 2);
+    // What follows the second says nothing of what lies between the two.
+    let only_after = vec![stretch(0, 90), stretch(710, 10_000)];
+    assert_eq!(PROMISE.account(&Stretches { full, relieved: only_after }, &[]).due, 1);
 }
