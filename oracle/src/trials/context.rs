@@ -93,9 +93,14 @@ impl<'a> Context<'a> {
             keys: lab.keys.clone(),
             bound: lab.transport.bound(),
             served: matches!(lab.transport, Transport::Veth(_)),
-            virtually: lab.transport == Transport::Virtual,
+            virtually: lab.transport.is_virtual(),
             seed,
         }
+    }
+
+    /// How far off a timestamp of the lab may be.
+    pub const fn bound(&self) -> Dur {
+        self.bound
     }
 
     /// What the names in the case's amounts stand for, without a sweep.

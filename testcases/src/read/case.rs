@@ -36,7 +36,7 @@ pub(super) struct Context<'w> {
     pub(super) durations: Vec<String>,
 }
 
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 20] = [
     "why",
     "source",
     "dut",
@@ -54,7 +54,6 @@ const KEYS: [&str; 21] = [
     "steps",
     "length",
     "trials",
-    "precision",
     "measure",
     "expect",
     "kills",
@@ -148,10 +147,6 @@ impl<'w> Reading<'w, '_> {
         let trials = |at: At<'_>| at.whole(1..=i64::from(TRIALS), "a number of trials");
         let trials = self.fields.maybe("trials", trials);
         let over = self.over();
-        let precision = match self.blocks("precision").pop() {
-            Some(at) => traffic::interval(&at).map(Some),
-            None => Some(None),
-        };
         if steps.is_some() && measures.is_some() && length.is_some() {
             self.late_peers(&names);
             self.all_used(&names);
@@ -179,7 +174,6 @@ impl<'w> Reading<'w, '_> {
             steps: steps?,
             length: length?,
             trials: trials?,
-            precision: precision?,
             measure: measures?,
             expect: expect?,
             spared: spared?,
