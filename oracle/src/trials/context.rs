@@ -103,6 +103,11 @@ impl<'a> Context<'a> {
         self.bound
     }
 
+    /// How far off the stamps of a simulated trial are taken to be: not at all, but where a lab in virtual time says so.
+    pub const fn simulated_bound(&self) -> Dur {
+        if self.virtually { self.bound } else { Dur::ZERO }
+    }
+
     /// What the names in the case's amounts stand for, without a sweep.
     pub fn values(&self) -> Values<'_> {
         Values {

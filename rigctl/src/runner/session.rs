@@ -240,7 +240,7 @@ impl<'a> Session<'a> {
             let rig = Seed::of_run(seed).split("rig").value();
             let lab = VirtualLab::new(dut, cable, rig)
                 .behind(self.context.relays(), self.context.apart())
-                .stamped(self.context.bound());
+                .stamped(self.context.simulated_bound());
             return Ok(Executor::Virtual(Box::new(lab)));
         };
         if let Some(nics) = benches.flows() {
