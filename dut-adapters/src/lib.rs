@@ -4,6 +4,7 @@
 
 pub mod control;
 mod controls;
+mod dcb;
 pub mod device_lock;
 mod dummy;
 pub mod emulated;

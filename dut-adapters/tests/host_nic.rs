@@ -496,3 +496,27 @@ fn what_is_counted_on_demand_is_told_as_it_is_switched_and_of_queue_pairs_by_the
     let text = odd("[{\"ifindex\":1", "link mlx5_0/1 cntn 4 {\"ifindex\":1").expect("told");
     assert!(text[0].ends_with("is not what `rdma -j` prints"), "{text:?}");
 }
+
+#[test]
+fn pfc_as_dcb_has_printed_it_is_read_where_no_kernel_was_asked() {
+    let silent = MLX5.replace("F /dcb/ens1f0np0/ieee", "F /dcb/ens1f0np0/unasked");
+    let printed = r#"{"pfc_cap":8,"prio_pfc":[false,false,false,true,true,false,false,false]}"#;
+    let said = with(&silent, &lines(&[("F /dcb/ens1f0np0/pfc", printed)]));
+    let nic = nics(&said, None).expect("numbers").remove(0);
+    assert_eq!(is(&said, &nic, "pfc"), Some("3,4".to_owned()));
+    assert_eq!((is(&said, &nic, "ets"), nic.dcbx), (None, None));
+    // The kernel's own answer comes first, and says more.
+    let said = with(MLX5, &lines(&[("F /dcb/ens1f0np0/pfc", printed)]));
+    let nic = nics(&said, None).expect("numbers").remove(0);
+    assert_eq!(is(&said, &nic, "pfc"), Some("3".to_owned()));
+    assert_eq!(nic.dcbx.as_deref(), Some("host cee ieee"));
+    // A refusal is none of a setting, whatever else was brought along.
+    let refused = "240000000200000000000000000000009fffffff000000000000000000000000000000";
+    let text = silent.replace(
+        "/dcb/ens1f0np0/unasked\n\t",
+        &format!("/dcb/ens1f0np0/ieee\n\t{refused}00\nF /unasked\n\t"),
+    );
+    let said = with(&text, "");
+    let nic = nics(&said, None).expect("numbers").remove(0);
+    assert_eq!((is(&said, &nic, "pfc"), is(&said, &nic, "ets")), (None, None));
+}

@@ -4,8 +4,8 @@
 use crate::declared::{BlueRdma, RdmaRouter};
 use crate::walk::At;
 use crate::{
-    Action, Buffer, ConfigPath, Curve, DepthUnit, Nics, Pfcwd, PortGroup, Profile, RuleFamily,
-    Switch, Watermark, Wred,
+    Action, Buffer, ConfigPath, Curve, DepthUnit, DynamicBuffer, FlexCounter, Nics, Pfcwd,
+    PortGroup, Profile, RuleFamily, Switch, Watermark, Wred,
 };
 use rig_units::{Bytes, Dur, Ppm, Within};
 
@@ -26,6 +26,8 @@ pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
         checks.wred(switch);
         checks.pfc(switch);
         checks.watermarks(&switch.watermark);
+        checks.copies(&switch.flex_counter);
+        checks.dynamic_buffer(&switch.dynamic_buffer);
         checks.macsec(switch);
         checks.watchdog(&switch.pfcwd, profile.family());
     }
@@ -212,6 +214,35 @@ impl Checks<'_> {
                     "at least 1ms".to_owned(),
                 );
             }
+        }
+    }
+
+    fn copies(&self, copied: &FlexCounter) {
+        let times = [("port", copied.port), ("queue", copied.queue), ("pg_drop", copied.pg_drop)];
+        for (path, time) in times.into_iter().filter_map(|(path, time)| Some((path, time?))) {
+            if time < Dur::ms(1) {
+                let found = format!("copies every {time}");
+                self.fault(&format!("flex_counter.{path}"), found, "at least 1ms".to_owned());
+            }
+        }
+    }
+
+    fn dynamic_buffer(&self, dynamic: &DynamicBuffer) {
+        if dynamic.sized_by.is_some() && dynamic.sized_from().is_none() {
+            let found = "a rule without all that it goes by".to_owned();
+            let want = "cable, lossless_mtu, small_packets, memory, pipeline_latency, mac_phy_delay and peer_response_time";
+            self.fault("dynamic_buffer.sized_by", found, want.to_owned());
+        }
+        if let Some(small) = dynamic.small_packets.filter(|small| *small > 100) {
+            let found = format!("{small} small packets of a hundred");
+            self.fault("dynamic_buffer.small_packets", found, "100 at most".to_owned());
+        }
+        // Quanta of 64 B, of which 16 are a KiB.
+        if let Some(time) = dynamic.peer_response_time
+            && !(u64::from(time) * 16).is_multiple_of(1_000)
+        {
+            let want = "whole sixteenths of a KiB, in thousandths of it: 9625 is 9.625".to_owned();
+            self.fault("dynamic_buffer.peer_response_time", format!("{time}"), want);
         }
     }
 

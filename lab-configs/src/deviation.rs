@@ -6,6 +6,7 @@ use crate::Part;
 mod blue_rdma;
 mod buffer;
 mod clock;
+mod dynamic_buffer;
 mod ets;
 mod macsec;
 mod nic_pfc;
@@ -23,6 +24,7 @@ mod wred;
 pub use blue_rdma::BlueRdmaFaults;
 pub use buffer::BufferFaults;
 pub use clock::ClockFaults;
+pub use dynamic_buffer::DynamicBufferFaults;
 pub use ets::EtsFaults;
 pub use macsec::MacsecFaults;
 pub use nic_pfc::NicPfcFaults;
@@ -78,6 +80,8 @@ pub struct DeviceFaults {
     pub pfcwd: PfcwdFaults,
     /// Of its packet buffer.
     pub buffer: BufferFaults,
+    /// Of its buffer manager.
+    pub dynamic_buffer: DynamicBufferFaults,
     /// Of its ports, in PFC both ways.
     pub pfc: PfcFaults,
     /// Of its ports, as their queues share them.
@@ -128,6 +132,7 @@ impl DeviceFaults {
     pub const NONE: DeviceFaults = DeviceFaults {
         pfcwd: PfcwdFaults::NONE,
         buffer: BufferFaults::NONE,
+        dynamic_buffer: DynamicBufferFaults::NONE,
         pfc: PfcFaults::NONE,
         scheduler: SchedulerFaults::NONE,
         wred: WredFaults::NONE,
@@ -144,10 +149,11 @@ impl DeviceFaults {
             match part {
                 Part::Pfcwd => faults.pfcwd.switch_on(name, value),
                 Part::Buffer => faults.buffer.switch_on(name, value),
+                Part::DynamicBuffer => faults.dynamic_buffer.switch_on(name, value),
                 Part::Pfc => faults.pfc.switch_on(name, value),
                 Part::Scheduler => faults.scheduler.switch_on(name, value),
                 // It is as it is declared, or its value is another.
-                Part::Forwarding => {}
+                Part::Forwarding | Part::FlexCounter => {}
                 Part::Wred => faults.wred.switch_on(name, value),
                 Part::Macsec => faults.macsec.switch_on(name, value),
                 Part::Np => faults.nic.np.switch_on(name, value),
@@ -170,9 +176,10 @@ impl Part {
         match self {
             Part::Pfcwd => PfcwdFaults::ROWS,
             Part::Buffer => BufferFaults::ROWS,
+            Part::DynamicBuffer => DynamicBufferFaults::ROWS,
             Part::Pfc => PfcFaults::ROWS,
             Part::Scheduler => SchedulerFaults::ROWS,
-            Part::Forwarding => &[],
+            Part::Forwarding | Part::FlexCounter => &[],
             Part::Wred => WredFaults::ROWS,
             Part::Macsec => MacsecFaults::ROWS,
             Part::Np => NpFaults::ROWS,

@@ -5,8 +5,8 @@
 use crate::declared::{BlueRdma, RdmaRouter};
 use crate::field::{Absent, Field, Holds};
 use crate::{
-    Buffer, Declared, Ets, Kind, Macsec, Nic, NicHost, NicPfc, Np, Pfc, Pfcwd, Qos, Rc, Receive,
-    Rp, Scheduler,
+    Buffer, Declared, DynamicBuffer, Ets, FlexCounter, Kind, Macsec, Nic, NicHost, NicPfc, Np, Pfc,
+    Pfcwd, Qos, Rc, Receive, Rp, Scheduler,
 };
 use crate::{Switch, Watermark, Wred};
 
@@ -30,10 +30,12 @@ pub const SECTIONS: &[Fieldset] = &[
     switched("qos", Qos::FIELDS),
     switched("scheduler", Scheduler::FIELDS),
     switched("buffer", Buffer::FIELDS),
+    switch("dynamic_buffer", DynamicBuffer::FIELDS),
     switched("wred", Wred::FIELDS),
     switched("pfc", Pfc::FIELDS),
     switch("pfcwd", Pfcwd::FIELDS),
     switch("watermark", Watermark::FIELDS),
+    switch("flex_counter", FlexCounter::FIELDS),
     Fieldset { may_be_off: true, ..switch("macsec", Macsec::FIELDS) },
     shared("nic", Nic::FIELDS),
     shared("nic.np", Np::FIELDS),

@@ -9,8 +9,9 @@ use std::path::PathBuf;
 /// What carries frames between the rig and the devices of a lab.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Transport {
-    /// Nothing: the devices are the model, in virtual time, in this process.
-    Virtual,
+    /// Nothing: the devices are the model, in virtual time, in this process. Its stamps are exact; they are taken to be off by as much as this
+    /// at most, as in the lab that is rehearsed.
+    Virtual(Dur),
     /// Virtual interfaces that the rig makes. At their far ends is the model in real time, a process of its own.
     Veth(Veth),
     /// The rig's own interfaces, and whatever is cabled to them.
@@ -22,10 +23,15 @@ pub enum Transport {
 }
 
 impl Transport {
+    /// Whether it is the model in this process, in virtual time.
+    pub const fn is_virtual(&self) -> bool {
+        matches!(self, Transport::Virtual(_))
+    }
+
     /// How far off a timestamp may be.
     pub const fn bound(&self) -> Dur {
         match self {
-            Transport::Virtual => Dur::ZERO,
+            Transport::Virtual(bound) => *bound,
             Transport::Veth(wire) => wire.bound,
             Transport::Interfaces(wire) => wire.bound,
             Transport::Guests(wire) => wire.bound,
@@ -36,7 +42,7 @@ impl Transport {
     /// How far off the rig's own clock may be, either way. Not at all where the device goes by the same one: in virtual time, and on one machine.
     pub const fn clock(&self) -> Ppm {
         match self {
-            Transport::Virtual | Transport::Veth(_) | Transport::Guests(_) => Ppm(0),
+            Transport::Virtual(_) | Transport::Veth(_) | Transport::Guests(_) => Ppm(0),
             Transport::Interfaces(wire) => wire.clock,
             Transport::Server(_) => Interfaces::CLOCK,
         }
@@ -46,7 +52,7 @@ impl Transport {
     pub fn controls(&self, kind: Kind) -> &'static [ControlName] {
         match self {
             // The model can be taken as it is, too, as a device is to which nobody has a way.
-            Transport::Virtual => &[ControlName::Served, ControlName::None],
+            Transport::Virtual(_) => &[ControlName::Served, ControlName::None],
             // By the databases of a stand-in, too, which the rig starts.
             Transport::Veth(_) if kind == Kind::Switch => {
                 &[ControlName::Served, ControlName::Sonic]

@@ -13,6 +13,7 @@ mod check;
 pub mod declare;
 pub mod declared;
 pub mod deviation;
+mod dynamic_buffer;
 pub mod ets;
 pub mod fault;
 pub mod field;
@@ -21,6 +22,7 @@ pub mod file;
 pub mod file_kind;
 #[cfg(feature = "fixture")]
 mod fixture;
+mod flex_counter;
 pub mod keys;
 mod kind;
 pub mod lab;
@@ -37,6 +39,7 @@ pub mod ports;
 pub mod profile;
 pub mod qos;
 pub mod read;
+mod recovery;
 mod redis_at;
 mod sample;
 pub mod scheduler;
@@ -53,12 +56,14 @@ pub use ack_timeout::AckTimeout;
 pub use buffer::{Accounting, Buffer, Crossing};
 pub use declared::Declared;
 pub use deviation::{
-    BlueRdmaFaults, BufferFaults, ClockFaults, Deviation, DeviceFaults, EtsFaults, MacsecFaults,
-    NicFaults, NicPfcFaults, NpFaults, PfcFaults, PfcwdFaults, RcFaults, RdmaRouterFaults,
-    RpFaults, SchedulerFaults, Switched, WredFaults,
+    BlueRdmaFaults, BufferFaults, ClockFaults, Deviation, DeviceFaults, DynamicBufferFaults,
+    EtsFaults, MacsecFaults, NicFaults, NicPfcFaults, NpFaults, PfcFaults, PfcwdFaults, RcFaults,
+    RdmaRouterFaults, RpFaults, SchedulerFaults, Switched, WredFaults,
 };
+pub use dynamic_buffer::{DynamicBuffer, SizedBy, SizedFrom};
 pub use ets::{Ets, Selection};
 pub use fault::{Fault, Place};
+pub use flex_counter::{FlexCounter, FlexGroup};
 pub use keys::{Keys, Secret};
 pub use kind::Kind;
 pub use lab::{
@@ -76,6 +81,7 @@ pub use pfcwd::{Action, Backlog, Charge, ConfigPath, DropBy, Pfcwd, RuleFamily};
 pub use ports::{PortGroup, Ports};
 pub use profile::{Actual, Mutation, Profile, Rule};
 pub use qos::Qos;
+pub use recovery::Recovery;
 pub use redis_at::RedisAt;
 pub use sample::sample;
 pub use scheduler::{Scheduler, Scheduling};

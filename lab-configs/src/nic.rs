@@ -8,7 +8,7 @@
 
 use crate::field::Holds::{Chance, Count, Name, Range, Rate, Size, Switch, Time, Word};
 use crate::field::{Field, needed, optional};
-use crate::{AckTimeout, Ets, NicHost, NicPfc};
+use crate::{AckTimeout, Ets, NicHost, NicPfc, Recovery};
 use rig_units::{Bytes, Dur, L2Rate, Ppm, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -209,7 +209,11 @@ pub struct Rc {
     pub nak_latency: Within,
     /// From the last bit of a NAK to the first frame that is sent again, each time anew.
     pub resend_latency: Within,
-    /// How many packets before the one that is missing a sender may send again, too: each time another number, up to this. Unset: none.
+    /// How it recovers from a hole, as a sender and as a receiver. Unset: go-back-N.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Recovery>,
+    /// How many packets before the one that is missing a sender may send again, too, where it goes back: each time another number, up to
+    /// this. Unset: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resend_extra: Option<u16>,
     /// How long a sender waits at least for an acknowledgement before it sends again: the code that `ibv_modify_qp` takes.
@@ -297,6 +301,7 @@ impl Rc {
         optional("ack_held", Range).by_case().live().varies().tried(&["1us"]),
         needed("nak_latency", Range, "1us").by_case().live().varies(),
         needed("resend_latency", Range, "2us").by_case().live().varies(),
+        optional("recovery", Word).by_case().live().tried(&["selective-repeat", "never"]),
         optional("resend_extra", Count).by_case().live().tried(&["16"]),
         needed("timeout", Count, "0").by_case().live().tried(&["x2", "x0.5"]),
         optional("timeout_late", Range).by_case().live().varies().tried(&["+1us", "never"]),

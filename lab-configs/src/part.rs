@@ -13,6 +13,10 @@ pub enum Part {
     Pfc,
     /// Scheduling of the ports.
     Scheduler,
+    /// The sizing of headroom and pools by a buffer manager.
+    DynamicBuffer,
+    /// The copying of counters.
+    FlexCounter,
     /// Early marking and dropping.
     Wred,
     /// MACsec on the ports.
@@ -45,11 +49,13 @@ impl Part {
     }
 
     /// Their names in YAML.
-    pub const NAMES: [(&str, Part); 15] = [
+    pub const NAMES: [(&str, Part); 17] = [
         ("pfcwd", Part::Pfcwd),
         ("buffer", Part::Buffer),
         ("pfc", Part::Pfc),
         ("scheduler", Part::Scheduler),
+        ("dynamic_buffer", Part::DynamicBuffer),
+        ("flex_counter", Part::FlexCounter),
         ("wred", Part::Wred),
         ("macsec", Part::Macsec),
         ("forwarding_delay", Part::Forwarding),

@@ -141,6 +141,13 @@ fn wire() -> Value {
     json!({ "anyOf": [
         {
             "type": "object",
+            "description": "transport virtual: as far off as this stamps are taken to be, as in the lab that is rehearsed",
+            "required": ["bound"],
+            "additionalProperties": false,
+            "properties": { "bound": dur },
+        },
+        {
+            "type": "object",
             "description": "transport veth",
             "required": ["speed", "ports", "bound", "budget"],
             "additionalProperties": false,

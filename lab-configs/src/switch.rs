@@ -3,7 +3,10 @@
 use crate::field::Holds::Range;
 use crate::field::{Field, needed};
 use crate::ports::speed_of;
-use crate::{Buffer, Form, Macsec, Pfc, Pfcwd, Ports, Qos, Scheduler, Watermark, Wred};
+use crate::{
+    Buffer, DynamicBuffer, FlexCounter, Form, Macsec, Pfc, Pfcwd, Ports, Qos, Scheduler, Watermark,
+    Wred,
+};
 use rig_units::{Bytes, PortSpeed, Ppm, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,6 +30,9 @@ pub struct Switch {
     pub scheduler: Scheduler,
     /// The packet buffer and its thresholds.
     pub buffer: Buffer,
+    /// What its buffer manager works headroom and pools out from.
+    #[serde(default)]
+    pub dynamic_buffer: DynamicBuffer,
     /// Early marking and dropping.
     pub wred: Wred,
     /// Sending and obeying of PFC.
@@ -36,6 +42,9 @@ pub struct Switch {
     /// The polling of watermarks.
     #[serde(default)]
     pub watermark: Watermark,
+    /// The copying of counters.
+    #[serde(default)]
+    pub flex_counter: FlexCounter,
     /// MACsec on the ports.
     #[serde(default)]
     pub macsec: Macsec,

@@ -80,7 +80,7 @@ const TABLE: [Row; 13] = [
         "CAP_NET_ADMIN",
         CapabilitySet::NET_ADMIN,
         &[Restoring, Undecided, Ports, Dpdk, Opening],
-        "attaches XDP programs, takes what is for others, sets links up and down, makes virtual interfaces",
+        "attaches XDP programs, takes what is for others, sets links up and down and DCB of a NIC, makes virtual interfaces",
     ),
     Row(
         "CAP_NET_RAW",

@@ -1,5 +1,5 @@
 //! A server with a NIC, asked and set by `rigctl dut nic` and `dut set`: the script that asks runs in a namespace whose `/sys` is a folder
-//! made of what such a host says, with a `dcb` and an `ethtool` that answer from there.
+//! made of what such a host says, with an `ethtool` that answers from there and a program that stands for the kernel's DCB.
 
 #[path = "common/recorded.rs"]
 mod recorded;
@@ -40,25 +40,6 @@ done | $last
 "#;
 /// rigctl where the host's folder is `/sys`: it may not make a namespace itself any more.
 const INSIDE: &str = r#"mount --bind "$1/host/sys" /sys && shift && exec "$@""#;
-/// It keeps PFC in a file, and class 7 it cannot do: then it takes 6. Where there is a file `denied` nobody may set it; where
-/// there is a file `lingers` something of it goes on, whose process is written there.
-const DCB: &str = r#"#!/bin/sh
-case "$*" in
-"-j -s pfc show dev ens1f0np0") exec cat dcb/ens1f0np0/pfc ;;
-"pfc set dev ens1f0np0 prio-pfc all:off"*)
-  [ ! -e lingers ] || { sleep 300 & echo $! >lingers; }
-  [ ! -e denied ] || { echo "RTNETLINK answers: Operation not permitted" >&2; exit 2; }
-  on=
-  for class in 0 1 2 3 4 5 6 7; do
-    case "$*" in *" $class:on"*) is=true ;; *" 7:on"*) is=false; [ $class != 6 ] || is=true ;; *) is=false ;; esac
-    [ "$class$is" != 7true ] || is=false
-    on="$on${on:+,}$is"
-  done
-  printf '{"pfc_cap":8,"prio_pfc":[%s]}\n' "$on" >dcb/ens1f0np0/pfc ;;
-*) echo "no DCB there" >&2; exit 1 ;;
-esac
-"#;
-
 const RDMA: &str = r#"#!/bin/sh
 case "$*" in
 "-j statistic mode supported") exec cat rdma/supported ;;
@@ -67,6 +48,13 @@ case "$*" in
 *) exit 1 ;;
 esac
 "#;
+
+/// What the driver made of the last message that set something, part by part.
+fn shown(desk: &Path, part: &str) -> String {
+    let text = fs::read_to_string(desk.join("host/dcb/ens1f0np0/shown")).expect("it was set");
+    let all: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    all[part].to_string()
+}
 
 /// Whether namespaces can be made.
 #[expect(clippy::print_stderr, reason = "a skipped test says why")]
@@ -89,7 +77,6 @@ fn host(desk: &Path) {
 fn host_of(desk: &Path, text: &str) {
     let folder = desk.join("host");
     spread(desk, text);
-    program(&folder.join("bin/dcb"), DCB);
     program(&folder.join("bin/rdma"), RDMA);
     program(&desk.join("bin/ssh"), &SSH.replace("DESK", &desk.display().to_string()));
 }
@@ -185,7 +172,7 @@ fn what_is_set_is_read_back_and_put_back_and_what_another_hand_has_set_since_is_
     host(desk);
     let rate = desk.join("host/sys/class/net/ens1f0np0/ecn/roce_rp/rpg_ai_rate");
     let is = || fs::read_to_string(&rate).expect("a file").trim().to_owned();
-    let pfc = || fs::read_to_string(desk.join("host/dcb/ens1f0np0/pfc")).expect("a file");
+    let pfc = || shown(desk, "prio_pfc");
     let set = |asked: &str| rigctl(desk, &format!("dut set --ssh server7 --device mlx5_0 {asked}"));
 
     let (code, told, said) = set("rpg_ai_rate=10 pfc=3,4 cnp_dscp=48");
@@ -195,29 +182,17 @@ fn what_is_set_is_read_back_and_put_back_and_what_another_hand_has_set_since_is_
             && told.contains("cnp_dscp=48, as it was"),
         "{told}"
     );
-    assert!(
-        is() == "10" && pfc().contains("[false,false,false,true,true,false,false,false]"),
-        "{}",
-        pfc()
-    );
+    assert!(is() == "10" && pfc() == "[0,0,0,1,1,0,0,0]", "{}", pfc());
     // Class 7 becomes another one there: nothing of what was asked for stays.
     let (code, _, said) = set("rpg_ai_rate=20 pfc=7");
     assert!(
         code == 4 && said.contains("pfc was not set to 7: dcb pfc ens1f0np0 reads back as 6"),
         "{said}"
     );
-    assert!(
-        is() == "10" && pfc().contains("[false,false,false,true,true,false,false,false]"),
-        "{}",
-        pfc()
-    );
+    assert!(is() == "10" && pfc() == "[0,0,0,1,1,0,0,0]", "{}", pfc());
     let (code, told, _) = rigctl(desk, "restore");
     assert!(code == 0 && told.contains("of server7, which was 5: restored"), "{told}");
-    assert!(
-        is() == "5" && pfc().contains("[false,false,false,true,false,false,false,false]"),
-        "{}",
-        pfc()
-    );
+    assert!(is() == "5" && pfc() == "[0,0,0,1,0,0,0,0]", "{}", pfc());
     // Tried one after the other, and by hand put back to what it was at first: the last is undone first.
     for last in ["20", "5"] {
         assert_eq!(set("rpg_ai_rate=10").0, 0);
@@ -246,7 +221,7 @@ fn what_is_set_is_read_back_and_put_back_and_what_another_hand_has_set_since_is_
     for (asked, want) in [
         ("pfc=8", "want: classes, 0 to 7"),
         ("rpg_gd=16", "want: a whole number, 0 to 15"),
-        ("rpg=1", "nothing is set by that name\n   = want: pfc, trust"),
+        ("rpg=1", "nothing is set by that name\n   = want: pfc, ets, maxrate"),
         ("trust=on", "want: dscp or pcp"),
         ("rpg_ai_rate", "want: NAME=VALUE"),
     ] {
@@ -256,6 +231,86 @@ fn what_is_set_is_read_back_and_put_back_and_what_another_hand_has_set_since_is_
     program(&desk.join("host/bin/pidof"), "#!/bin/sh\necho 812\n");
     let (code, _, said) = set("pfc=3,4");
     assert!(code == 4 && said.contains("lldpad runs there (process 812)"), "{said}");
+}
+
+#[test]
+fn what_dcb_netlink_has_is_set_read_back_and_put_back() {
+    if !root() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    host(desk);
+    let set = |asked: &str| rigctl(desk, &format!("dut set --ssh server7 --device mlx5_0 {asked}"));
+    let (_, asked, _) = rigctl(desk, "dut nic --ssh server7");
+    let before = [
+        "ets=10234567:vendor,vendor,vendor,vendor,vendor,vendor,vendor,vendor (dcb ets ens1f0np0)",
+        "maxrate=none (dcb maxrate ens1f0np0)",
+        "buffer=00010000:20016,131072,0,0,0,0,0,0 (dcb buffer ens1f0np0)",
+        "dscp_prio=26:3 (dcb app ens1f0np0)",
+    ];
+    for line in before {
+        assert!(asked.lines().any(|found| found.trim() == line), "{line}\n{asked}");
+    }
+    assert!(asked.contains("  DCBX: host cee ieee\n"), "{asked}");
+    let (code, told, said) = set(
+        "ets=10001120:30,70,strict maxrate=2:2000000 buffer=00011000:20016,131072 dscp_prio=48:6,26:4",
+    );
+    assert_eq!(code, 0, "{told}{said}");
+    assert!(told.contains("mlx5_0 dscp_prio=26:4,48:6, was 26:3 (dcb app ens1f0np0)"), "{told}");
+    let now = [
+        ("prio_tc", "[1,0,0,0,1,1,2,0]"),
+        ("tc_tsa", "[2,2,0,0,0,0,0,0]"),
+        ("tc_bw", "[30,70,0,0,0,0,0,0]"),
+        ("tc_maxrate", "[0,0,2000000,0,0,0,0,0]"),
+        ("prio_buffer", "[0,0,0,1,1,0,0,0]"),
+        ("buffer_size", "[20016,131072,0,0,0,0,0,0]"),
+        // Of another selector it is not ours.
+        ("app", "[[3,3,4791],[5,4,26],[5,6,48]]"),
+    ];
+    for (part, want) in now {
+        assert_eq!(shown(desk, part), want, "{part}");
+    }
+    // What the driver rounds is put back, with all that was set before it.
+    let (code, _, said) = set("ets=00000000:100 maxrate=2:2050000");
+    let want = "maxrate was not set to 2:2050000: dcb maxrate ens1f0np0 reads back as 2:2000000";
+    assert!(code == 4 && said.contains(want), "{said}");
+    assert_eq!(shown(desk, "prio_tc"), "[1,0,0,0,1,1,2,0]");
+    // The driver refuses, and the kernel says that all is well.
+    let refuses = desk.join("host/refuses");
+    fs::write(&refuses, "").expect("writable");
+    let (code, _, said) = set("ets=00000000:100");
+    assert!(code == 4 && said.contains("ets was not set to 00000000:100"), "{said}");
+    assert!(said.contains("Invalid argument") && said.contains("as it was"), "{said}");
+    fs::remove_file(&refuses).expect("it was there");
+    let (code, told, said) = rigctl(desk, "restore");
+    assert_eq!(code, 0, "{told}{said}");
+    assert!(told.contains("dcb ets ens1f0np0"), "{told}");
+    let (_, asked, _) = rigctl(desk, "dut nic --ssh server7");
+    for line in before {
+        assert!(asked.lines().any(|found| found.trim() == line), "{line}\n{asked}");
+    }
+    let (code, _, said) = set("ets=10001120:30,60,strict");
+    assert!(
+        code == 2 && said.contains("100 % among the classes that share, and not 90 %"),
+        "{said}"
+    );
+    // The firmware has DCBX: mlx5 says so by not saying that the host has.
+    let at = desk.join("host/dcb/ens1f0np0/ieee");
+    let text = fs::read_to_string(&at).expect("a file");
+    let owned = text.replacen("05000e000d", "05000e000c", 1);
+    assert_ne!(owned, text);
+    fs::write(&at, owned).expect("writable");
+    let (code, _, said) = set("maxrate=2:2000000");
+    assert!(
+        code == 4
+            && said.contains("the firmware of ens1f0np0 has DCBX (`cee ieee`): `dcb dcbx set"),
+        "{said}"
+    );
+    // This machine's own kernel, which the rig asks by itself, has no such interface.
+    let (code, _, said) = rigctl(desk, "dut set --device mlx5_0 maxrate=2:2000000");
+    let none = ["there is no such interface", "its driver has no DCB"];
+    assert!(code == 2 && none.iter().any(|why| said.contains(why)), "{said}");
 }
 
 #[test]
@@ -320,7 +375,7 @@ fn what_could_not_be_put_back_is_not_touched_and_of_what_was_not_written_nothing
         (code, said.as_str()),
         (
             4,
-            "error: pfc was not set to 3,4: exit status: 2: RTNETLINK answers: Operation not permitted\n\
+            "error: pfc was not set to 3,4: Operation not permitted\n\
              error: pfc is 3, as it was: nothing was to be put back\n\
              error: rpg_ai_rate was put back to 5\n"
         )

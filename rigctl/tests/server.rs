@@ -41,9 +41,8 @@ exec $last
 /// At the other end of the cable, which whoever restores may not enter, and need not.
 const THERE: &str =
     "#!/bin/sh\nexec nsenter --net=DESK/net python3 DESK/host/bin/perftest.py \"$@\"\n";
-const DCB: &str = "#!/bin/sh\nexec cat dcb/ens1f0np0/pfc\n";
 
-/// What is declared of it: as `dcb` has it, PFC for class 3.
+/// What is declared of it: as its kernel has it, PFC for class 3.
 const NIC: &str = "name: nic\nabout: a NIC of a server\nextends: soft-roce\ndeclared: {nic: {pfc: {priorities: [3]}}}\n";
 
 /// A flow of a NIC that sends CNPs less often than it does as it is.
@@ -65,6 +64,16 @@ cases:
     why: "the next case, which asks for nothing"
     source: ["a test"]
     dut: {nic: {rc: {timeout: 0}}}
+    between: {delay: 500ns}
+    flows: {sender: {nic: p1, to: p2, class: 3, verb: write, message: 4KiB, mtu: 1024B, count: 12}}
+    steps: [{at: 0us, start: sender}]
+    length: 500us
+    trials: 1
+    measure: [{rc.sender: {flow: sender}}, {rc.completion: {flow: sender}}]
+  shared:
+    why: "how classes share is set by DCB netlink"
+    source: ["a test"]
+    dut: {nic: {ets: {priorities: [1, 0, 0, 0, 1, 1, 2, 0], classes: [{percent: 30}, {percent: 70}, strict], limits: {2: 2Gbps-L2}}, pfc: {priorities: [3, 4]}, rc: {timeout: 0}}}
     between: {delay: 500ns}
     flows: {sender: {nic: p1, to: p2, class: 3, verb: write, message: 4KiB, mtu: 1024B, count: 12}}
     steps: [{at: 0us, start: sender}]
@@ -101,7 +110,6 @@ fn can() -> bool {
 fn server(desk: &Path) {
     let folder = desk.join("host");
     spread(desk, MLX5);
-    program(&folder.join("bin/dcb"), DCB);
     let at_desk = |text: &str| text.replace("DESK", &desk.display().to_string());
     program(&folder.join("bin/perftest.py"), PERFTEST);
     program(&folder.join("bin/ib_write_bw"), &at_desk(THERE));
@@ -144,6 +152,60 @@ fn run(desk: &Path, suite: &str, only: &str, out: &str) -> Vec<(String, String)>
         (case["verdict"].as_str().unwrap_or_default().to_owned(), format!("{case}\n{said}"))
     };
     all.iter().map(told).collect()
+}
+
+/// What DCB of the NIC is set to, as its kernel would tell.
+fn dcb(desk: &Path) -> String {
+    fs::read_to_string(desk.join("host/dcb/ens1f0np0/ieee")).expect("a file").trim().to_owned()
+}
+
+#[test]
+fn how_classes_share_is_set_for_a_case_and_put_back() {
+    if !can() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    server(desk);
+    let suite = desk.join("set.yaml").display().to_string();
+    let told = run(desk, &suite, "set::shared", "shared");
+    assert_eq!(told[0].0, "pass", "{}", told[0].1);
+    let seen = fs::read(desk.join("host/seen-dcb")).expect("it was set while it ran");
+    let seen: Value = serde_json::from_slice(&seen).expect("JSON");
+    let is = |part: &str| seen[part].to_string();
+    assert_eq!(is("prio_tc"), "[1,0,0,0,1,1,2,0]");
+    assert_eq!(
+        (is("tc_tsa"), is("tc_bw")),
+        ("[2,2,0,0,0,0,0,0]".into(), "[30,70,0,0,0,0,0,0]".into())
+    );
+    assert_eq!(is("tc_maxrate"), "[0,0,2000000,0,0,0,0,0]");
+    assert_eq!(is("prio_pfc"), "[0,0,0,1,1,0,0,0]");
+    let after = fs::read(desk.join("host/dcb/ens1f0np0/shown")).expect("put back, too");
+    let after: Value = serde_json::from_slice(&after).expect("JSON");
+    assert_eq!(after["prio_tc"].to_string(), "[1,0,2,3,4,5,6,7]");
+    assert_eq!(after["tc_tsa"].to_string(), "[255,255,255,255,255,255,255,255]");
+    assert_eq!(after["tc_maxrate"].to_string(), "[0,0,0,0,0,0,0,0]");
+    assert_eq!(after["prio_pfc"].to_string(), "[0,0,0,1,0,0,0,0]");
+
+    // Set otherwise than the profile has it, by another hand: nothing is measured.
+    let shared = NIC.replace(
+        "nic: {",
+        "nic: {ets: {priorities: [0, 0, 0, 0, 0, 0, 0, 0], classes: [{percent: 100}]}, ",
+    );
+    fs::write(desk.join("nic.yaml"), shared).expect("writable");
+    let before = dcb(desk);
+    let told = run(desk, RECOVERY, "recovery::nothing-lost", "other");
+    assert_eq!(told[0].0, "inconclusive", "{}", told[0].1);
+    let why = "ets is 10234567:vendor,vendor,vendor,vendor,vendor,vendor,vendor,vendor (dcb ets ens1f0np0)";
+    assert!(told[0].1.contains(why), "{}", told[0].1);
+    assert_eq!(dcb(desk), before);
+    // The driver rounds: the case is not measured on another limit than it asks for.
+    fs::write(desk.join("nic.yaml"), NIC).expect("writable");
+    fs::write(desk.join("set.yaml"), SET.replace("2: 2Gbps-L2", "2: 2050Mbps-L2"))
+        .expect("writable");
+    let told = run(desk, &suite, "set::shared", "rounded");
+    assert_eq!(told[0].0, "inconclusive", "{}", told[0].1);
+    assert!(told[0].1.contains("reads back as 2:2000000"), "{}", told[0].1);
 }
 
 const KNOB: &str = "host/sys/class/net/ens1f0np0/ecn/roce_np/min_time_between_cnps";

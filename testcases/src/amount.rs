@@ -9,8 +9,8 @@ pub enum Amount {
     Exactly(Dur),
     /// `times * value(of) + plus - minus`.
     Of {
-        /// A declared value (`pfcwd.detection_time`), a prediction (`predicted.detection.latest`), or a counted stream: how long
-        /// it takes to send.
+        /// A declared value (`pfcwd.detection_time`), a prediction (`predicted.detection.latest`), or a counted stream or flow: how
+        /// long it takes to send.
         of: String,
         /// The factor, in millionths.
         times: u64,

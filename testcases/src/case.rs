@@ -87,9 +87,6 @@ pub struct Case {
     pub length: Option<Amount>,
     /// How many trials per point; absent: as many as the judgement needs.
     pub trials: Option<u32>,
-    /// How far off a timestamp may be, at most: where a lab's may be further off, the case shows nothing. Absent: as far as
-    /// they like.
-    pub precision: Option<Dur>,
     /// What is measured.
     pub measure: Vec<Measure>,
     /// What the case as a whole expects.

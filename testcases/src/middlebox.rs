@@ -46,12 +46,25 @@ pub struct Injection<Name> {
 }
 
 impl Injection<String> {
-    /// Whether it can be done to its flow; else what is wrong, and what would be accepted. A receiver is not ready for a message, which a SEND brings and of which
-    /// the first packet tells.
-    pub(crate) fn fits(&self, flow: &Flow) -> Result<(), (String, String)> {
-        let Injected::NotReady(_) = self.tamper else { return Ok(()) };
+    /// Whether it can be done to its flow, of a NIC of the dialect or not; else what is wrong, and what would be accepted. A receiver is not ready for a message,
+    /// which a SEND brings and of which the first packet tells. A first packet of RoCEv2 has its RETH where this dialect has it, and whether it is taken for one
+    /// of its own hangs on its key and its length.
+    pub(crate) fn fits(&self, flow: &Flow, is_blue: bool) -> Result<(), (String, String)> {
         let packets = flow.message.0.div_ceil(flow.mtu.0.max(1)).max(1);
         let on = &self.on;
+        match (self.tamper, self.which) {
+            (Injected::NotReady(_), _) => {}
+            (Injected::Rocev2, _) if !is_blue => {
+                let found = format!("a packet of {on} as one of RoCEv2, which it is");
+                return Err((found, "a flow between NICs of blue-rdma".to_owned()));
+            }
+            (Injected::Rocev2, Which::Psn(psn)) if u64::from(psn) % packets == 0 => {
+                let found = format!("packet {psn} of {on} as one of RoCEv2: it begins a message");
+                let want = format!("one that begins no message ({packets} packets each)");
+                return Err((found, want));
+            }
+            _ => return Ok(()),
+        }
         let found = match self.which {
             _ if !flow.verb.takes_buffer() => {
                 format!("a receiver that is not ready, and {on} needs none")
@@ -130,6 +143,8 @@ pub enum Injected {
     Duplicate,
     /// Its ICRC is wrong.
     BadIcrc,
+    /// Of a NIC of blue-rdma: it leaves as a NIC of RoCEv2 would have sent it, with an ICRC.
+    Rocev2,
     /// An RNR NAK with this timer goes back in place of it, as from a receiver that is not ready, and what follows it is lost until it
     /// comes again. What is lost so has not passed, for any `iteration`.
     NotReady(RnrTimer),
@@ -145,6 +160,7 @@ impl fmt::Display for Injected {
             Injected::Behind(by) => write!(f, "sent behind {by} frames"),
             Injected::Duplicate => f.write_str("sent twice"),
             Injected::BadIcrc => f.write_str("sent with a wrong ICRC"),
+            Injected::Rocev2 => f.write_str("sent as a packet of RoCEv2"),
             Injected::NotReady(timer) => write!(f, "answered by an RNR NAK of {}", timer.wait()),
         }
     }

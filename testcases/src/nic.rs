@@ -1,7 +1,7 @@
 //! What NICs send by themselves.
 
 use crate::container::Container;
-use rig_units::Bytes;
+use rig_units::{Bytes, Dur, PortSpeed};
 
 /// What a NIC sends by itself, as written: messages of one reliable connection, one right after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +55,19 @@ pub struct FlowSpec {
     pub address: u8,
     /// Of which container it is.
     pub container: Container<u16>,
+}
+
+/// What a packet has beside its payload, whatever its dialect: no fewer bytes than any has. Those of blue-rdma have the most.
+const HEADERS: u64 = 100;
+
+impl FlowSpec {
+    /// How long its messages take to send from a port of `speed`, nothing in their way and none sent again, at most; `None` for one that does not end by
+    /// itself. A READ's are sent by the other end.
+    pub fn length(&self, speed: PortSpeed) -> Option<Dur> {
+        let packets = u64::from(self.message.div_ceil(self.mtu.max(1)).max(1));
+        let frame = Bytes(u64::from(self.mtu.min(self.message)) + HEADERS);
+        self.count.map(|messages| speed.slot(frame) * (packets * u64::from(messages)))
+    }
 }
 
 /// What the messages of a reliable connection are.

@@ -66,7 +66,7 @@ impl Case {
         let between = resolving.between(&flows)?;
         let storms = self.storms.iter().map(|(name, storm)| resolving.storm(name, storm));
         let storms: Vec<StormSpec> = storms.collect::<Result<_, _>>()?;
-        let resolving = Resolving { counted: counted(&streams, &resolving), ..resolving };
+        let resolving = Resolving { counted: counted(&streams, &flows, &resolving), ..resolving };
         let steps = resolving.steps()?;
         let end = steps.iter().map(Step::end).max().unwrap_or_default();
         let length = match &self.length {
@@ -110,15 +110,19 @@ impl Case {
     }
 }
 
-/// Counted streams: how many frames of each, and how long they take to send.
+/// Counted streams and flows: how many frames or messages of each, and how long they take to send.
 type Counted = BTreeMap<String, (u64, Dur)>;
 
-fn counted(streams: &[StreamSpec], resolving: &Resolving<'_>) -> Counted {
+fn counted(streams: &[StreamSpec], flows: &[FlowSpec], resolving: &Resolving<'_>) -> Counted {
     let of = |stream: &StreamSpec| {
         let length = stream.length(resolving.speed(stream.from))?;
         Some((stream.name.clone(), (stream.count?, length)))
     };
-    streams.iter().filter_map(of).collect()
+    let of_flow = |flow: &FlowSpec| {
+        let length = flow.length(resolving.speed(flow.nic))?;
+        Some((flow.name.clone(), (flow.count?.into(), length)))
+    };
+    streams.iter().filter_map(of).chain(flows.iter().filter_map(of_flow)).collect()
 }
 
 struct Resolving<'a> {
@@ -289,7 +293,9 @@ impl Resolving<'_> {
                 return Err(self.case.fault("between", found, "a flow that is started"));
             };
             let Injection { frames, which, iteration, tamper, .. } = *one;
-            let fits = self.case.flows.get(&one.on).map_or(Ok(()), |flow| one.fits(flow));
+            let is_blue = self.declared.blue_rdma().is_some();
+            let flow = self.case.flows.get(&one.on);
+            let fits = flow.map_or(Ok(()), |flow| one.fits(flow, is_blue));
             fits.map_err(|(found, want)| self.case.fault("between", found, want))?;
             Ok(Injection { on, frames, which, iteration, tamper })
         });

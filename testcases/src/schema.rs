@@ -246,7 +246,7 @@ fn between() -> Value {
 fn injection() -> Value {
     let number = |from: u32| json!({ "type": "integer", "minimum": from });
     let tamper = json!({ "anyOf": [
-        { "enum": ["ce", "drop", "duplicate", "bad-icrc"] },
+        { "enum": ["ce", "drop", "duplicate", "bad-icrc", "rocev2"] },
         object(&json!({ "delay": to("duration") }), &["delay"]),
         object(&json!({ "behind": number(1) }), &["behind"]),
         object(&json!({ "rnr": { "type": "integer", "minimum": 0, "maximum": 31 } }), &["rnr"]),
@@ -364,7 +364,6 @@ fn setup() -> Value {
         "streams": streams(),
         "flows": by_name("flow"),
         "between": to("between"),
-        "precision": to("duration"),
         "storms": by_name("storm"),
         "endpoints": by_port(&to("endpoint")),
         "taps": by_port(&taps()),
@@ -434,7 +433,6 @@ fn case() -> Value {
             "description": "the kind of device that must be among those of the system",
             "enum": Kind::passing().map(|(name, _)| name).collect::<Vec<_>>(),
         },
-        "precision": to("duration"),
         "measure": list("measure"),
         "expect": { "anyOf": [{ "enum": ["rejected", "accepted"] }, inconclusive] },
         "kills": worth::kills(),

@@ -1,9 +1,9 @@
 //! A frame of a NIC of blue-rdma as a small value, and the bytes that it is.
 //!
-//! Left out: READs, immediate data and CNPs, which no emulated NIC of it sends yet.
+//! Left out: immediate data, which no emulated NIC of it sends yet.
 
-use rig_frames::blue_rdma::{Author, Ext, Header, ack, bth};
-use rig_frames::ip::Dscp;
+use rig_frames::blue_rdma::{Author, Ext, Header, ack, bth, rreth};
+use rig_frames::ip::{Dscp, Ecn};
 use rig_frames::psn::Psn;
 use rig_frames::roce::{Opcode, Qpn, reth};
 use rig_frames::{ethernet, ipv4, udp};
@@ -11,11 +11,16 @@ use rig_testcases::wire;
 
 /// Ethernet, IPv4, UDP, BTH, extended headers and FCS: what each packet with a payload has beside it, in bytes.
 pub const OVERHEAD: u16 = 100;
-/// Size of an acknowledgement by hardware, FCS counted, in bytes.
+/// Size of an acknowledgement by hardware, a CNP and a READ request, FCS counted, in bytes.
 pub const REPORT_SIZE: u16 = OVERHEAD;
 /// Size of one that the driver writes, FCS counted, in bytes.
 pub const DRIVER_REPORT_SIZE: u16 = 94;
 const _: () = assert!(ethernet::LEN + ipv4::LEN + udp::LEN + 54 + 4 == OVERHEAD as usize);
+
+/// Counter of a NIC's driver: descriptors that it wrote for hardware to send by.
+pub const DESCRIPTORS: &str = "descriptors";
+/// Counter of a NIC's driver: completions of what was to be signalled, in order.
+pub const COMPLETIONS: &str = "completions";
 
 /// Virtual address of the memory that the messages of a flow are written to.
 pub const MEMORY: u64 = 0x10_0000;
@@ -33,6 +38,10 @@ pub struct Frame {
     pub size: u16,
     /// Whether it is marked as sent before.
     pub is_retry: bool,
+    /// Whether it is marked: congestion experienced.
+    pub ce: bool,
+    /// Whether its payload is that of a SEND, which is placed as a WRITE's is.
+    pub is_send: bool,
     /// What it says.
     pub says: Says,
 }
@@ -40,7 +49,7 @@ pub struct Frame {
 /// What a frame says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Says {
-    /// Payload of a WRITE.
+    /// Payload of a WRITE or a SEND.
     Data {
         /// The message begins with it.
         first: bool,
@@ -51,6 +60,28 @@ pub enum Says {
         /// Length in its RETH: of a first packet that of the message.
         length: u32,
     },
+    /// A READ request. It asks for an acknowledgement.
+    Request {
+        /// Address of what is to be read.
+        address: u64,
+        /// How long that is.
+        length: u32,
+        /// Address that the answer goes to.
+        answer: u64,
+    },
+    /// Payload that answers a READ. It asks for no acknowledgement.
+    Response {
+        /// The answer begins with it.
+        first: bool,
+        /// The answer ends with it.
+        last: bool,
+        /// Address in its RETH.
+        address: u64,
+        /// Length in its RETH: of a first packet that of the answer.
+        length: u32,
+    },
+    /// A CNP.
+    Cnp,
     /// An acknowledgement.
     Report {
         /// The driver wrote it.
@@ -91,6 +122,11 @@ impl Frame {
         matches!(self.says, Says::Data { .. })
     }
 
+    /// Whether it is of what the sender of a flow sends of its own: payload of a WRITE or a SEND, or a READ request.
+    pub const fn is_own(&self) -> bool {
+        matches!(self.says, Says::Data { .. } | Says::Request { .. })
+    }
+
     /// What stands behind UDP, but for the payload.
     ///
     /// # Panics
@@ -101,14 +137,36 @@ impl Frame {
             Says::Data { first, last, address, length } => {
                 let rkey = if address == 0 { 0 } else { dest_qp.get() };
                 let reth = reth::Repr { virtual_address: address, rkey, dma_len: length };
-                let opcode = match (first, last) {
-                    (true, true) => Opcode::RcWriteOnly,
-                    (true, false) => Opcode::RcWriteFirst,
-                    (false, true) => Opcode::RcWriteLast,
-                    (false, false) => Opcode::RcWriteMiddle,
+                let opcode = match (self.is_send, first, last) {
+                    (false, true, true) => Opcode::RcWriteOnly,
+                    (false, true, false) => Opcode::RcWriteFirst,
+                    (false, false, true) => Opcode::RcWriteLast,
+                    (false, false, false) => Opcode::RcWriteMiddle,
+                    (true, true, true) => Opcode::RcSendOnly,
+                    (true, true, false) => Opcode::RcSendFirst,
+                    (true, false, true) => Opcode::RcSendLast,
+                    (true, false, false) => Opcode::RcSendMiddle,
                 };
                 (opcode, Ext::Reth(reth), Author::Hardware, last)
             }
+            Says::Request { address, length, answer } => {
+                let (rkey, lkey) = (dest_qp.get(), dest_qp.get());
+                let reth = reth::Repr { virtual_address: address, rkey, dma_len: length };
+                let rreth = rreth::Repr { virtual_address: answer, lkey };
+                (Opcode::RcReadRequest, Ext::RethRreth(reth, rreth), Author::Hardware, true)
+            }
+            Says::Response { first, last, address, length } => {
+                let rkey = dest_qp.get();
+                let reth = reth::Repr { virtual_address: address, rkey, dma_len: length };
+                let opcode = match (first, last) {
+                    (true, true) => Opcode::RcReadResponseOnly,
+                    (true, false) => Opcode::RcReadResponseFirst,
+                    (false, true) => Opcode::RcReadResponseLast,
+                    (false, false) => Opcode::RcReadResponseMiddle,
+                };
+                (opcode, Ext::Reth(reth), Author::Hardware, false)
+            }
+            Says::Cnp => (Opcode::Cnp, Ext::None, Author::Hardware, false),
             Says::Report { by_driver, lost, moved, before, now, before_psn } => {
                 let (before, now, before_psn) = (before.into(), now.into(), Psn::new(before_psn));
                 let ack = ack::Repr { before, now, lost, moved, by_driver, before_psn };
@@ -140,7 +198,9 @@ impl Frame {
         let datagram =
             udp::Repr { src_port, dst_port: udp::ROCE_PORT, checksum: udp::Checksum::Zero };
         let mut frame = link.emit().to_vec();
-        frame.extend(ipv4::Repr::udp(from, to, Dscp::default()).emit(udp::LEN + len));
+        let ip = ipv4::Repr::udp(from, to, Dscp::default());
+        let ecn = if self.ce { Ecn::Ce } else { ip.ecn };
+        frame.extend(ipv4::Repr { ecn, ..ip }.emit(udp::LEN + len));
         frame.extend(datagram.emit(len));
         frame.extend(headers);
         frame.resize(outer + len, 0);
@@ -159,6 +219,8 @@ mod tests {
         msn: 7,
         size: OVERHEAD + 1_024,
         is_retry: true,
+        ce: false,
+        is_send: false,
         says: Says::Data { first: false, last: true, address: MEMORY + 4_096, length: 1_024 },
     };
 
@@ -174,6 +236,9 @@ mod tests {
     #[test]
     fn what_is_written_is_read_as_it_was_meant() {
         assert_eq!(read(&DATA), (DATA.header(), 1_024));
+        let of_send = Frame { is_send: true, ..DATA };
+        assert_eq!(read(&of_send), (of_send.header(), 1_024));
+        assert_ne!(of_send.header(), DATA.header());
         let bits = u128::MAX ^ (1 << 5) ^ (1 << 100);
         let says = |by_driver| Says::Report {
             by_driver,
@@ -189,6 +254,24 @@ mod tests {
             let Ext::Ack(ack) = report.header().ext else { panic!("an acknowledgement") };
             assert_eq!((ack.before, ack.now), (bits, bits >> 16));
         }
+    }
+
+    #[test]
+    fn a_read_and_its_answer_and_a_cnp_are_read_as_they_were_meant() {
+        let request = Says::Request { address: MEMORY, length: 5_000, answer: MEMORY + 1 };
+        for says in [request, Says::Cnp] {
+            let frame = Frame { size: REPORT_SIZE, is_retry: false, says, ..DATA };
+            assert_eq!(read(&frame), (frame.header(), 0));
+        }
+        let says = Says::Response { first: true, last: false, address: MEMORY, length: 5_000 };
+        let answer = Frame { says, ..DATA };
+        assert_eq!(read(&answer), (answer.header(), 1_024));
+    }
+
+    #[test]
+    fn a_mark_stands_in_the_header_of_ipv4() {
+        let of = |ce| Frame { ce, ..DATA }.bytes(0, true)[ethernet::LEN + 1] & 3;
+        assert_eq!([of(false), of(true)], [2, 3]);
     }
 
     #[test]

@@ -21,7 +21,10 @@ mod seen;
 mod tests;
 
 pub use finder::Finder;
-pub use frame::{Bitmap, DRIVER_REPORT_SIZE, Frame, MEMORY, OVERHEAD, REPORT_SIZE, Says};
+pub use frame::{
+    Bitmap, COMPLETIONS, DESCRIPTORS, DRIVER_REPORT_SIZE, Frame, MEMORY, OVERHEAD, REPORT_SIZE,
+    Says,
+};
 pub use seen::Posted;
 
 use core::net::Ipv4Addr;

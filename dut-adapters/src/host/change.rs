@@ -1,6 +1,6 @@
 //! Settings of a host's NIC are changed: written down, made and read back, all of them or none.
 
-use super::gather::{HostAccess, SCRIPT};
+use super::gather::{HostAccess, ask};
 use super::lease::{self, Wait};
 use super::port::{At, PortAt};
 use super::said::Said;
@@ -67,7 +67,7 @@ pub(super) fn set_in(
     journal: &Journal,
 ) -> Result<Done, NotSet> {
     let broken = |why: String| NotSet::Broken(vec![why]);
-    let text = host.ask(SCRIPT).map_err(|why| broken(format!("{reach}: {why}")))?;
+    let text = ask(host).map_err(|why| broken(format!("{reach}: {why}")))?;
     let said = Said::told(&reach.to_string(), &text).map_err(broken)?;
     let port = at.found(&said).map_err(|why| NotSet::Asked(vec![why]))?;
     let wanted = wanted(&said, &port, asked).map_err(NotSet::Asked)?;
@@ -128,7 +128,7 @@ fn back(host: &mut Session, reach: &HostAccess, one: &Changed) -> Result<Back, S
     put_back(host, &one.place, &one.before)
 }
 
-/// Of each setting what it is and is to be, and whether `dcb` and what else does DCBX may set it.
+/// Of each setting what it is and is to be, and whether DCBX may set it, too.
 type Wanted = Vec<(Changed, bool)>;
 
 fn wanted(said: &Said, port: &At, asked: &[String]) -> Result<Wanted, Vec<String>> {
@@ -153,7 +153,7 @@ fn wanted(said: &Said, port: &At, asked: &[String]) -> Result<Wanted, Vec<String
                     place.text()
                 ));
             }
-            let is_dcb = matches!(knob.kind, Accepted::Classes | Accepted::Word(_));
+            let is_dcb = matches!(knob.kind, Accepted::Dcb(_) | Accepted::Word(_));
             Ok::<_, String>((
                 Changed { name: knob.name, place: place.text().to_owned(), before, now },
                 is_dcb,

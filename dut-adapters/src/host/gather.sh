@@ -48,11 +48,9 @@ for net in /sys/class/net/*; do
   keep "$net"/qos/* "$net"/ecn/roce_np/* "$net"/ecn/roce_rp/* "$net"/ecn/roce_np/enable/* "$net"/ecn/roce_rp/enable/*
   tell "/ethtool/$name/driver" ethtool -i "$name"
   tell "/ethtool/$name/statistics" ethtool -S "$name"
-  tell "/dcb/$name/pfc" dcb -j -s pfc show dev "$name"
-  tell "/dcb/$name/dcbx" dcb -j dcbx show dev "$name"
+  # Where the rig is itself, it asks its kernel by itself.
+  [ -n "${rig_is_here:-}" ] || tell "/dcb/$name/ieee" ask_dcb "$name"
   tell "/ethtool/$name/flags" ethtool --show-priv-flags "$name"
-  tell "/dcb/$name/ets" dcb -j ets show dev "$name"
-  tell "/dcb/$name/app" dcb -j app show dev "$name"
 done
 # What is counted on demand, and of single queue pairs.
 tell /rdma/supported rdma -j statistic mode supported

@@ -3,7 +3,7 @@
 
 use super::change::{Changed, NotSet, set_in};
 use super::counted::Counted;
-use super::gather::{HostAccess, SCRIPT};
+use super::gather::{HostAccess, ask};
 use super::lease::{self, Wait};
 use super::nic::{Nic, nics};
 use super::port::PortAt;
@@ -59,7 +59,7 @@ impl HeldServer {
     /// What the server says, and the NIC there.
     fn asked(&mut self) -> Result<(Said, Nic), String> {
         let of = |why: String| format!("{}: {why}", self.reach);
-        let text = self.session.ask(SCRIPT).map_err(of)?;
+        let text = ask(&mut self.session).map_err(of)?;
         let said = Said::told(&self.reach.to_string(), &text)?;
         let at = PortAt { device: &self.device, port: self.port }.found(&said).map_err(of)?;
         let all = nics(&said, Some(&self.device)).map_err(|wrong| wrong.join("; "))?;

@@ -3,12 +3,16 @@
 //! Left out on purpose: what has no knob there (`nic.np.enable`, whose files are one for each priority), and what another driver's knob would say
 //! in units of its own.
 
-use rig_lab::{Declared, Nic};
+use core::iter;
+use rig_lab::{Declared, Ets, Nic, Selection};
 use rig_units::{Dur, L2Rate};
 
 /// Every field that is a knob.
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 14] = [
     "nic.pfc.priorities",
+    "nic.ets.priorities",
+    "nic.ets.classes",
+    "nic.ets.limits",
     "nic.np.interval",
     "nic.np.dscp",
     "nic.rp.cut_window",
@@ -29,7 +33,28 @@ pub fn knobs_of(declared: &Declared) -> Vec<String> {
         Some("rp") => nic.is_some_and(|nic| nic.rp.enable),
         _ => true,
     };
-    FIELDS.iter().filter(is_on).filter_map(|path| knob_of(declared, path).ok()).collect()
+    let all = FIELDS.iter().filter(is_on).filter_map(|path| knob_of(declared, path).ok());
+    each_once(all)
+}
+
+/// The knobs that make a NIC what `declared` says at these paths, each once, whoever of them it is.
+///
+/// # Errors
+/// As [`knob_of`], of the first that has none.
+pub fn knobs_at(declared: &Declared, paths: &[&str]) -> Result<Vec<String>, String> {
+    let all: Vec<String> =
+        paths.iter().map(|path| knob_of(declared, path)).collect::<Result<_, _>>()?;
+    Ok(each_once(all))
+}
+
+fn each_once(all: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut each = Vec::new();
+    for knob in all {
+        if !each.contains(&knob) {
+            each.push(knob);
+        }
+    }
+    each
 }
 
 /// The knob that makes a NIC what `declared` says at `path`, as `NAME=VALUE`.
@@ -39,13 +64,15 @@ pub fn knobs_of(declared: &Declared) -> Vec<String> {
 pub fn knob_of(declared: &Declared, path: &str) -> Result<String, String> {
     let none = || format!("{path}: no knob of a server's NIC is known for it");
     let nic = &declared.nics().ok_or_else(none)?.nic;
-    let Nic { np, rp, pfc, .. } = nic;
+    let Nic { np, rp, pfc, ets, .. } = nic;
     let (name, value) = match path {
         "nic.pfc.priorities" => {
             let classes: Vec<String> = pfc.priorities.iter().map(ToString::to_string).collect();
             let none = || "none".to_owned();
             ("pfc", if classes.is_empty() { none() } else { classes.join(",") })
         }
+        "nic.ets.priorities" | "nic.ets.classes" => ("ets", shares(path, ets)?),
+        "nic.ets.limits" => ("maxrate", limits(path, ets)?),
         "nic.np.interval" => ("min_time_between_cnps", us(path, np.interval)?),
         "nic.np.dscp" => ("cnp_dscp", np.dscp.to_string()),
         "nic.rp.cut_window" => ("rate_reduce_monitor_period", us(path, rp.cut_window)?),
@@ -59,6 +86,37 @@ pub fn knob_of(declared: &Declared, path: &str) -> Result<String, String> {
         _ => return Err(none()),
     };
     Ok(format!("{name}={value}"))
+}
+
+/// The class of each priority, and how each class is selected.
+fn shares(path: &str, ets: &Ets) -> Result<String, String> {
+    let (Some(of), Some(classes)) = (&ets.priorities, &ets.classes) else {
+        return Err(format!("{path}: nothing is declared of how classes share"));
+    };
+    let of: String = of.iter().map(ToString::to_string).collect();
+    let each = classes.iter().map(|class| match class {
+        Selection::Strict => "strict".to_owned(),
+        Selection::Percent(percent) => percent.to_string(),
+    });
+    // All eight are set: those that no priority is in are strict, and have nothing to send.
+    let each = each.chain(iter::repeat_with(|| "strict".to_owned()));
+    Ok(format!("{of}:{}", each.take(8).collect::<Vec<_>>().join(",")))
+}
+
+/// Limits of classes, in kb/s.
+fn limits(path: &str, ets: &Ets) -> Result<String, String> {
+    const KBPS: u64 = 1_000;
+    if ets.classes.is_none() {
+        return Err(format!("{path}: nothing is declared of how classes share"));
+    }
+    let mut each = Vec::new();
+    for (class, rate) in ets.limits.iter().flatten() {
+        if !rate.bps.is_multiple_of(KBPS) {
+            return Err(format!("{path}={rate}: its knob counts whole kb/s"));
+        }
+        each.push(format!("{class}:{}", rate.bps / KBPS));
+    }
+    Ok(if each.is_empty() { "none".to_owned() } else { each.join(",") })
 }
 
 /// Whole microseconds.
@@ -93,6 +151,23 @@ mod tests {
         assert_eq!(told("nic.pfc.priorities", [3, 4].as_slice().into()), is("pfc=3,4"));
         assert_eq!(told("nic.pfc.priorities", serde_json::json!([])), is("pfc=none"));
         assert_eq!(told("nic.np.interval", "50us".into()), is("min_time_between_cnps=50"));
+        let ets = [
+            ("nic.ets.priorities", serde_json::json!([1, 0, 0, 0, 1, 1, 2, 0])),
+            ("nic.ets.classes", serde_json::json!([{"percent": 30}, {"percent": 70}, "strict"])),
+            ("nic.ets.limits", serde_json::json!({"2": "2Gbps-L2"})),
+        ];
+        let shared = ets.iter().fold(nic.clone(), |nic, (path, value)| {
+            let setting = Setting { path: (*path).to_owned(), value: value.clone() };
+            nic.with(&setting).expect("it fits")
+        });
+        let all = "ets=10001120:30,70,strict,strict,strict,strict,strict,strict";
+        let knobs = ets.map(|(path, _)| knob_of(&shared, path));
+        assert_eq!(knobs, [is(all), is(all), is("maxrate=2:2000000")]);
+        assert_eq!(knobs_of(&shared).iter().filter(|knob| *knob == all).count(), 1);
+        assert!(knob_of(&nic, "nic.ets.classes").is_err());
+        assert!(
+            knobs_of(&nic).iter().all(|knob| !knob.starts_with("ets") && !knob.starts_with("max"))
+        );
         assert_eq!(told("nic.np.dscp", 46.into()), is("cnp_dscp=46"));
         assert_eq!(told("nic.rp.timer", "300us".into()), is("rpg_time_reset=300"));
         assert_eq!(told("nic.rp.ai_rate", "5Mbps-L2".into()), is("rpg_ai_rate=5"));

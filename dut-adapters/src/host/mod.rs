@@ -5,6 +5,8 @@
 
 mod change;
 mod counted;
+mod dcb_value;
+mod exchange;
 mod gather;
 mod held;
 mod knob_of;
@@ -23,7 +25,7 @@ pub use change::{Changed, NotSet, set};
 pub use counted::{Counted, Missing, Value};
 pub use gather::{HostAccess, gather};
 pub use held::HeldServer;
-pub use knob_of::{knob_of, knobs_of};
+pub use knob_of::{knob_of, knobs_at, knobs_of};
 pub use nic::{Gid, Nic, nics};
 pub use port::PortAt;
 pub use said::Said;

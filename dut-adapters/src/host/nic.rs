@@ -4,7 +4,9 @@ use super::counted::{Counted, Port};
 use super::names::{self, DRIVERS};
 use super::port::{At, FOLDER};
 use super::said::Said;
+use super::settings::dcbx;
 use super::statistic::Statistic;
+use crate::dcb::Owner;
 
 /// A port of an RDMA device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub struct Nic {
     pub rate: Option<String>,
     /// Its GIDs of RoCE v2, by index.
     pub gids: Vec<Gid>,
+    /// Who agrees with the neighbour what DCB is set to, by the words of `dcb dcbx`; none where its driver does not say.
+    pub dcbx: Option<String>,
     /// For how long its counters may have been kept before they are told, in ms.
     pub kept_ms: Option<String>,
     /// What it has counted.
@@ -142,6 +146,7 @@ fn of_port(said: &Said, device: &str, port: &str) -> Result<Nic, Vec<String>> {
         rate: said.line(&format!("{folder}/rate")),
         gids: gids(said, &folder),
         kept_ms: said.line(&format!("{folder}/hw_counters/lifespan")),
+        dcbx: at.net().and_then(|net| dcbx(said, net)).map(Owner::words),
         nets: at.nets,
         net_driver,
         counted,

@@ -15,7 +15,7 @@ pub(super) const MOST: u64 = 64 << 20;
 /// The line with which a host begins, and the one with which it ends: what lies between them is whole. What a login shell prints before or
 /// behind it is none of it.
 const HEAD: &str = "# rigctl dut nic --raw";
-const END: &str = "# end of rigctl dut nic --raw";
+pub(super) const END: &str = "# end of rigctl dut nic --raw";
 
 /// What stands at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]

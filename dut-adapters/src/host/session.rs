@@ -39,6 +39,7 @@ pub(super) struct Session {
     asked: u32,
     lasts: Duration,
     over: Mono,
+    is_here: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +68,9 @@ impl Session {
         lasts: Duration,
         words: &str,
     ) -> Result<Session, String> {
-        Session::through(reach.shell(lasts.as_secs(), words), lasts)
+        let mut session = Session::through(reach.shell(lasts.as_secs(), words), lasts)?;
+        session.is_here = *reach == HostAccess::Here;
+        Ok(session)
     }
 
     fn through(mut shell: Command, lasts: Duration) -> Result<Session, String> {
@@ -87,7 +90,17 @@ impl Session {
             Mono(Mono::now().0.saturating_add(u64::try_from(lasts.as_nanos()).unwrap_or(u64::MAX)));
         let input = child.stdin.take();
         let (out, complaints) = (Text::default(), Text::default());
-        let mut session = Session { child, input, printed, out, complaints, asked: 0, lasts, over };
+        let mut session = Session {
+            child,
+            input,
+            printed,
+            out,
+            complaints,
+            asked: 0,
+            lasts,
+            over,
+            is_here: false,
+        };
         session.write(&format!("{BEFORE}\necho '{BEGIN}' >&2\necho '{BEGIN}'\n"));
         session.heard(&format!("{BEGIN}\n")).map_err(|ended| match ended {
             Ended::With(status, why) if !status.success() => format!("{status}: {why}"),
@@ -122,6 +135,11 @@ impl Session {
             "0" => Ok(said),
             status => Err(format!("exit status: {status}: {}", last(&complaints))),
         }
+    }
+
+    /// Whether it is a shell of this machine.
+    pub(super) const fn is_here(&self) -> bool {
+        self.is_here
     }
 
     /// Whether nothing more can be asked.

@@ -1,20 +1,23 @@
-//! What of a NIC can be set: PFC by `dcb`, what it trusts, the traffic class of RoCE, and the knobs of congestion control: of mlx5 by the files that
-//! MLNX_OFED and Linux have for them, of irdma by Intel's configfs, of bnxt_re by Linux's debugfs. Each is read before and after, by the same
-//! reader.
+//! What of a NIC can be set: what DCB netlink has (PFC, ETS, limits, buffers, DSCPs), what it trusts, the traffic class of RoCE, and the knobs of
+//! congestion control: of mlx5 by the files that MLNX_OFED and Linux have for them, of irdma by Intel's configfs, of bnxt_re by Linux's debugfs. Each is
+//! read before and after, by the same reader.
 //!
 //! Left out on purpose: irdma's parameters of DCQCN, which its module takes as it is loaded; Broadcom's own configfs, which wants another word in another file
 //! before anything holds; `tx_queue` of bnxt_re, which Linux refuses to read.
 
+use super::dcb_value::{DcbKnob, NONE};
+use super::exchange;
 use super::nic::Nic;
 use super::port::At;
 use super::said::{Entry, Said};
+use crate::dcb::Owner;
 use serde_json::Value;
 
 /// What may be said of one setting.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Accepted {
-    /// Classes: `3,4`, or `none`.
-    Classes,
+    /// What that part of DCB takes.
+    Dcb(DcbKnob),
     /// One of these words.
     Word(&'static [&'static str]),
     /// A whole number up to this one.
@@ -63,9 +66,17 @@ const fn irdma(name: &'static str, at: &'static [&'static str]) -> Knob {
     Knob { name, kind: Accepted::Number(1), at }
 }
 
+const fn dcb(name: &'static str, part: DcbKnob, at: &'static [&'static str]) -> Knob {
+    Knob { name, kind: Accepted::Dcb(part), at }
+}
+
 /// All that are known: of mlx5 by the names that NVIDIA's tools have for them, of others by those of their files.
-pub(super) static KNOBS: [Knob; 36] = [
-    Knob { name: "pfc", kind: Accepted::Classes, at: &["dcb pfc {net}"] },
+pub(super) static KNOBS: [Knob; 40] = [
+    dcb("pfc", DcbKnob::Pfc, &["dcb pfc {net}"]),
+    dcb("ets", DcbKnob::Ets, &["dcb ets {net}"]),
+    dcb("maxrate", DcbKnob::MaxRate, &["dcb maxrate {net}"]),
+    dcb("buffer", DcbKnob::Buffer, &["dcb buffer {net}"]),
+    dcb("dscp_prio", DcbKnob::DscpPrio, &["dcb app {net}"]),
     Knob {
         name: "trust",
         kind: Accepted::Word(&["dscp", "pcp"]),
@@ -127,7 +138,7 @@ pub(super) static KNOBS: [Knob; 36] = [
     bnxt("inactivity_cp", 65_535, cc_config!("inactivity_cp")),
 ];
 
-/// Where a setting of one NIC is: a file, or what `dcb` says of an interface.
+/// Where a setting of one NIC is: a file, or a part of DCB of an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place(String);
 
@@ -136,14 +147,14 @@ pub(super) struct Place(String);
 pub struct Set {
     /// What `rigctl dut set` takes before the `=`.
     pub name: &'static str,
-    /// Where it is: a file, or `dcb pfc` and an interface.
+    /// Where it is: a file, or `dcb`, what of it, and an interface.
     pub place: String,
     /// What it is.
     pub value: String,
 }
 
-/// What begins the name of an interface whose PFC `dcb` has.
-const PFC: &str = "dcb pfc ";
+/// What begins a place that DCB netlink has: behind it stand the word of the part and the interface, as `dcb` is called.
+const DCB: &str = "dcb ";
 /// How mlx5 writes a traffic class that was set.
 const TRAFFIC_CLASS: &str = "Global tclass=";
 
@@ -154,9 +165,10 @@ impl Place {
     /// It is none of these.
     pub(super) fn read(text: &str) -> Result<Place, String> {
         let fits = |sign: char| sign.is_ascii_alphanumeric() || "/_.:-".contains(sign);
-        let (is_file, name) = match text.strip_prefix(PFC) {
-            Some(net) => (false, net),
-            None => (true, text),
+        let part = text.strip_prefix(DCB).and_then(|rest| rest.split_once(' '));
+        let (is_file, name) = match part {
+            Some((word, net)) if DcbKnob::of(word).is_some() => (false, net),
+            _ => (true, text),
         };
         let is_safe = name.chars().all(fits) && !name.contains("..") && !name.starts_with('-');
         if is_safe
@@ -168,7 +180,7 @@ impl Place {
         }
         let begins: String = text.chars().take(80).collect();
         Err(format!(
-            "`{}` is no place of a setting: want a file in /sys, or `{PFC}` and an interface",
+            "`{}` is no place of a setting: want a file in /sys, or such as `dcb pfc` and an interface",
             begins.escape_debug()
         ))
     }
@@ -177,37 +189,55 @@ impl Place {
         &self.0
     }
 
-    /// A line of `sh` that prints what it is.
-    pub(super) fn asks(&self) -> String {
-        match self.0.strip_prefix(PFC) {
-            Some(net) => format!("dcb -j -s pfc show dev {net}"),
-            None => format!("cat {}", self.0),
-        }
+    /// The part of DCB that it is, and of which interface; `None` where it is a file.
+    pub(super) fn dcb(&self) -> Option<(DcbKnob, &str)> {
+        let (word, net) = self.0.strip_prefix(DCB)?.split_once(' ')?;
+        DcbKnob::of(word).map(|part| (part, net))
     }
 
-    /// A line of `sh` that makes it that.
-    pub(super) fn sets(&self, value: &str) -> String {
-        let Some(net) = self.0.strip_prefix(PFC) else {
-            return format!("echo {value} >{}", self.0);
-        };
-        let on =
-            value.split(',').filter(|class| *class != NONE).map(|class| format!(" {class}:on"));
-        format!("dcb pfc set dev {net} prio-pfc all:off{}", on.collect::<String>())
-    }
-
-    /// What was printed of it, as it is written.
+    /// What was read of the file, as it is written.
     ///
     /// # Errors
-    /// It is nothing of the kind.
-    pub(super) fn value(&self, printed: &str) -> Result<String, String> {
-        if !self.0.starts_with(PFC) {
-            let line = printed.lines().next().unwrap_or_default().trim();
-            let value = line.strip_prefix(TRAFFIC_CLASS).unwrap_or(line);
-            if value.is_empty() {
-                return Err(format!("{}: it is not set, and could not be put back", self.0));
-            }
-            return Ok(value.to_owned());
+    /// It is not set.
+    pub(super) fn value(&self, read: &str) -> Result<String, String> {
+        let line = read.lines().next().unwrap_or_default().trim();
+        let value = line.strip_prefix(TRAFFIC_CLASS).unwrap_or(line);
+        if value.is_empty() {
+            return Err(format!("{}: it is not set, and could not be put back", self.0));
         }
+        Ok(value.to_owned())
+    }
+
+    /// What a host has said of it; `Ok(None)` where it has said nothing.
+    ///
+    /// # Errors
+    /// Why that cannot be read.
+    fn said(&self, said: &Said) -> Result<Option<String>, String> {
+        let Some((part, net)) = self.dcb() else {
+            return match said.entry(&self.0) {
+                Some(Entry::Text(text)) => self.value(&text).map(Some),
+                Some(Entry::Unread(why)) => Err(format!("{} ({why})", self.0)),
+                Some(Entry::Link(_)) | None => Ok(None),
+            };
+        };
+        let of = |why: String| format!("{} ({why})", self.0);
+        match said.entry(&answer_of(net)) {
+            Some(Entry::Text(answer)) => {
+                let dcb = exchange::heard(&answer).map_err(of)?;
+                part.text(&dcb).map(Some).ok_or_else(|| of(part.lacks()))
+            }
+            Some(Entry::Unread(why)) => Err(of(why)),
+            Some(Entry::Link(_)) | None if part == DcbKnob::Pfc => {
+                // What somebody has brought along.
+                let printed = said.entry_text(&format!("/dcb/{net}/pfc"));
+                printed.map(|printed| self.printed(&printed)).transpose()
+            }
+            Some(Entry::Link(_)) | None => Ok(None),
+        }
+    }
+
+    /// Priorities with PFC, as `dcb -j pfc show` has printed them.
+    fn printed(&self, printed: &str) -> Result<String, String> {
         let odd = || {
             let begins: String = printed.trim().chars().take(60).collect();
             format!(
@@ -225,8 +255,10 @@ impl Place {
     }
 }
 
-/// No class.
-const NONE: &str = "none";
+/// Under what a host says what DCB of an interface is set to: the kernel's answer, in hex.
+pub(super) fn answer_of(net: &str) -> String {
+    format!("/dcb/{net}/ieee")
+}
 
 impl Knob {
     /// A value as it would be read back.
@@ -236,18 +268,7 @@ impl Knob {
     pub(super) fn taken(&self, value: &str) -> Result<String, String> {
         let want = |want: String| Err(format!("`{}={value}`\n   = want: {want}", self.name));
         match self.kind {
-            Accepted::Classes if value == NONE => Ok(value.to_owned()),
-            Accepted::Classes => {
-                let classes: Option<Vec<u8>> =
-                    value.split(',').map(|class| class.parse().ok()).collect();
-                let mut classes = classes.unwrap_or_default();
-                classes.sort_unstable();
-                classes.dedup();
-                if classes.is_empty() || classes.iter().any(|class| *class > 7) {
-                    return want(format!("classes, 0 to 7, such as 3 or 3,4, or {NONE}"));
-                }
-                Ok(classes.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
-            }
+            Accepted::Dcb(part) => part.taken(value).or_else(want),
             Accepted::Word(words) if words.contains(&value) => Ok(value.to_owned()),
             Accepted::Word(words) => want(words.join(" or ")),
             Accepted::Number(most) => match value.parse::<u64>() {
@@ -275,16 +296,11 @@ impl Knob {
             if at.contains('{') {
                 continue;
             }
-            let kept =
-                at.strip_prefix(PFC).map_or_else(|| at.clone(), |net| format!("/dcb/{net}/pfc"));
-            match said.entry(&kept) {
-                Some(Entry::Text(text)) => {
-                    let place = Place::read(&at)?;
-                    let value = place.value(&text)?;
-                    return Ok((place, value));
-                }
-                Some(Entry::Unread(why)) => tried.push(format!("{at} ({why})")),
-                Some(Entry::Link(_)) | None => tried.push(at),
+            let place = Place::read(&at)?;
+            match place.said(said) {
+                Ok(Some(value)) => return Ok((place, value)),
+                Ok(None) => tried.push(at),
+                Err(why) => tried.push(why),
             }
         }
         if tried.is_empty() {
@@ -298,17 +314,17 @@ impl Knob {
     }
 }
 
-/// Who else sets what `dcb` sets, in words; `None` where nobody does.
+/// Who else sets what DCB netlink sets, in words; `None` where nobody does.
 pub(super) fn other_hand(said: &Said, net: &str) -> Option<String> {
     if let Some(pid) = said.line("/lldpad") {
         return Some(format!(
             "lldpad runs there (process {pid}) and sets PFC by what the neighbour says"
         ));
     }
-    let owner = said.entry_text(&format!("/dcb/{net}/dcbx")).unwrap_or_default();
-    if owner.contains("lld_managed") {
+    if let Some(owner) = dcbx(said, net).filter(|owner| !owner.is_host()) {
         return Some(format!(
-            "the firmware of {net} has DCBX (`dcb dcbx show dev {net}`: lld-managed)"
+            "the firmware of {net} has DCBX (`{}`): `dcb dcbx set dev {net} host ieee` gives it to the host, where the driver can",
+            owner.words()
         ));
     }
     let flags = said.entry_text(&format!("/ethtool/{net}/flags")).unwrap_or_default();
@@ -318,6 +334,11 @@ pub(super) fn other_hand(said: &Said, net: &str) -> Option<String> {
             "the firmware of {net} has LLDP: `ethtool --set-priv-flags {net} fw-lldp-agent off`"
         )
     })
+}
+
+/// Who has DCBX of an interface, where its driver says so.
+pub(super) fn dcbx(said: &Said, net: &str) -> Option<Owner> {
+    exchange::heard(&said.entry_text(&answer_of(net))?).ok()?.owner
 }
 
 /// All settings of a port that can be read there, in the order of their names here.

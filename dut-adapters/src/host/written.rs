@@ -1,5 +1,6 @@
 //! One setting of a host's NIC is written and read back, and made what it was, in a shell that holds the host.
 
+use super::exchange;
 use super::gather::HostAccess;
 use super::lease::{self, Wait};
 use super::session::Session;
@@ -7,7 +8,10 @@ use super::settings::Place;
 
 /// What stands at a place.
 fn read(host: &mut Session, place: &Place) -> Result<String, String> {
-    place.value(&host.ask(&place.asks())?)
+    match place.dcb() {
+        Some(part) => exchange::is(host, part),
+        None => place.value(&host.ask(&format!("cat {}", place.text()))?),
+    }
 }
 
 /// Whether a shell writes it: nothing else than words and numbers is.
@@ -26,9 +30,14 @@ pub(super) fn writable(value: &str) -> Result<(), String> {
 /// Makes it that, and reads it back.
 pub(super) fn write(host: &mut Session, place: &str, value: &str) -> Result<(), String> {
     let place = Place::read(place)?;
-    writable(value)?;
-    let printed = host.ask(&format!("{} && {}", place.sets(value), place.asks()))?;
-    let now = place.value(&printed)?;
+    let now = match place.dcb() {
+        Some(part) => exchange::make(host, part, value)?,
+        None => {
+            writable(value)?;
+            let file = place.text();
+            place.value(&host.ask(&format!("echo {value} >{file} && cat {file}"))?)?
+        }
+    };
     if now == value { Ok(()) } else { Err(format!("{} reads back as {now}", place.text())) }
 }
 

@@ -27,6 +27,8 @@ const TABLES: &[(&str, Fields)] = &[
     ("VERSIONS", Fields::Named(&["VERSION"])),
     ("PORT", Fields::Named(&["speed", "lanes", "mtu", "admin_status", "role", "macsec"])),
     ("CABLE_LENGTH", Fields::Ports),
+    ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", Fields::Named(&["over_subscribe_ratio"])),
+    ("LOSSLESS_TRAFFIC_PATTERN", Fields::Named(&["mtu", "small_packet_percentage"])),
     (
         "PFC_WD",
         Fields::Named(&[

@@ -18,6 +18,7 @@ mod reader;
 mod rules;
 mod scheduled;
 mod shell;
+mod sized;
 mod stated;
 mod tables;
 mod way;

@@ -8,7 +8,7 @@ use super::said;
 use redis::{Connection, Pipeline, RedisResult};
 use rig_generator::port::Mono;
 use rig_units::Dur;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A group: its name in CONFIG_DB and in FLEX_COUNTER_DB, and what its counters begin with; a later one has what no earlier one has.
 const GROUPS: [(&str, &str, &[&str]); 9] = [
@@ -78,13 +78,25 @@ pub(super) struct CopySchedule {
     due: BTreeMap<&'static str, Mono>,
     /// What each copy of watermarks showed last, by its key.
     shown: BTreeMap<String, Row>,
+    /// The groups that were copied so far.
+    made: BTreeSet<&'static str>,
     pub(super) faults: Faults,
 }
 
 impl CopySchedule {
     /// None was made yet.
     pub(super) fn new(faults: Faults) -> CopySchedule {
-        CopySchedule { due: BTreeMap::new(), shown: BTreeMap::new(), faults }
+        CopySchedule { faults, ..CopySchedule::default() }
+    }
+
+    /// Whether a group is not copied any more.
+    fn stands_still(&self, group: &str) -> bool {
+        match group {
+            "PORT_STAT_COUNTER" => self.faults.still_ports,
+            "QUEUE_STAT_COUNTER" => self.faults.still_queues,
+            "PG_DROP_STAT_COUNTER" => self.faults.still_pg_drops,
+            _ => false,
+        }
     }
 
     /// Looks at the copies of watermarks at once, or as late as they show anything.
@@ -116,7 +128,10 @@ impl CopySchedule {
             *next = (*next).min(after);
             if *next <= now {
                 *next = after;
-                due.push(group);
+                // The first copy of all is made.
+                if self.made.insert(group) || !self.stands_still(group) {
+                    due.push(group);
+                }
             }
         }
         if due.is_empty() || rows.is_empty() {

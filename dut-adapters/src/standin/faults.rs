@@ -24,6 +24,16 @@ pub struct Faults {
     pub lost_clears: bool,
     /// The copies of the watermarks show a poll so much later.
     pub late_watermarks: Dur,
+    /// The counters of ports are copied once, and never again.
+    pub still_ports: bool,
+    /// The same of those of queues.
+    pub still_queues: bool,
+    /// The same of what priority groups drop.
+    pub still_pg_drops: bool,
+    /// Headroom is worked out as if there were no cables.
+    pub no_cables: bool,
+    /// The same as if peers stopped at once.
+    pub no_peers: bool,
     /// What a queue is bound to stays what it was, whatever CONFIG_DB says.
     pub lost_bindings: bool,
     /// orchagent takes what it should refuse, as it stands there.
@@ -39,7 +49,7 @@ pub struct FaultSwitch(fn(&mut Faults, Dur), Dur);
 /// A word, whether a length of time goes with it, and what it sets.
 type Switch = (&'static str, bool, fn(&mut Faults, Dur));
 
-const SWITCHES: [Switch; 12] = [
+const SWITCHES: [Switch; 17] = [
     ("deaf-asic", false, |all, _| all.deaf_asic = true),
     ("late-counters", true, |all, by| all.late_counters = by),
     ("clock", true, |all, by| all.clock = by),
@@ -49,6 +59,11 @@ const SWITCHES: [Switch; 12] = [
     ("no-stamps", false, |all, _| all.unstamped = true),
     ("lost-clears", false, |all, _| all.lost_clears = true),
     ("late-watermarks", true, |all, by| all.late_watermarks = by),
+    ("still-ports", false, |all, _| all.still_ports = true),
+    ("still-queues", false, |all, _| all.still_queues = true),
+    ("still-pg-drops", false, |all, _| all.still_pg_drops = true),
+    ("no-cables", false, |all, _| all.no_cables = true),
+    ("no-peers", false, |all, _| all.no_peers = true),
     ("lost-bindings", false, |all, _| all.lost_bindings = true),
     ("no-limits", false, |all, _| all.no_limits = true),
     ("clamps", false, |all, _| all.clamps = true),

@@ -2,16 +2,15 @@
 
 use super::names::{Row, Rows, row};
 use super::said;
-use rig_lab::{Profile, RuleFamily, Scheduling, Switch};
+use rig_lab::{FlexCounter, Profile, RuleFamily, Scheduling, SizedFrom, Switch};
 use rig_units::Dur;
 
 /// Bytes of Ethernet header, tag and FCS, which SONiC's MTU leaves out.
 const BESIDE_IP: u64 = 22;
 /// Lanes of a port.
 const LANES: u64 = 4;
-/// What is copied to COUNTERS_DB, and how often in milliseconds: as `counterpoll` sets it for who wants to read it.
-const COPIED: [(&str, &str); 4] =
-    [("PORT", "1000"), ("QUEUE", "1000"), ("PG_DROP", "1000"), ("WRED_ECN_QUEUE", "1000")];
+/// How often counters are copied to COUNTERS_DB where the device does not say: as `counterpoll` sets it for who wants to read them.
+const COUNTERS: Dur = Dur::ms(1_000);
 /// The scheduler of each port, where it is shaped.
 const OF_PORTS: &str = "scheduler.port";
 /// The same of watermarks, where the device does not say how often.
@@ -28,7 +27,8 @@ pub fn filled(profile: &Profile) -> Result<Rows, String> {
     };
     let mut rows = Rows::new();
     let mut put = |key: &str, row: Row| drop(rows.insert(key.to_owned(), row));
-    put("DEVICE_METADATA|localhost", metadata(profile));
+    let dynamic = switch.dynamic_buffer.sized_from();
+    put("DEVICE_METADATA|localhost", metadata(profile, dynamic.is_some()));
     put("VERSIONS|DATABASE", row([("VERSION", "version_202411_01".to_owned())]));
     maps(switch, &mut put);
     schedulers(switch, &mut put);
@@ -36,15 +36,20 @@ pub fn filled(profile: &Profile) -> Result<Rows, String> {
     for index in 0..profile.declared.port_count() {
         port(switch, index, &mut put);
     }
+    if let Some(from) = dynamic {
+        sized(switch, &from, profile.declared.port_count(), &mut put);
+    }
     if !switch.qos.pfcwd_sw_enable.is_empty() {
         let red = if switch.pfcwd.big_red_switch { "enable" } else { "disable" };
         let poll = ms(switch.pfcwd.poll_interval);
         let global = [("POLL_INTERVAL", poll), ("BIG_RED_SWITCH", red.to_owned())];
         put("PFC_WD|GLOBAL", row(global));
     }
-    for (group, interval) in COPIED {
+    let FlexCounter { port, queue, pg_drop } = switch.flex_counter;
+    let groups = [("PORT", port), ("QUEUE", queue), ("PG_DROP", pg_drop), ("WRED_ECN_QUEUE", None)];
+    for (group, every) in groups {
         let status = ("FLEX_COUNTER_STATUS", "enable".to_owned());
-        let copied = row([status, ("POLL_INTERVAL", interval.to_owned())]);
+        let copied = row([status, ("POLL_INTERVAL", ms(every.unwrap_or(COUNTERS)))]);
         put(&format!("FLEX_COUNTER_TABLE|{group}"), copied);
     }
     let every = ms(switch.watermark.poll.unwrap_or(WATERMARKS));
@@ -72,7 +77,7 @@ pub fn filled(profile: &Profile) -> Result<Rows, String> {
 }
 
 /// What the switch is: a platform and a hardware SKU of a vendor whose chips run that rule.
-fn metadata(profile: &Profile) -> Row {
+fn metadata(profile: &Profile, dynamic: bool) -> Row {
     let (platform, hwsku) = match profile.rule.as_ref().map(|rule| rule.family) {
         Some(RuleFamily::Mellanox) => ("x86_64-mlnx_msn2700-r0", "ACS-MSN2700"),
         Some(RuleFamily::Cisco8000) => ("x86_64-8101_32fh_o-r0", "Cisco-8101-O32"),
@@ -82,7 +87,7 @@ fn metadata(profile: &Profile) -> Row {
         }
     };
     row([
-        ("buffer_model", "traditional".to_owned()),
+        ("buffer_model", if dynamic { "dynamic" } else { "traditional" }.to_owned()),
         ("hostname", profile.name.clone()),
         ("hwsku", hwsku.to_owned()),
         ("mac", "02:00:00:00:00:01".to_owned()),
@@ -164,6 +169,37 @@ fn buffers(switch: &Switch, put: &mut impl FnMut(&str, Row)) {
         ("dynamic_th", buffer.lossy_dynamic_th.to_string()),
     ]);
     put("BUFFER_PROFILE|egress_lossy_profile", lossy);
+}
+
+/// What a switch works its buffers out from: in place of a profile of lossless groups and of the size of their pool.
+fn sized(switch: &Switch, from: &SizedFrom, ports: u16, put: &mut impl FnMut(&str, Row)) {
+    let pool = [("type", "ingress".to_owned()), ("mode", "dynamic".to_owned())];
+    put("BUFFER_POOL|ingress_lossless_pool", row(pool));
+    let parameter = row([
+        ("default_dynamic_th", switch.buffer.dynamic_th.to_string()),
+        ("over_subscribe_ratio", from.ratio.to_string()),
+    ]);
+    put("DEFAULT_LOSSLESS_BUFFER_PARAMETER|AZURE", parameter);
+    let pattern = row([
+        ("mtu", from.lossless_mtu.0.to_string()),
+        ("small_packet_percentage", from.small_packets.to_string()),
+    ]);
+    put("LOSSLESS_TRAFFIC_PATTERN|AZURE", pattern);
+    let lossy = row([
+        ("pool", "ingress_lossless_pool".to_owned()),
+        ("size", "0".to_owned()),
+        ("dynamic_th", "3".to_owned()),
+    ]);
+    put("BUFFER_PROFILE|ingress_lossy_profile", lossy);
+    let names: Vec<String> = (0..ports).map(Switch::port_name).collect();
+    for port in &names {
+        put(&format!("BUFFER_PG|{port}|0"), row([("profile", "ingress_lossy_profile".to_owned())]));
+        for class in &switch.qos.pfc_enable {
+            put(&format!("BUFFER_PG|{port}|{class}"), row([("profile", "NULL".to_owned())]));
+        }
+    }
+    let cables = names.into_iter().map(|port| (port, format!("{}m", from.cable.0 / 100)));
+    put("CABLE_LENGTH|AZURE", cables.collect());
 }
 
 /// All that is of one port.

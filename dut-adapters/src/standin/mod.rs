@@ -6,6 +6,7 @@
 //! more, so that a mistake in one of the two shows. What it does not do as SONiC does says docs/sonic.md.
 
 mod asic;
+mod buffermgr;
 mod counted;
 mod faults;
 mod filled;
@@ -129,7 +130,7 @@ impl Standin {
         // How often its watermarks are polled the device does not know yet where it does not declare it.
         let mut told = said::settings(&rows);
         told.retain(|one| profile.declared.satisfies(one) == Ok(true));
-        fill(socket, &rows)?;
+        fill(socket, &rows, profile)?;
         Standin::beside(socket, asic, told, (faults, log))
     }
 
@@ -155,7 +156,7 @@ impl Drop for Standin {
 }
 
 /// Writes CONFIG_DB, where every database is empty: what is there may be a switch.
-fn fill(socket: &Path, rows: &Rows) -> Result<(), String> {
+fn fill(socket: &Path, rows: &Rows, profile: &Profile) -> Result<(), String> {
     let named = |error: RedisError| format!("{}: {error}", socket.display());
     let mut line = connect(socket).map_err(named)?;
     let keyspace: String = redis::cmd("INFO").arg("keyspace").query(&mut line).map_err(named)?;
@@ -170,6 +171,7 @@ fn fill(socket: &Path, rows: &Rows) -> Result<(), String> {
     rows.iter().for_each(|(key, row)| names::set(&mut all, key, row));
     // As `sonic-cfggen` says it once all of it is there.
     all.cmd("SET").arg("CONFIG_DB_INITIALIZED").arg(1).ignore();
+    buffermgr::born(profile, &mut all);
     all.exec(&mut line).map_err(named)
 }
 

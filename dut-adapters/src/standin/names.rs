@@ -17,6 +17,7 @@ pub(super) enum Db {
     Counters = 2,
     Config = 4,
     Flex = 5,
+    State = 6,
 }
 
 /// A row of these fields.

@@ -3,6 +3,7 @@
 //! `buffermgr.cpp`) and of SAI.
 
 use super::asic::Asic;
+use super::buffermgr::BufferManager;
 use super::counted::flex;
 use super::faults::Faults;
 use super::names::{Db, Row, Rows, numbers, of, of_port, ports, referred, row, set};
@@ -14,7 +15,7 @@ use rig_lab::{Setting, fields};
 use std::collections::BTreeMap;
 
 /// What it takes of CONFIG_DB.
-const TABLES: [&str; 11] = [
+const TABLES: [&str; 15] = [
     "PORT",
     "PORT_QOS_MAP",
     "PFC_WD",
@@ -26,6 +27,10 @@ const TABLES: [&str; 11] = [
     "SCHEDULER",
     "WRED_PROFILE",
     "FLEX_COUNTER_TABLE",
+    "DEVICE_METADATA",
+    "CABLE_LENGTH",
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
+    "LOSSLESS_TRAFFIC_PATTERN",
 ];
 
 /// One, and what it has taken so far.
@@ -37,6 +42,7 @@ pub(super) struct Orchagent {
     /// The watchdog of each queue, as it was written.
     watched: BTreeMap<String, Row>,
     schedulers: Schedulers,
+    manager: BufferManager,
     /// What it last said it does not take.
     refused: Option<String>,
     pub(super) faults: Faults,
@@ -46,8 +52,8 @@ impl Orchagent {
     /// One before a device that is set to `told`.
     pub(super) fn new(told: Vec<Setting>, faults: Faults) -> Orchagent {
         let (rows, watched) = (Rows::new(), BTreeMap::new());
-        let schedulers = Schedulers::default();
-        Orchagent { rows, told, watched, schedulers, refused: None, faults }
+        let (schedulers, manager) = (Schedulers::default(), BufferManager::default());
+        Orchagent { rows, told, watched, schedulers, manager, refused: None, faults }
     }
 
     /// Takes all of CONFIG_DB as it is now; what it does not take of it, where it did not say so before.
@@ -97,6 +103,7 @@ impl Orchagent {
                 self.told.retain(|one| !later.contains(one));
                 self.rows = rows;
                 self.written(first).exec(line)?;
+                self.manager.rows(&self.rows, &self.faults, line)?.exec(line)?;
             }
             // All stays as it was.
             Err(why) => refused = refused.or(Some(format!("the ASIC refuses: {why}"))),

@@ -1,9 +1,11 @@
 //! What the stand-in makes of a profile, of changes and of what its device does; and what of it a rig sees that steers it as a switch.
 
+mod copied;
 mod heard;
 mod limits;
 mod moments;
 mod schedulers;
+mod sized;
 mod watermarks;
 
 use super::{Asic, Faults, Log, Rows, Server, Standin, filled};
@@ -39,7 +41,7 @@ fn from_dut_reads_the_profile_back_that_config_db_was_filled_from() {
     let desk = tempfile::tempdir().expect("a folder");
     let file = desk.path().join("config_db.json");
     let mut devices = devices();
-    assert_eq!(devices.len(), 4);
+    assert_eq!(devices.len(), 5);
     let mut shaped = devices[0].clone();
     for (path, value) in [("scheduler.pir", "300Mbps-L2"), ("scheduler.pbs", "200KB")] {
         let setting = Setting { path: path.to_owned(), value: value.into() };

@@ -39,6 +39,8 @@ pub struct BlueRdma {
     pub timeout_late: Dur,
     /// How often the timer runs out in a row before the driver gives up.
     pub retries: u8,
+    /// How long hardware sends no further CNP of a queue pair after one; 0: one for each marked packet.
+    pub cnp_interval: Dur,
 }
 
 impl BlueRdma {
@@ -50,6 +52,7 @@ impl BlueRdma {
         needed("timeout", Count, "50").by_case().tried(&["1"]),
         needed("timeout_late", Time, "1048576ns").by_case().tried(&[]),
         needed("retries", Count, "5").by_case().tried(&["0"]),
+        needed("cnp_interval", Time, "0s").by_case().tried(&["50us"]),
     ];
 
     /// Every value that lies outside its range: the path below its own, what stands there, what would be accepted.

@@ -9,6 +9,9 @@ table! {
     /// Packets in the middle of a message have no RETH.
     // As those of RoCEv2: out of order nobody knows where they go.
     reth_missing_in_middle;
+    /// No packet of a SEND has a RETH.
+    // As in the older files of the RTL: the receiver's driver would have to say where each goes.
+    send_without_reth;
     /// What is sent again is not marked as such.
     // The receiver's driver says nothing of what is still missing.
     retry_not_marked;
@@ -30,6 +33,28 @@ table! {
     /// The timer never runs out.
     // With the released driver's exponent of 50 it takes 146 years.
     rto_never;
+    /// A packet of RoCEv2 with the number of one of its own counts as that one.
+    // Its payload stands where the key should: whoever does not look places nothing, and says that it came.
+    takes_rocev2;
+    /// Packets of RoCEv2 are acknowledged as a NIC of RoCEv2 does.
+    // The other end takes that for a loss of its own, or for nothing: no queue pair of RoCEv2 is open here.
+    answers_rocev2;
+    /// No CNP for a marked packet.
+    cnp_never;
+    /// A CNP for each marked packet, however soon after the last.
+    cnp_each;
+    /// A CNP that arrives ends the driver's thread.
+    // The released driver: nothing is sent again from then on, and nothing acknowledged.
+    cnp_panics;
+    /// The driver sends again as often as its timer runs out.
+    // Whoever waits for a completion with an error waits for ever.
+    never_gives_up;
+    /// The driver writes a descriptor for each packet.
+    // About 3 million a second at 100G: what chunks of 64 KiB are for.
+    descriptor_a_packet;
+    /// A READ completes when its request is acknowledged.
+    // Whoever looks at the memory then finds what was there before.
+    read_completes_early;
     /// A message is acknowledged when its last packet has come, whatever is missing before.
     // A READ completes before its data is there.
     completes_early;

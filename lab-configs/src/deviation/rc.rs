@@ -97,6 +97,15 @@ table! {
     /// An RNR retry count of 7 is counted down as any other is.
     // A receiver that is slow once is given up.
     rnr_seven_counted;
+    /// A sender with selective repeat sends again the packet behind the missing one, too.
+    // What was taken already takes as much of the link once more.
+    resends_one_too_many;
+    /// A receiver with selective repeat forgets that there is a hole behind the first: once that one is filled it acknowledges all that came.
+    // What never came is taken for received, and never sent again.
+    second_hole_forgotten;
+    /// A receiver with selective repeat keeps no more numbers behind a hole than this, and throws away the rest.
+    // It has no more room for what comes out of order: one hole costs as much as in go-back-N, and a way back for each packet.
+    keeps_behind_a_hole ("packets", 0..=4_096, default 0);
     /// A NAK holds back every queue pair of the NIC for as long as its own.
     // Who lost nothing waits for whoever did.
     nak_holds_all;

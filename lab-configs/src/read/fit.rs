@@ -14,7 +14,7 @@ pub(super) fn fit(
     listed: &mut Vec<At<'_>>,
     cable_cm: u64,
 ) {
-    if *transport != Transport::Virtual {
+    if !transport.is_virtual() {
         // At a wire a system is what it is as a whole; where the rig makes it, what is behind it, too.
         let made = matches!(transport, Transport::Veth(_));
         let is_there = |dut: &Profile| {
@@ -27,12 +27,12 @@ pub(super) fn fit(
     }
     for (dut, at) in duts.iter_mut().zip(&*listed) {
         if let Some(system) = &dut.system
-            && *transport != Transport::Virtual
+            && !transport.is_virtual()
         {
             // Real ones have connections and routes that somebody has to make.
             let other = system.devices.iter().find(|device| device.kind != Kind::Switch);
             match (transport, other) {
-                (Transport::Virtual, _) => {}
+                (Transport::Virtual(_), _) => {}
                 (Transport::Guests(_), _) => at.fault(
                     format!("the system `{}` in a guest", dut.name),
                     "one switch, or a pair of NICs",
@@ -65,7 +65,7 @@ pub(super) fn fit(
             at.fault(found, "a switch: of others nobody there has a connection or a route");
             continue;
         }
-        if dut.kind.is_virtual_only() && *transport != Transport::Virtual {
+        if dut.kind.is_virtual_only() && !transport.is_virtual() {
             let found = format!("{}, `{}`, in a lab with a wire", dut.kind.called(), dut.name);
             at.fault(
                 found,
@@ -99,13 +99,13 @@ pub(super) fn fit(
             }
             continue;
         }
-        if pair && *transport != Transport::Virtual {
+        if pair && !transport.is_virtual() {
             let found = format!("the pair of NICs `{}` in a lab with a wire", dut.name);
             at.fault(found, "one NIC: the rig passes on between two in virtual time alone");
             continue;
         }
         match transport {
-            Transport::Virtual | Transport::Guests(_) | Transport::Server(_) => {}
+            Transport::Virtual(_) | Transport::Guests(_) | Transport::Server(_) => {}
             Transport::Veth(wire) => *dut.declared.ports_mut() = made_ports(&dut.declared, wire),
             Transport::Interfaces(wire) => {
                 *dut.declared.ports_mut() = cabled_ports(&dut.declared, wire);

@@ -32,6 +32,7 @@ const BEFORE: [(&str, &str); 3] =
     [("emulated", "virtual"), ("emulated-wire", "veth"), ("declared", "interfaces")];
 
 /// The keys of `wire:`, by transport.
+const VIRTUAL: [&str; 1] = ["bound"];
 const VETH: [&str; 5] = ["speed", "ports", "bound", "benches", "budget"];
 const INTERFACES: [&str; 8] =
     ["interfaces", "backend", "eal", "shim", "speed", "bound", "clock", "budget"];
@@ -105,10 +106,10 @@ pub(super) fn read(lab: &At<'_>, fields: &Fields<'_>) -> Option<Transport> {
     let word = word.and_then(|at| at.choice(&TRANSPORTS))?;
     let wire = fields.get("wire");
     match (word, wire) {
-        (Word::Virtual, None) => Some(Transport::Virtual),
+        (Word::Virtual, None) => Some(Transport::Virtual(Dur::ZERO)),
         (Word::Virtual, Some(wire)) => {
-            wire.at_key("the transport `virtual` has no wire", "no `wire`, or transport: veth");
-            None
+            let fields = wire.fields(&VIRTUAL)?;
+            length(&fields, "bound", "20us").map(Transport::Virtual)
         }
         (_, None) => {
             let want = "wire: with what the transport needs, as in lab-configs/veth.yaml";

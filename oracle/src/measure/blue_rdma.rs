@@ -1,22 +1,30 @@
-//! What is measured of NICs of blue-rdma: their headers, their bitmaps, what their drivers acknowledge and send again.
+//! What is measured of NICs of blue-rdma: their headers, their bitmaps, their CNPs, what they do with packets of RoCEv2, what their drivers acknowledge, send
+//! again, give up, write descriptors for and complete.
 
 pub(super) mod acks;
 pub(super) mod bitmaps;
+pub(super) mod cnps;
+pub(super) mod completions;
+pub(super) mod descriptors;
+pub(super) mod gives_up;
 pub(super) mod headers;
+pub(super) mod recovery;
 pub(super) mod resent;
+pub(super) mod rocev2;
 
 use super::judge_context::TrialReading;
 use super::judged::looked;
 use crate::Prediction;
-use crate::spec::blue_rdma::{SOURCE, near};
+use crate::spec::blue_rdma::{self as spec, SOURCE, near};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
-use rig_capture::blue_rdma::Frame;
+use rig_capture::blue_rdma::{Frame, Says};
 use rig_capture::{Dir, PortTrace, Span, Unit, What};
-use rig_lab::{Fault, Part};
+use rig_lab::{Fault, Nics, Part};
 use rig_testcases::vocabulary::{Entry, FLOW, Looks};
 use rig_testcases::{Case, FlowSpec, Measure, Verb};
 use rig_units::{Bytes, Dur, Time};
+use std::collections::BTreeSet;
 
 /// What all of them are.
 const OF_FLOW: Entry = Entry {
@@ -28,14 +36,25 @@ const OF_FLOW: Entry = Entry {
     ..Entry::USUAL
 };
 
-/// The flow is one of WRITEs from one NIC to the other: what else they do is not built.
+/// The flow is one of WRITEs or SENDs from one NIC to the other.
 fn of_two(measure: &Measure, case: &Case) -> Vec<Fault> {
+    let want = "a flow with `verb: write` or `send`, and `to` the other NIC";
+    between(measure, case, &[Verb::Write, Verb::Send], want)
+}
+
+/// The flow is one of WRITEs, SENDs or READs between the NICs: what else they do is not built.
+fn of_either(measure: &Measure, case: &Case) -> Vec<Fault> {
+    let want = "a flow with `verb: write`, `send` or `read`, and `to` the other NIC";
+    between(measure, case, &[Verb::Write, Verb::Send, Verb::Read], want)
+}
+
+fn between(measure: &Measure, case: &Case, verbs: &[Verb], want: &str) -> Vec<Fault> {
     let name = measure.named("flow");
-    let is_other = |verb: Verb, (nic, to): (&str, &str)| verb != Verb::Write || nic == to;
+    let is_other = |verb: Verb, (nic, to): (&str, &str)| !verbs.contains(&verb) || nic == to;
     let flow = case.flows.get(name);
     let fault = flow.filter(|flow| is_other(flow.verb, (&flow.nic, &flow.to))).map(|_| {
         let found = format!("`{}` of `{name}`", measure.name());
-        case.fault("measure", found, "a flow with `verb: write`, and `to` the other NIC")
+        case.fault("measure", found, want)
     });
     fault.into_iter().collect()
 }
@@ -100,6 +119,49 @@ impl<'a> Flow<'a> {
         let slot = self.trace.speed.slot(Bytes(spec_size(self.spec).into()));
         slot * u64::try_from(frames).unwrap_or(u64::MAX)
     }
+}
+
+/// What a sender knows to have come, by the acknowledgements that reached it.
+struct Come {
+    /// All before it.
+    base: i64,
+    beyond: BTreeSet<i64>,
+}
+
+impl Come {
+    const fn none_before(first: i64) -> Come {
+        Come { base: first, beyond: BTreeSet::new() }
+    }
+
+    /// An acknowledgement has come to a sender that had sent all before `reached`; anything else changes nothing.
+    fn told(&mut self, frame: &Frame, reached: i64) {
+        let Says::Report { by_driver, lost, before, now, before_psn, .. } = frame.says else {
+            return;
+        };
+        let [old, new] = [before_psn, frame.psn].map(|one| near(one, self.base));
+        if !by_driver {
+            let said = spec::come(old, before.into()).chain(spec::come(new, now.into()));
+            self.beyond.extend(said.filter(|&number| number < reached));
+        } else if !lost {
+            self.base = self.base.max(new.min(reached));
+        }
+        self.beyond = self.beyond.split_off(&self.base);
+        while self.beyond.remove(&self.base) {
+            self.base += 1;
+        }
+    }
+}
+
+/// The name of a counter of the NIC at the sender's end, which counts nothing but this flow.
+fn counter_of(trial: &Trial, flow: &FlowSpec, name: &str) -> Result<String, Doubt> {
+    let others = trial.script.flows.iter().filter(|other| other.name != flow.name);
+    let mut beside = others.filter(|other| other.nic == flow.nic || other.to == flow.nic);
+    if let Some(other) = beside.next() {
+        let why = format!("the NIC counts {} among {}", other.name, flow.name);
+        return Err(trial.doubt(&why));
+    }
+    let port = trial.script.dut_ports.get(usize::from(flow.nic)).copied().unwrap_or_default();
+    Ok(format!("{} {name}", Nics::port_name(port)))
 }
 
 /// The size of its longest frame.

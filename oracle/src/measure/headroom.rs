@@ -6,19 +6,21 @@ use super::crossed::overflows;
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{At, Judged, Unread, looked};
 use super::measurement::{Known, Red, Tells, by_formula};
+use super::stamps::{self, Stamps};
 use crate::judge::answers::NOT_MEASURED;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::buffer;
 use crate::spec::in_flight::{self, InFlight};
+use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Finding, Judgement, Looked};
 use crate::{Prediction, Resolution};
 use rig_capture::analyse::{self, ActionView, Delay, PfcSignal};
 use rig_capture::{Dir, Reading, Span, Unit};
-use rig_lab::Part;
-use rig_testcases::Wanted;
+use rig_lab::{Part, Switch};
 use rig_testcases::vocabulary::{ByMemory, ByPfc, Entry, LOAD, Looks, STREAM, ValueKind, optional};
-use rig_units::{Bytes, Dur, Length, Within};
+use rig_testcases::{Script, StreamSpec, Wanted};
+use rig_units::{Bytes, Dur, Length, PortSpeed, Within};
 use std::cell::Cell;
 
 /// `pfc.latency`.
@@ -55,6 +57,11 @@ pub(super) static XOFF_LATENCY: Known = Known {
             .collect();
         judged.resolved("pfc.latency", &told);
     },
+    stamps: Some(|measure, context, script| {
+        // Which frame crosses is counted.
+        let (_, spec) = stamps::stream(script, measure.named("stream"))?;
+        fills_headroom(context, script, spec)
+    }),
     ..Known::USUAL
 };
 
@@ -89,9 +96,73 @@ pub(super) static HEADROOM_LOSS: Known = Known {
     judge: |measure, done, judged| {
         loss(done, measure.named("stream"), measure.wanted("expect"), judged);
     },
+    stamps: Some(|measure, context, script| {
+        let (_, spec) = stamps::stream(script, measure.named("stream"))?;
+        match measure.wanted("expect") {
+            Wanted::None | Wanted::Some => to_the_frame(context, script, spec),
+            Wanted::Predicted | Wanted::All => fills_headroom(context, script, spec),
+        }
+    }),
     at_line_rate: true,
     ..Known::USUAL
 };
+
+/// How many frames of a stream the headroom holds behind the one that crosses the limit.
+fn fit(declared: &Switch, spec: &StreamSpec) -> Span {
+    BufferLedger::span(declared, |empty| {
+        let others = empty.others(spec.from);
+        let xoff = buffer::first_xoff(&declared.buffer, spec.size, &others);
+        buffer::first_drop(&declared.buffer, spec.size, &others) - xoff - 1
+    })
+}
+
+/// From the frame that crosses the limit on: the time in which the headroom is full.
+fn fills_headroom(context: &Context<'_>, script: &Script, spec: &StreamSpec) -> Option<Stamps> {
+    let slot = stamps::speed(context, script, spec.from).slot(spec.on_wire());
+    let time = slot * fit(context.switch(), spec).lo / 2;
+    stamps::told(time, &format!("the time in which {} fills half of the headroom", spec.name))
+}
+
+/// A headroom that is laid out to the frame: no more may come because stamps are off.
+fn to_the_frame(context: &Context<'_>, script: &Script, spec: &StreamSpec) -> Option<Stamps> {
+    let speed = stamps::speed(context, script, spec.from);
+    let fit = fit(context.switch(), spec);
+    let come = |bound: Dur| {
+        let response = script.endpoint(spec.from).response;
+        let stops = Span { lo: response.0, hi: (response + bound * 2).0 };
+        in_flight(context, script, spec, (speed, stops)).frames().hi
+    };
+    let (exact, slot) = (come(Dur::ZERO), speed.slot(spec.on_wire()));
+    let mut within = slot / 2;
+    while within > Dur::ZERO && come(within) > exact.max(fit.lo) {
+        within = within / 2;
+    }
+    let why = format!(
+        "another frame of {} ({slot}) is one more than the headroom was laid out for",
+        spec.name
+    );
+    Some(Stamps { within, why })
+}
+
+/// What still arrives of a stream whose sender stops within `stops`.
+fn in_flight(
+    context: &Context<'_>,
+    script: &Script,
+    spec: &StreamSpec,
+    (speed, stops): (PortSpeed, Span),
+) -> InFlight {
+    let declared = context.switch();
+    InFlight {
+        speed,
+        frame: spec.size,
+        overhead: spec.overhead,
+        pfc: declared.macsec.pfc_size(),
+        ahead: ahead(script, spec.from),
+        cable: Length(context.cable_cm()),
+        delays: in_flight::delays(declared.emission(), stops),
+        apart: context.apart(),
+    }
+}
 
 /// How soon a PFC frame leaves a port on which another one may be under way.
 fn behind(wait: Dur) -> String {
@@ -321,24 +392,11 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
         }
         let response = trial.script.endpoint(spec.from).response;
         let stops = Span { lo: response.0, hi: (response + done.bound() * 2).0 };
-        let in_flight = InFlight {
-            speed: trace.speed,
-            frame: spec.size,
-            overhead: spec.overhead,
-            pfc: declared.macsec.pfc_size(),
-            ahead: ahead(&trial.script, spec.from),
-            cable: Length(done.context.cable_cm()),
-            delays: in_flight::delays(declared.emission(), stops),
-            apart: done.context.apart(),
-        };
+        let in_flight = in_flight(done.context, &trial.script, spec, (trace.speed, stops));
         let crossing = BufferLedger::span(declared, |empty| {
             buffer::first_xoff(&declared.buffer, spec.size, &empty.others(spec.from))
         });
-        let fit = BufferLedger::span(declared, |empty| {
-            let others = empty.others(spec.from);
-            let xoff = buffer::first_xoff(&declared.buffer, spec.size, &others);
-            buffer::first_drop(&declared.buffer, spec.size, &others) - xoff - 1
-        });
+        let fit = fit(declared, spec);
         // No more can come than were sent.
         let least = lost.sent.saturating_sub(crossing.hi);
         let most = lost.sent.saturating_sub(crossing.lo);

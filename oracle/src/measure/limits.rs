@@ -9,7 +9,7 @@ use crate::trials::context::Context;
 use rig_capture::analyse::{pfc_sent, throughput};
 use rig_capture::{DutWait, DutWaits, Observation, Unit};
 use rig_testcases::{Amount, Lookup, Measure, Script, StreamRate, StreamSpec};
-use rig_units::{Dur, Time};
+use rig_units::{Dur, PortSpeed, Time};
 
 /// How late the rig and a served device may be, and why not more.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,15 +26,24 @@ pub(super) fn lossless(
     observation: &Observation,
     spec: &StreamSpec,
 ) -> Option<Limit> {
+    let whole = (Time::ZERO, Time::MAX);
+    let paused = !pfc_sent(observation, spec.from, spec.class, whole).xoff.is_empty();
+    let speed = observation.ports[usize::from(spec.from)].speed;
+    if paused { held_back(context, script, (spec, speed)) } else { None }
+}
+
+/// The same of one that the device may pause, sent at a port of that speed.
+pub(super) fn held_back(
+    context: &Context<'_>,
+    script: &Script,
+    (spec, speed): (&StreamSpec, PortSpeed),
+) -> Option<Limit> {
     let declared = context.seen().switch()?;
     let endpoint = script.endpoint(spec.from);
     let lossless = declared.qos.pfc_enable.contains(&spec.class);
-    let whole = (Time::ZERO, Time::MAX);
-    let paused = !pfc_sent(observation, spec.from, spec.class, whole).xoff.is_empty();
-    if !lossless || !endpoint.obeys(spec.class) || !paused {
+    if !lossless || !endpoint.obeys(spec.class) {
         return None;
     }
-    let speed = observation.ports[usize::from(spec.from)].speed;
     let slot = speed.slot(spec.on_wire());
     // Of the frames that fit, those that come although nobody is late: one ahead of the XOFF, one that the rig has begun, and what
     // it sends until it responds and on the way.

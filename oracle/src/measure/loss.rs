@@ -1,6 +1,7 @@
 //! Frames that were sent and never arrived.
 
 use super::blame;
+use super::drains::drains_as_it_fills;
 use super::ecn;
 use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::Judged;
@@ -8,9 +9,11 @@ use super::legs::{Leg, PASSING, SWITCHES, legs};
 use super::limits;
 use super::measurement::{Known, Red, Tells};
 use super::served;
+use super::stamps::{self, Stamps};
 use crate::Prediction;
 use crate::judge::StormTrial;
 use crate::judge::answers::NOT_MEASURED;
+use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse;
@@ -20,7 +23,7 @@ use rig_lab::{Action, Backlog, DropBy, Form, RuleFamily};
 use rig_testcases::vocabulary::{
     Entry, Given, Looks, STREAM, Senders, StreamEnds, ValueKind, optional,
 };
-use rig_testcases::{Case, Measure, StormSpec, StreamRate, StreamSpec, Tap, Wanted};
+use rig_testcases::{Case, Measure, Script, StormSpec, StreamRate, StreamSpec, Tap, Wanted};
 use rig_units::{Dur, Quanta, Within};
 
 /// The stream of a case that leaves it to what is predicted.
@@ -67,6 +70,22 @@ fn leaves_the_device(given: &Given<'_>) -> bool {
     true
 }
 
+/// A load that is paused again and again loses nothing where the rig stops in time. Where a process serves the device each trial is held against that
+/// by how late both were in it; but with MACsec, where each frame of a load takes both of them longest.
+fn paused_in_time(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<Stamps> {
+    let (at, spec) = stamps::stream(script, measure.named("stream"))?;
+    let is_load = matches!(spec.rate, StreamRate::Load(_));
+    let none = measure.wanted("expect") == Wanted::None;
+    let is_in_clear = context.group.declared.switch().is_some_and(|of| !of.macsec.enable);
+    let each_trial = context.is_served() && is_in_clear;
+    if !none || !is_load || each_trial || !drains_as_it_fills(context, script, at) {
+        return None;
+    }
+    let speed = stamps::speed(context, script, spec.from);
+    let limit = limits::held_back(context, script, (spec, speed))?;
+    Some(Stamps { within: limit.within, why: limit.why })
+}
+
 /// `loss`.
 pub(super) static LOSS: Known = Known {
     entry: Entry {
@@ -104,6 +123,7 @@ pub(super) static LOSS: Known = Known {
     // What waits for tokens at the end of a trial is not lost, and nobody sees it wait.
     at_line_rate: true,
     unpromised: Some(served::loses),
+    stamps: Some(paused_in_time),
     crosses: |measure, case| match measure.wanted("expect") {
         Wanted::Predicted => &[],
         // What knows no pause drops what it would have to hold, unless a case for such a device says how much that is.

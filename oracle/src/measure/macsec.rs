@@ -4,8 +4,10 @@ use super::checks;
 use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, Unread, looked};
 use super::measurement::{Known, Needs, Red, Tells, by_source, seen_in};
+use super::stamps::{self, Stamps};
 use crate::Prediction;
 use crate::spec::macsec::{self, Arrival, Fate, Outcome};
+use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse;
@@ -14,7 +16,7 @@ use rig_lab::{Form, Macsec, Part, Policy, Reception, Switch};
 use rig_testcases::vocabulary::{
     ByPfc, Entry, Looks, PORT, STORM, STREAM, Senders, StreamEnds, named,
 };
-use rig_testcases::{Action, Script, Tap};
+use rig_testcases::{Action, MacsecMode, Script, Tap};
 use rig_units::{Bytes, Dur, FCS, Time};
 use std::collections::BTreeSet;
 
@@ -32,10 +34,31 @@ pub(super) static COUNTERS: Known = Known {
     needs: |_| Needs::Counters,
     tells: Tells::Each("counter"),
     red: Red::Mutated("replay-window-to-the-frame", "deviation=macsec_late_counted_as_ok"),
+    stamps: Some(|_, context, script| late_from_the_first_on(context, script)),
     expected: |_, context, _| by_source(counted(&context.switch().macsec), macsec::SOURCE),
     judge: |measure, done, judged| counters(done, measure.named("port"), judged),
     ..Known::USUAL
 };
+
+/// Where a stream with late numbers starts with another of its port, the order of their first frames says which of them are late.
+fn late_from_the_first_on(context: &Context<'_>, script: &Script) -> Option<Stamps> {
+    let starts = |stream: usize| {
+        let mut steps = script.steps.iter();
+        let step = steps.find(
+            |step| matches!(step.action, Action::StartStream(at) if usize::from(at) == stream),
+        );
+        step.map(|step| (step.at, script.streams[stream].from))
+    };
+    let all = 0..script.streams.len();
+    let is_late = |of: &usize| matches!(script.streams[*of].macsec, MacsecMode::Late(_));
+    let with_another = |of: &usize| {
+        all.clone().any(|other| other != *of && !is_late(&other) && starts(other) == starts(*of))
+    };
+    let first = all.clone().find(|of| is_late(of) && starts(*of).is_some() && with_another(of))?;
+    let spec = &script.streams[first];
+    let slot = stamps::speed(context, script, spec.from).slot(spec.on_wire());
+    Some(stamps::frames(slot, "late frames start with others"))
+}
 
 /// `macsec.frames`.
 pub(super) static FRAMES: Known = Known {
@@ -75,6 +98,11 @@ pub(super) static PFC: Known = Known {
     },
     tells: Tells::Each("frame that met the storm"),
     red: Red::Mutated("forged-pfc-refused", "deviation=macsec_bad_frame_pauses"),
+    // A pause that was asked for before is told from the storm that goes on.
+    stamps: Some(|measure, _, script| {
+        let storm = script.storms.iter().find(|storm| storm.name == measure.named("storm"))?;
+        stamps::by_hand(script, storm.from).next().and_then(|_| stamps::steps(script))
+    }),
     on: seen_in,
     expected: |_, context, _| {
         let own = &context.switch().macsec;

@@ -4,6 +4,7 @@
 use super::judge_context::JudgeContext;
 use super::judged::Judged;
 use super::limits::Limit;
+use super::stamps::NeedsStamps;
 use crate::Prediction;
 use crate::measure::watchdog::subject::Subject;
 use crate::trials::context::Context;
@@ -115,8 +116,8 @@ pub struct Known {
     pub subject: fn(&Measure) -> Option<Subject>,
     /// The numbers of frames that it searches, in the order in which they are found.
     pub stages: fn(&Measure) -> Vec<Stage>,
-    /// Streams whose frames it counts while a port drains them: who is off by the time of a frame holds another number of them.
-    pub drained: fn(&Measure) -> &[String],
+    /// How far off a timestamp may be before it shows nothing. Absent: it holds however far off they are.
+    pub(super) stamps: Option<NeedsStamps>,
     /// Whether what it predicts goes by a port that sends at its speed: of a shaped one it says nothing.
     pub at_line_rate: bool,
     /// Why nothing promises what the case wants, by what the device declares.
@@ -150,7 +151,7 @@ impl Known {
         placement: Placement::Anywhere,
         subject: |_| None,
         stages: |_| Vec::new(),
-        drained: |_| &[],
+        stamps: None,
         at_line_rate: false,
         unpromised: None,
         bursts: |_| &[],

@@ -15,8 +15,10 @@ mod blue_rdma;
 mod buffer_ledger;
 mod checks;
 mod config;
+mod copied;
 mod counters;
 mod crossed;
+mod drains;
 mod ecn;
 mod headroom;
 mod in_time;
@@ -28,6 +30,7 @@ mod limits;
 mod loss;
 mod macsec;
 mod measurement;
+mod needed;
 mod nic;
 mod pause;
 mod pfc;
@@ -35,6 +38,8 @@ mod rdma_router;
 mod search;
 mod served;
 mod setting_answer;
+mod sized;
+mod stamps;
 mod storm;
 mod tags;
 mod through;
@@ -55,8 +60,10 @@ pub use limits::Limit;
 pub use measurement::{
     Expected, Expects, FromStart, Known, LateLimits, Needs, Placement, Red, Tells,
 };
+pub use needed::stamps;
 pub use search::happened;
 pub use setting_answer::SettingAnswer;
+pub use stamps::Stamps;
 pub use void::{as_planned, void};
 pub use watchdog::see::{Counting, see};
 pub use watchdog::subject::{Places, Subject};
@@ -76,6 +83,7 @@ static ALL: &[&Known] = &[
     &tags::TAGS,
     &withheld::WITHHELD,
     &counters::COUNTERS,
+    &copied::COPIED,
     &storm::COVERAGE,
     &pfc::SENT,
     &pfc::FORMAT,
@@ -85,6 +93,7 @@ static ALL: &[&Known] = &[
     &search::XON,
     &watermarks::WATERMARKS,
     &watermark_tables::COPIES,
+    &sized::SIZED,
     &headroom::XOFF_LATENCY,
     &pause::RESPONSE,
     &pause::PAUSE,
@@ -115,6 +124,7 @@ static ALL: &[&Known] = &[
     &nic::rates::FINAL,
     &nic::rates::BURSTS,
     &nic::rc::SENDER,
+    &nic::recovery::RECOVERY,
     &nic::class::CLASS,
     &nic::headers::MIG_REQ,
     &nic::headers::SOURCE_PORT,
@@ -136,6 +146,12 @@ static ALL: &[&Known] = &[
     &blue_rdma::bitmaps::BITMAPS,
     &blue_rdma::acks::ACKS,
     &blue_rdma::resent::RESENT,
+    &blue_rdma::recovery::RECOVERY,
+    &blue_rdma::gives_up::GIVES_UP,
+    &blue_rdma::cnps::CNPS,
+    &blue_rdma::rocev2::ROCEV2,
+    &blue_rdma::descriptors::DESCRIPTORS,
+    &blue_rdma::completions::COMPLETIONS,
 ];
 
 /// A measure says which parts of a device it is about, or does not compile.

@@ -4,10 +4,12 @@
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Judged, looked};
 use super::measurement::{Known, Red, Tells, by_formula, by_source};
+use super::stamps::{self, Stamps};
 use super::throughput::sends_all_the_time;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::spec::pause::{Periodic, pause_time};
+use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use core::cell::Cell;
@@ -17,8 +19,8 @@ use rig_lab::{Form, Part};
 use rig_testcases::vocabulary::{
     ByPfc, Entry, FROM, Looks, STORM, STREAM, StreamEnds, UNTIL, named,
 };
-use rig_testcases::{Measure, StreamSpec, Tap};
-use rig_units::{Dur, PortSpeed, Ppm, Quanta, Within};
+use rig_testcases::{Measure, Script, StreamSpec, Tap};
+use rig_units::{Dur, PFC_BUDGETS, PortSpeed, Ppm, Quanta, Within};
 
 /// Every frame of the load, where it arrives.
 const EVERY_FRAME_OUT: Looks =
@@ -47,6 +49,21 @@ pub(super) static RESPONSE: Known = Known {
         )
     },
     judge: |measure, done, judged| response(done, measure.named("stream"), judged),
+    stamps: Some(|measure, context, script| {
+        let (_, spec) = stamps::stream(script, measure.named("stream"))?;
+        let speed = stamps::speed(context, script, spec.to);
+        let declared = context.switch();
+        let most = declared.response(declared.macsec.sent()).most();
+        let budget = PFC_BUDGETS.iter().rev().find(|(bps, _)| *bps <= speed.bps());
+        let budget = budget.map_or(Dur::ZERO, |(_, quanta)| pause_time(*quanta, speed));
+        // One that takes four times as long is told; one that takes no time at all does no harm.
+        let late = most.max(budget) * 2;
+        let late = stamps::told(
+            late,
+            "twice the longest response that is declared, or that the standard allows",
+        );
+        stamps::finest([late, held(measure, context, script)])
+    }),
     at_line_rate: true,
     ..Known::USUAL
 };
@@ -69,6 +86,7 @@ pub(super) static PAUSE: Known = Known {
         by_formula("idle for q x 512 bit times less the response, up to a frame less", "F1, F2")
     },
     judge: |measure, done, judged| length(done, measure.named("stream"), judged),
+    stamps: Some(held),
     at_line_rate: true,
     ..Known::USUAL
 };
@@ -99,9 +117,19 @@ pub(super) static DUTY: Known = Known {
         )
     },
     judge: |measure, done, judged| duty(done, measure, judged),
+    stamps: Some(|measure, context, script| stamps::gaps(context, script, measure.named("storm"))),
     at_line_rate: true,
     ..Known::USUAL
 };
+
+/// What holds the port that a stream leaves by, and when.
+fn held(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<Stamps> {
+    let (_, spec) = stamps::stream(script, measure.named("stream"))?;
+    let declared = context.switch();
+    let most = declared.response(declared.macsec.sent()).most();
+    let hidden = most + stamps::speed(context, script, spec.to).slot(spec.on_wire());
+    stamps::finest([stamps::pauses(context, script, (spec.to, hidden)), stamps::steps(script)])
+}
 
 fn storm_on_stream(measure: &Measure) -> String {
     format!("{} on {}", measure.named("storm"), measure.named("stream"))

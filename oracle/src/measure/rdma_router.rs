@@ -10,6 +10,7 @@ pub(super) mod stall;
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Judged, looked};
 use super::measurement::{FromStart, Known, Red, Tells, told};
+use super::stamps;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::spec::rdma_router::{self as spec, SOURCE, Stretch};
@@ -52,6 +53,7 @@ pub(super) static RATE: Known = Known {
         told(text, "K M 8 / max(N request + K sleep, ((K + 1) M - burst) 8 / cap, wire)", SOURCE)
     },
     judge: |measure, done, judged| rate(done, measure.named("flow"), judged),
+    stamps: Some(|_, _, script| stamps::steps(script)),
     ..Known::USUAL
 };
 
@@ -70,6 +72,12 @@ pub(super) static HANDOVER: Known = Known {
         told(text, "request, M 8 / copy of a SEND, and a sleep at most", SOURCE)
     },
     judge: |measure, done, judged| handover(done, measure.named("flow"), judged),
+    stamps: Some(|measure, context, script| {
+        let flow = script.flows.iter().find(|flow| flow.name == measure.named("flow"))?;
+        let (message, copied) = (Bytes(flow.message.into()), flow.verb == Verb::Send);
+        let takes = spec::hand_over(router(context.nics()), message, copied);
+        stamps::told(takes.least(), "what a hand-over takes")
+    }),
     from_start: FromStart::Everything,
     ..Known::USUAL
 };

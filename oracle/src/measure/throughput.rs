@@ -130,8 +130,11 @@ fn queues(
         *sent.entry(spec.class).or_default() += count;
         let (got, want, records) =
             sums.entry(spec.class).or_insert((Span::exactly(0), Span::exactly(0), Vec::new()));
-        *got = Span { lo: got.lo + measured.bps.lo, hi: got.hi + measured.bps.hi };
-        *want = Span { lo: want.lo + granted.lo, hi: want.hi + granted.hi };
+        let both = |one: Span, other: Span| Span {
+            lo: one.lo.saturating_add(other.lo),
+            hi: one.hi.saturating_add(other.hi),
+        };
+        (*got, *want) = (both(*got, measured.bps), both(*want, granted));
         records.extend(measured.records);
     }
     // What several brought to a queue is told over a time that is the same for all.

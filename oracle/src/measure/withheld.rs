@@ -6,6 +6,7 @@ use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::looked;
 use super::limits;
 use super::measurement::{Known, Red, Tells, by_formula};
+use super::stamps;
 use super::throughput::{SHARING, ends_after_it_begins, granted, sends_all_the_time};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -48,6 +49,11 @@ pub(super) static WITHHELD: Known = Known {
     judge: |measure, done, judged| {
         done.several(measure.name(), judged, |trial| of_trial(done, trial, measure));
     },
+    stamps: Some(|measure, context, script| {
+        let all = measure.names("streams").iter();
+        let all = all.filter_map(|name| stamps::length(context, script, name));
+        all.min_by_key(|one| one.within)
+    }),
     limits: limits::rate,
     tells_rate: true,
     ..Known::USUAL

@@ -4,6 +4,7 @@
 mod bottleneck;
 
 use self::bottleneck::{Bottleneck, Fate};
+use super::blue_rdma;
 use super::host::{Device, Plug, RigPort};
 use super::packet::{ACK_SIZE, Packet, PacketKind};
 use rig_testcases::{Injected, Injection, Target, Which};
@@ -183,6 +184,7 @@ impl Middlebox {
             Some(Injected::Ce) => self.leave(to, due, packet.with_ect(true).with_ce(true)),
             Some(Injected::Delay(by)) => self.leave(to, due + by, packet),
             Some(Injected::BadIcrc) => self.leave(to, due, packet.with_bad_icrc()),
+            Some(Injected::Rocev2) => self.leave(to, due, blue_rdma::as_rocev2(&packet)),
             Some(Injected::Duplicate) => {
                 self.leave(to, due, packet);
                 self.leave(to, due, packet);

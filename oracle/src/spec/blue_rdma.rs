@@ -4,7 +4,7 @@
 //! begin again: a queue pair that was just made takes all below 0 for what has come.
 
 use rig_lab::declared::BlueRdma;
-use rig_units::{Dur, Within};
+use rig_units::{Dur, Time, Within};
 use std::collections::BTreeSet;
 
 /// What the rules are.
@@ -92,6 +92,46 @@ pub fn again(
     (low.max(kept)..high).filter(move |&number| begins(number) >= low)
 }
 
+/// How many packets are sent again for one that was lost, where no other is lost around it, messages begin with strides and are no longer than one: from the
+/// first of its stride on what had left of the window before and of two strides more, when hardware told. It tells when the first packet of the last of them comes.
+pub const AGAIN: [i64; 2] = [WINDOW + 1, WINDOW + STRIDE];
+
+/// So far apart losses have nothing to do with each other: what is sent again for one comes before the next is told.
+pub const APART: i64 = 4 * WINDOW;
+
+/// Most bytes of a message that one descriptor of the driver is for.
+pub const CHUNK: u64 = 1 << 16;
+
+/// Descriptors for so many bytes of a message, which begins where a chunk may begin.
+pub const fn chunks(bytes: u64) -> u64 {
+    bytes.div_ceil(CHUNK)
+}
+
+/// Of which packets that came marked hardware sends a CNP, or may, by when they came: one, and the next no sooner than `interval` after it. `sent`: whether
+/// there was one, of a packet about which the width of the interval leaves a doubt.
+pub fn notified(
+    marked: &[Time],
+    interval: Within,
+    mut sent: impl FnMut(usize, Time) -> bool,
+) -> Vec<usize> {
+    let mut last: Option<Time> = None;
+    let mut all = Vec::new();
+    for (index, &at) in marked.iter().enumerate() {
+        let since = last.map(|last| at.since(last).unwrap_or_default());
+        let tells = match since {
+            None => true,
+            Some(since) if since >= interval.most() => true,
+            Some(since) if since < interval.least() => false,
+            Some(_) => sent(all.len(), at),
+        };
+        if tells {
+            last = Some(at);
+            all.push(index);
+        }
+    }
+    all
+}
+
 /// What the driver's timer lasts; `None` where it does not run out in a lifetime.
 pub fn timeout(declared: &BlueRdma) -> Option<Within> {
     // 4.096 us x 2^41 are 104 days.
@@ -146,11 +186,29 @@ mod tests {
     }
 
     #[test]
+    fn a_descriptor_is_for_a_chunk() {
+        assert_eq!([1, 65_536, 65_537, 1 << 20].map(chunks), [1, 1, 2, 16]);
+    }
+
+    #[test]
+    fn a_cnp_follows_the_last_no_sooner_than_an_interval() {
+        let at = |us: u64| Time::ZERO + Dur::us(us);
+        let of = |interval| notified(&[at(0), at(5), at(10), at(11)], interval, |_, _| false);
+        assert_eq!(of(Within::exactly(Dur::ZERO)), [0, 1, 2, 3]);
+        assert_eq!(of(Within::exactly(Dur::us(10))), [0, 2]);
+        assert_eq!(of(Within::exactly(Dur(10_000_001))), [0, 3]);
+        // Where it may be either way, what was sent tells.
+        assert_eq!(of(Within::between(Dur::us(9), Dur(10_000_001))), [0, 3]);
+    }
+
+    #[test]
     fn a_timer_doubles_with_each_step_until_nobody_waits_for_it() {
         let of = |timeout| {
             let late = Dur::us(1);
             let (hardware, driver) = (Dur::ns(500), Dur::us(5));
-            let declared = BlueRdma { hardware, driver, timeout, timeout_late: late, retries: 5 };
+            let (cnp_interval, timeout_late) = (Dur::ZERO, late);
+            let declared =
+                BlueRdma { hardware, driver, timeout, timeout_late, retries: 5, cnp_interval };
             self::timeout(&declared).map(|lasts| (lasts.least(), lasts.most()))
         };
         assert_eq!(of(1), Some((Dur::ns(8_192), Dur::ns(9_192))));

@@ -7,6 +7,8 @@
 pub mod backpressure;
 pub mod blue_rdma;
 pub mod buffer;
+pub mod buffer_pool;
+pub mod flex_counter;
 pub mod headroom;
 pub mod in_flight;
 pub mod macsec;

@@ -93,9 +93,19 @@ impl<'a> Context<'a> {
             keys: lab.keys.clone(),
             bound: lab.transport.bound(),
             served: matches!(lab.transport, Transport::Veth(_)),
-            virtually: lab.transport == Transport::Virtual,
+            virtually: lab.transport.is_virtual(),
             seed,
         }
+    }
+
+    /// How far off a timestamp of the lab may be.
+    pub const fn bound(&self) -> Dur {
+        self.bound
+    }
+
+    /// How far off the stamps of a simulated trial are taken to be: not at all, but where a lab in virtual time says so.
+    pub const fn simulated_bound(&self) -> Dur {
+        if self.virtually { self.bound } else { Dur::ZERO }
     }
 
     /// What the names in the case's amounts stand for, without a sweep.

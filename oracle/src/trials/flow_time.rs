@@ -94,10 +94,10 @@ fn costs(injection: &Injection<u16>, own: &Nic, (packets, all): (u64, Dur), aske
     let wait = |wait| wait + own.rc.rnr_late.map_or(Dur::ZERO, Within::most) + asked;
     match injection.tamper {
         Injected::Ce | Injected::Duplicate => Dur::ZERO,
-        Injected::Drop | Injected::BadIcrc if for_good => {
+        Injected::Drop | Injected::BadIcrc | Injected::Rocev2 if for_good => {
             round + waits * u64::from(own.rc.retries) + all.min(round)
         }
-        Injected::Drop | Injected::BadIcrc | Injected::Behind(_) => {
+        Injected::Drop | Injected::BadIcrc | Injected::Rocev2 | Injected::Behind(_) => {
             (round + all.min(round)) * times
         }
         Injected::Delay(by) => by + (round + all.min(round)) * times,

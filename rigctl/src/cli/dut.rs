@@ -60,7 +60,7 @@ pub struct ServeArgs {
     /// empty is filled.
     #[arg(long, value_name = "unix:PATH", requires = "system")]
     pub redis: Option<rig_lab::RedisAt>,
-    /// Something that no healthy switch does: deaf-asic, late-counters=TIME, clock=TIME, late-events=TIME, events-twice, no-events, no-stamps, lost-clears, late-watermarks=TIME, lost-bindings, no-limits, clamps.
+    /// Something that no healthy switch does: deaf-asic, late-counters=TIME, clock=TIME, late-events=TIME, events-twice, no-events, no-stamps, lost-clears, late-watermarks=TIME, still-ports, still-queues, still-pg-drops, no-cables, no-peers, lost-bindings, no-limits, clamps.
     #[arg(long, value_name = "NAME", requires = "system")]
     pub fault: Vec<rig_dut::standin::FaultSwitch>,
     /// Run every port at this rate instead of the declared one: slow ports make long pauses, which survive a machine that

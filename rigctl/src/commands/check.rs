@@ -1,6 +1,7 @@
 //! `rigctl check`: every fault of every file, and what would run; nothing runs.
 
 use super::input::{Bad, Input};
+use super::list::finer;
 use super::words::count;
 use crate::cli::CheckArgs;
 use crate::runner::choose::choose;
@@ -20,8 +21,11 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Bad> {
     let mut bad = Bad::default();
     let cases = input.cases();
     let mut skipped = 0;
+    let mut stamps = Vec::new();
     for case in &cases {
-        skipped += usize::from(choose(&input.lab, input.only_dut.as_deref(), case).is_err());
+        let chosen = choose(&input.lab, input.only_dut.as_deref(), case);
+        skipped += usize::from(chosen.is_err());
+        stamps.push(chosen.ok().and_then(|(_, reach)| reach.stamps));
         bad.faults(&preflight::faults(&input.lab, input.only_dut.as_deref(), case));
     }
     bad.or(())?;
@@ -38,9 +42,10 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Bad> {
     stdout::text(&format!("{}\n", printable(&line)));
     let effort = args.effort.plans().usual();
     let all = estimate::each(&input.lab, input.only_dut.as_deref(), &cases, effort);
-    let planned = cases.iter().zip(&all).filter_map(|(case, planned)| Some((case, (*planned)?)));
-    for (case, (trials, time)) in planned {
-        let line = format!("{trials:>8} {:>12}  {}", shown(time), case.id);
+    for ((case, planned), stamps) in cases.iter().zip(&all).zip(&stamps) {
+        let Some((trials, time)) = planned else { continue };
+        let line =
+            format!("{trials:>8} {:>12}  {}{}", shown(*time), case.id, finer(stamps.as_ref()));
         stdout::text(&format!("{}\n", printable(&line)));
     }
     let sum = all

@@ -33,7 +33,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Bad> {
         Transport::Interfaces(wire) if wire.dpdk.is_some() => (&[][..], Backend::Dpdk),
         Transport::Interfaces(wire) => (wire.interfaces.as_slice(), backend(wire.backend)),
         Transport::Server(wire) => (core::slice::from_ref(&wire.interface), Backend::AfPacket),
-        Transport::Virtual | Transport::Veth(_) => (&[][..], Backend::AfXdp),
+        Transport::Virtual(_) | Transport::Veth(_) => (&[][..], Backend::AfXdp),
         Transport::Guests(_) => (&[][..], Backend::AfPacket),
     };
     let ends = match args.cabled.as_slice() {

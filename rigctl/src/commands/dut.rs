@@ -14,6 +14,7 @@ use rig_generator::clock::Wall;
 use rig_generator::port::{Config, Port, RealTime};
 use rig_lab::{Lab, Profile, RedisAt, Transport, read};
 use rig_reports::Exit;
+use rig_units::Dur;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufReader};
 use std::path::Path;
@@ -226,7 +227,7 @@ fn mutated(profile: Profile, mutate: &[String]) -> Result<Profile, Bad> {
         keys: None,
         name: String::new(),
         about: String::new(),
-        transport: Transport::Virtual,
+        transport: Transport::Virtual(Dur::ZERO),
         controls: BTreeMap::new(),
         redis: BTreeMap::new(),
         disposable: BTreeSet::new(),

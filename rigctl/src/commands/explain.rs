@@ -19,7 +19,7 @@ use rig_capture::Unit;
 use rig_frames::ip::Ecn;
 use rig_lab::settings::nearest;
 use rig_lab::{Lab, Profile, Setting};
-use rig_oracle::measure;
+use rig_oracle::measure::{self, Stamps};
 use rig_oracle::trials::context::Context;
 use rig_oracle::trials::effort::Effort;
 use rig_oracle::trials::points::{Group, Point, groups};
@@ -114,7 +114,7 @@ fn on_device(
     page: &mut Page,
     lab: &Lab,
     profile: &Profile,
-    Applicability { case, left_out }: &Applicability,
+    Applicability { case, left_out, stamps }: &Applicability,
 ) -> Result<(), Bad> {
     let Profile { name, about, rule, .. } = profile;
     page.field("device", &format!("{name} of lab {}: {about}", lab.name));
@@ -126,6 +126,9 @@ fn on_device(
     }
     for line in left_out {
         page.field("left out", line);
+    }
+    if let Some(Stamps { within, why }) = stamps {
+        page.field("stamps", &format!("within {within}: {why}"));
     }
     let groups = groups(case, &profile.declared);
     let groups = groups.map_err(|bad| Bad::of(format!("{}: {bad}", case.id)))?;

@@ -13,7 +13,7 @@ pub(super) fn hold(lab: &Lab) -> Result<Option<DeviceLock>, String> {
         Transport::Interfaces(wire) => (wire.interfaces.as_slice(), wire.backend),
         // Of the NIC itself the lease on its server does.
         Transport::Server(wire) => (core::slice::from_ref(&wire.interface), Backend::AfPacket),
-        Transport::Virtual | Transport::Veth(_) | Transport::Guests(_) => return Ok(None),
+        Transport::Virtual(_) | Transport::Veth(_) | Transport::Guests(_) => return Ok(None),
     };
     let name = |port: &String| match backend {
         // A port of DPDK is in no namespace.

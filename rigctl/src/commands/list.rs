@@ -6,6 +6,7 @@ use crate::runner::applicability::{self, Missing};
 use crate::runner::choose::choose;
 use crate::{stderr, stdout};
 use rig_lab::Lab;
+use rig_oracle::measure::Stamps;
 use rig_reports::{Exit, Shown, printable};
 use rig_testcases::Case;
 
@@ -22,9 +23,12 @@ pub fn list(selection: &Selection) -> Result<Exit, Bad> {
     let mut lines = String::new();
     for (case, id) in cases.iter().zip(&ids) {
         let device = match choose(&input.lab, input.only_dut.as_deref(), case) {
-            Ok((profile, reach)) if reach.left_out.is_empty() => profile.name.clone(),
             Ok((profile, reach)) => {
-                format!("{}, without {}", profile.name, reach.left_out.join("; "))
+                let without = match reach.left_out.as_slice() {
+                    [] => String::new(),
+                    some => format!(", without {}", some.join("; ")),
+                };
+                format!("{}{}{without}", profile.name, finer(reach.stamps.as_ref()))
             }
             Err(why) => format!("skipped: {why}"),
         };
@@ -36,6 +40,11 @@ pub fn list(selection: &Selection) -> Result<Exit, Bad> {
         stderr::show(&Shown::text(&had(&input.lab, &cases)));
     }
     Ok(if cases.is_empty() { Exit::NothingRan } else { Exit::Passed })
+}
+
+/// What timestamps a case needs, behind the name of something.
+pub(super) fn finer(stamps: Option<&Stamps>) -> String {
+    stamps.map(|one| format!(" (stamps within {})", one.within)).unwrap_or_default()
 }
 
 /// Of each device: how many of the cases are for it, how many of them can be had there, whole or without something, and how many lack

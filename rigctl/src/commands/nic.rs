@@ -131,6 +131,9 @@ fn text(nic: &Nic, set: &[Set]) -> String {
         let over = over.map(|net| format!(", of {net}")).unwrap_or_default();
         let _infallible = writeln!(text, "  GID {place}: RoCE v2, {gid}{over}");
     }
+    if let Some(dcbx) = &nic.dcbx {
+        let _infallible = writeln!(text, "  DCBX: {dcbx}");
+    }
     if let Some(kept) = &nic.kept_ms {
         let _infallible =
             writeln!(text, "  counters are up to {kept} ms old (hw_counters/lifespan)");
@@ -239,6 +242,7 @@ fn json(nic: &Nic, set: &[Set]) -> Json {
         "state": nic.state,
         "rate": nic.rate,
         "gids": gids.collect::<Vec<_>>(),
+        "dcbx": nic.dcbx,
         "kept_ms": nic.kept_ms,
         "counters": values.collect::<Vec<_>>(),
         "not_counted": missing.collect::<Vec<_>>(),

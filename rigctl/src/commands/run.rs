@@ -119,7 +119,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
     let jobs = match input.lab.transport {
         // There is one set of interfaces, one guest, and one NIC of a server.
         Transport::Interfaces(_) | Transport::Guests(_) | Transport::Server(_) => 1,
-        Transport::Virtual | Transport::Veth(_) => args.jobs.map_or(side_by_side, usize::from),
+        Transport::Virtual(_) | Transport::Veth(_) => args.jobs.map_or(side_by_side, usize::from),
     };
     // Without a handler a signal ends the process as it always would. Before anything waits for a device, which may hang.
     if let Some(Ok(requests)) = requests {
@@ -134,7 +134,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
     let mended = match &input.lab.transport {
         Transport::Interfaces(wire) => restore::mend(wire, &ControlPath::of(&input.lab)),
         Transport::Server(wire) => restore::mend_server(wire),
-        Transport::Virtual | Transport::Veth(_) | Transport::Guests(_) => Ok(()),
+        Transport::Virtual(_) | Transport::Veth(_) | Transport::Guests(_) => Ok(()),
     };
     let tried = mended.and_then(|()| {
         let Some(benches) = &benches else { return Ok(None) };
@@ -246,7 +246,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
 /// Gives up what a run in this lab does not need, now that its folder is there.
 fn confine(lab: &Lab, args: &RunArgs, out: Option<&OutDir>) {
     match &lab.transport {
-        Transport::Virtual => {
+        Transport::Virtual(_) => {
             rights::keep(Work::Writing);
             let out = out.map(|out| Gap::Below(out.as_fd()));
             let junit = args.junit.as_deref().map(Gap::Beside);
@@ -292,7 +292,7 @@ fn folders(
 /// Where the lab's real ports come from; none in virtual time.
 fn benches(lab: &Lab, journal: &Arc<Journal>, stop: &Arc<Stop>) -> Option<Arc<Benches>> {
     match &lab.transport {
-        Transport::Virtual => None,
+        Transport::Virtual(_) => None,
         Transport::Veth(wire) => {
             let serve = Serve::of(lab, wire.bound, Arc::clone(stop));
             Some(Benches::new(Start::Served(serve), wire.benches.into()))
@@ -343,7 +343,7 @@ fn unmutable(lab: &Lab, mutate: &[String]) -> Vec<String> {
 fn uncapturable(lab: &Lab, args: &RunArgs) -> Option<String> {
     let path = args.capture.as_ref()?;
     let how = match &lab.transport {
-        Transport::Virtual => "runs in virtual time",
+        Transport::Virtual(_) => "runs in virtual time",
         Transport::Guests(_) => "runs in a guest, with the rig at its tap",
         Transport::Server(_) => "has its flows made by perftest on a server",
         Transport::Veth(_) | Transport::Interfaces(_) => return None,

@@ -42,7 +42,7 @@ impl Needs {
     /// What `lab` needs.
     pub fn of(lab: &Lab) -> Needs {
         let wire = match &lab.transport {
-            Transport::Virtual => Wire::None,
+            Transport::Virtual(_) => Wire::None,
             Transport::Veth(wire) => Wire::Made { bound: wire.bound },
             Transport::Guests(wire) => Wire::Made { bound: wire.bound },
             Transport::Server(wire) => {

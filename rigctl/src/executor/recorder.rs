@@ -181,7 +181,10 @@ impl Tap for Recorder<'_> {
         let own = packet.kind == PacketKind::Data && usize::from(place.0) < self.firsts.len();
         let said = self.said.as_ref().and_then(|said| said.of(&packet)).filter(|_| !own);
         let what = match said {
-            Some(frame) => What::BlueRdma(blue_rdma::Frame { connection: place.0, ..frame }),
+            Some(frame) => {
+                let (connection, ce) = (place.0, packet.ce());
+                What::BlueRdma(blue_rdma::Frame { connection, ce, ..frame })
+            }
             None => what(&packet, place, own),
         };
         let at = Time(since.0);

@@ -36,6 +36,8 @@ pub struct VirtualLab {
     relays: Vec<Vec<Relay>>,
     /// How far the clock of such a NIC and the rig's may be apart.
     apart: Apart,
+    /// As far off as this its stamps are taken to be.
+    provenance: Provenance,
     /// Where the draws of the rig itself come from.
     seed: u64,
     /// First id of the next trial's streams, so that a frame of an earlier trial is never taken for one of a later. Ids
@@ -56,8 +58,18 @@ impl VirtualLab {
     /// A session with a device that was just configured. What the rig itself leaves to chance is drawn from `seed`.
     pub fn new(dut: Emulated, cable: Dur, seed: u64) -> VirtualLab {
         let (relays, spool, spooled) = (Vec::new(), None, None);
-        let apart = Apart::NOT;
-        VirtualLab { dut, cable, relays, apart, seed, next_id: 0, fresh: true, spool, spooled }
+        let (apart, provenance) = (Apart::NOT, Provenance::Virtual);
+        let (next_id, fresh) = (0, true);
+        VirtualLab { dut, cable, relays, apart, provenance, seed, next_id, fresh, spool, spooled }
+    }
+
+    /// The same with stamps that are taken to be off by as much as this at most.
+    pub fn stamped(self, bound: Dur) -> VirtualLab {
+        let provenance = match bound {
+            Dur::ZERO => Provenance::Virtual,
+            bound => Provenance::Software { bound },
+        };
+        VirtualLab { provenance, ..self }
     }
 
     /// The same, and each NIC under test, whose clock and the rig's may be `apart`, stands behind `relays`: in the order of its ports.
@@ -149,7 +161,7 @@ impl VirtualLab {
                 speed,
                 dut_port: self.dut.port_name(index),
                 cable: self.cable,
-                provenance: Provenance::Virtual,
+                provenance: self.provenance,
                 sees_tags: true,
                 approach: None,
             },

@@ -2,14 +2,13 @@
 //! the device declares is what the case needs, and as far as the wire alone shows what is measured.
 
 pub use super::unfit::{Missing, Unfit};
-use super::{as_found, classes, consent, far, fits, in_bridge, in_guest, misfit};
+use super::{as_found, classes, consent, far, fits, in_bridge, in_guest, misfit, stamped};
 use rig_dut::control::{Ability, Order};
 use rig_dut::{can_set, capabilities, lacking};
 use rig_lab::{Action, ControlName, Kind, Lab, Profile, Setting, Switch, Transport, settings};
-use rig_oracle::measure::{self, Needs};
+use rig_oracle::measure::{self, Needs, Stamps};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, Measure, Sweep};
-use rig_units::Dur;
 
 /// A case as it can be run.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +17,8 @@ pub struct Applicability {
     pub case: Case,
     /// What was left out, each with the reason.
     pub left_out: Vec<String>,
+    /// What timestamps have to be for it to show anything; `None`: whatever they are.
+    pub stamps: Option<Stamps>,
 }
 
 /// What of `case` can be done on the device of `profile`, which suits it.
@@ -25,20 +26,9 @@ pub struct Applicability {
 /// # Errors
 /// Why nothing can.
 pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, Unfit> {
-    let bound = lab.transport.bound();
     let mut left_out = Vec::new();
     let case = &*fits::of(profile, case, &mut left_out)?;
     let case = &*classes::of(profile, case, &mut left_out)?;
-    if let Some(precision) = case.precision.filter(|precision| *precision < bound) {
-        return Err(Missing::Stamps.so(format!(
-            "it needs timestamps within {precision}, and this lab's are within {bound}"
-        )));
-    }
-    if let Some(slot) = drained(profile, case).filter(|slot| *slot <= bound) {
-        return Err(Missing::Stamps.so(format!(
-            "what it counts is drained meanwhile: it needs timestamps within a frame's {slot}, and this lab's are within {bound}"
-        )));
-    }
     if let Some(why) = misfit::of(lab, profile, case) {
         return Err(Missing::Lab.so(why));
     }
@@ -59,16 +49,6 @@ pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, Un
     steered(lab, profile, case, left_out)
 }
 
-/// The time of a frame on a port that empties a queue while several senders fill it: none may be off by as much, or another
-/// number of frames is held than was sent.
-fn drained(profile: &Profile, case: &Case) -> Option<Dur> {
-    let mut drained = case.measure.iter().map(|one| (measure::of(one).drained)(one));
-    let names = drained.find(|all| !all.is_empty())?;
-    let sizes = case.streams.iter().filter(|(name, _)| names.contains(name));
-    let speed = profile.declared.port_speed(0)?;
-    sizes.map(|(_, stream)| speed.slot(stream.size)).min()
-}
-
 /// What of it the device's control does.
 fn steered(
     lab: &Lab,
@@ -83,7 +63,7 @@ fn steered(
     }
     let can = capabilities(control);
     let mut case = case.clone();
-    if lab.transport != Transport::Virtual {
+    if !lab.transport.is_virtual() {
         case.sweep.retain(|sweep| {
             let what = match sweep {
                 Sweep::Cable { .. } => "cables of other lengths",
@@ -103,7 +83,7 @@ fn steered(
     if let Transport::Server(wire) = &lab.transport {
         case = in_guest::of(wire.into(), profile, &case, &mut left_out)?;
     }
-    if lab.transport == Transport::Virtual && can.offers(Ability::Configure) {
+    if lab.transport.is_virtual() && can.offers(Ability::Configure) {
         case = far::of(lab, profile, case, &mut left_out);
     }
     if !can.offers(Ability::Configure) {
@@ -143,7 +123,8 @@ fn steered(
         let why = format!("nothing of it can be measured: {}", left_out.join("; "));
         return Err(Missing::Control.so(why));
     }
-    Ok(Applicability { case, left_out })
+    let (case, stamps) = stamped::of(lab, profile, case, &mut left_out)?;
+    Ok(Applicability { case, left_out, stamps })
 }
 
 /// A setting that the case needs otherwise than the device declares it, and that its control cannot set.

@@ -29,7 +29,7 @@ pub fn planned(
     (level, whole): (Level, Share),
 ) -> Option<(Effort, Budget)> {
     let (side_by_side, budget) = match &lab.transport {
-        Transport::Virtual => return None,
+        Transport::Virtual(_) => return None,
         Transport::Veth(wire) => (u64::from(wire.benches), wire.budget),
         Transport::Interfaces(wire) => (1, wire.budget),
         Transport::Guests(wire) => (1, wire.budget),

@@ -7,7 +7,7 @@
 //! whoever has not asked by then need not ask for what it has thrown away behind it: where the sender has no timer the flow is over, and no NIC
 //! is wrong (IBTA volume 1, 9.7.5.1: a NAK binds the responder once it is returned; until then the requester's timer is all there is).
 
-use rig_lab::{Lab, Nic, Profile, Transport};
+use rig_lab::{Lab, Nic, Profile};
 use rig_oracle::measure;
 use rig_oracle::trials::context::Context;
 use rig_oracle::trials::flow_time::round_trip;
@@ -36,7 +36,7 @@ pub(super) fn of(lab: &Lab, profile: &Profile, mut case: Case, left_out: &mut Ve
     if by > 0 {
         outlast(&mut case, by);
         // In real time a flow of a guest would last for minutes.
-        if lab.transport == Transport::Virtual && case.between.inject.is_empty() {
+        if lab.transport.is_virtual() && case.between.inject.is_empty() {
             let counts = case.flows.values_mut().filter_map(|flow| flow.count.as_mut());
             counts.for_each(|count| *count = count.saturating_mul(1 << by));
         }

@@ -164,12 +164,14 @@ fn configured(
             _ => None,
         })
         .collect();
+    // Some are one knob together.
+    let whole = case.settings.iter().try_fold(profile.declared.clone(), |all, one| all.with(one));
     let unset = |setting: &Setting| {
         let lack = PerftestControl::with(&profile.declared, setting, wire.other_end).err()?;
         if !wire.knobs {
             return Some(lack);
         }
-        let made = profile.declared.with(setting).ok();
+        let made = whole.as_ref().ok().and_then(|whole| whole.with(setting).ok());
         made.is_none_or(|made| knob_of(&made, &setting.path).is_err()).then_some(lack)
     };
     let lack = case.settings.iter().filter(|one| !swept.contains(&one.path)).find_map(unset);

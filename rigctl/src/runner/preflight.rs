@@ -7,7 +7,7 @@ use crate::executor::virtual_lab::speeds;
 use rig_generator::Program;
 use rig_lab::declared::BlueRdma;
 use rig_lab::fault::Fault;
-use rig_lab::{Curve, Declared, Lab, Nics, Profile, Transport, Wred};
+use rig_lab::{Curve, Declared, Lab, Nics, Profile, Wred};
 use rig_oracle::measure;
 use rig_oracle::trials::context::Context;
 use rig_oracle::trials::points::groups;
@@ -64,8 +64,7 @@ fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {
         }
         size.add(&context, &points, &scripts);
     }
-    let simulated = matches!(lab.transport, Transport::Virtual);
-    all.extend(size.faults(case, simulated));
+    all.extend(size.faults(case, lab.transport.is_virtual()));
     // The same fault at every point of a sweep is one fault.
     all.dedup();
     all

@@ -239,7 +239,8 @@ impl<'a> Session<'a> {
             let dut = dut.map_err(|error| not_booted(error.into()))?;
             let rig = Seed::of_run(seed).split("rig").value();
             let lab = VirtualLab::new(dut, cable, rig)
-                .behind(self.context.relays(), self.context.apart());
+                .behind(self.context.relays(), self.context.apart())
+                .stamped(self.context.simulated_bound());
             return Ok(Executor::Virtual(Box::new(lab)));
         };
         if let Some(nics) = benches.flows() {

@@ -13,6 +13,7 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("barefoot-by-standard", "xon-flaps", "a device as SONiC configures it"),
     ("mellanox", "xon-flaps", "a device as SONiC configures it"),
     ("mellanox-by-standard", "xon-flaps", "a device as SONiC configures it"),
+    ("mellanox-dynamic", "xon-flaps", "a device as SONiC configures it"),
     ("mellanox-tick", "xon-flaps", "a device as SONiC configures it"),
 ];
 

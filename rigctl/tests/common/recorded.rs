@@ -1,4 +1,4 @@
-//! A server as a recording of it says, spread into files, with an `ethtool` that answers from there.
+//! A server as a recording of it says, spread into files, with an `ethtool` that answers from there, and a kernel that DCB netlink is handed to.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -10,6 +10,13 @@ pub(crate) const MLX5: &str = include_str!("../../../dut-adapters/testdata/host/
 
 const ETHTOOL: &str = r#"#!/bin/sh
 case "$1" in -i) exec cat "ethtool/$2/driver" ;; -S) exec cat "ethtool/$2/statistics" ;; *) exit 1 ;; esac
+"#;
+
+const DCB_KERNEL: &str = include_str!("dcb_kernel.py");
+const PERL: &str = r#"#!/bin/sh
+python=/usr/bin/python3
+[ -x $python ] || python=python3
+exec $python "${0%/*}/dcb_kernel.py" "$@"
 "#;
 
 /// A program of these lines.
@@ -39,6 +46,8 @@ pub(crate) fn spread(desk: &Path, text: &str) {
         }
     }
     program(&folder.join("bin/ethtool"), ETHTOOL);
+    program(&folder.join("bin/dcb_kernel.py"), DCB_KERNEL);
+    program(&folder.join("bin/perl"), PERL);
 }
 
 /// Waits for a file, a minute at the most.

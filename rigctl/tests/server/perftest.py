@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `ib_write_bw` is to the rig, on a server of which /sys is a folder: perftest's exchange, and WRITEs of a NIC that goes back after a NAK.
 
-The NIC counts NAKs, unless there is a file `still`. What it is set to while it runs goes to `seen`. Where there is a file `hang` it makes
+The NIC counts NAKs, unless there is a file `still`. What it is set to while it runs goes to `seen`, and to `seen-dcb`. Where there is a file `hang` it makes
 `way`, and waits for its end; where there is one `lose` the shell that has started it ends, once."""
 
 import os
@@ -76,6 +76,9 @@ def main():
     size, mtu, count = flag("-s", 65536), flag("-m", 1024), flag("-n", 1000)
     with open(KNOB) as knob, open("seen", "a") as seen:
         seen.write(knob.read())
+    if os.path.exists("dcb/ens1f0np0/shown"):
+        with open("dcb/ens1f0np0/shown") as dcb, open("seen-dcb", "w") as seen:
+            seen.write(dcb.read())
     if os.path.exists("lose"):
         os.remove("lose")
         with open("/proc/%d/stat" % os.getppid()) as stat:

@@ -72,13 +72,20 @@ fn injection(at: &At<'_>) -> Option<Injection<String>> {
     let frames = frames.and_then(|at| at.choice(&Target::NAMES));
     let which = which(&fields);
     let iteration = fields.maybe("iteration", |at| at.whole(1..=1_000, "a round, from 1"))?;
-    let tamper =
-        fields.need("do", "ce, drop, duplicate, bad-icrc, {delay: 20us}, {behind: 3} or {rnr: 14}");
+    let tamper = fields.need(
+        "do",
+        "ce, drop, duplicate, bad-icrc, rocev2, {delay: 20us}, {behind: 3} or {rnr: 14}",
+    );
     let named = matches!(which, Some(Which::Psn(_))) && frames == Some(Target::Data);
     let tamper = tamper.and_then(|at| match injected(&at)? {
         Injected::NotReady(_) if which.is_some() && frames.is_some() && !named => {
             let want = "rnr with `frames: data` and `psn:`, the first packet of a message";
             at.fault("a receiver that is not ready for something else than a message", want);
+            None
+        }
+        Injected::Rocev2 if which.is_some() && frames.is_some() && !named => {
+            let want = "rocev2 with `frames: data` and `psn:`, a packet that begins no message";
+            at.fault("something else than one packet of data as one of RoCEv2", want);
             None
         }
         tamper => Some(tamper),
@@ -150,5 +157,6 @@ fn injected(at: &At<'_>) -> Option<Injected> {
         ("drop", Injected::Drop),
         ("duplicate", Injected::Duplicate),
         ("bad-icrc", Injected::BadIcrc),
+        ("rocev2", Injected::Rocev2),
     ])
 }

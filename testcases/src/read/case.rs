@@ -36,7 +36,7 @@ pub(super) struct Context<'w> {
     pub(super) durations: Vec<String>,
 }
 
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 20] = [
     "why",
     "source",
     "dut",
@@ -54,7 +54,6 @@ const KEYS: [&str; 21] = [
     "steps",
     "length",
     "trials",
-    "precision",
     "measure",
     "expect",
     "kills",
@@ -124,7 +123,9 @@ impl<'w> Reading<'w, '_> {
         let variables = swept.as_ref().map(sweep::variables).unwrap_or_default();
         let durations = &self.context.durations;
         let counted = streams.all.iter().filter(|(_, stream)| stream.count.is_some());
-        let counted = counted.map(|(name, _)| name.clone()).collect();
+        let flow = flows.all.iter().filter(|(_, flow)| flow.count.is_some());
+        let counted = counted.map(|(name, _)| name).chain(flow.map(|(name, _)| name));
+        let counted = counted.cloned().collect();
         let names = Names::new(streams.groups, storms.groups, counted, variables, durations);
         let names = names.with_flows(flows.groups);
         let sweep = match &swept {
@@ -146,10 +147,6 @@ impl<'w> Reading<'w, '_> {
         let trials = |at: At<'_>| at.whole(1..=i64::from(TRIALS), "a number of trials");
         let trials = self.fields.maybe("trials", trials);
         let over = self.over();
-        let precision = match self.blocks("precision").pop() {
-            Some(at) => traffic::interval(&at).map(Some),
-            None => Some(None),
-        };
         if steps.is_some() && measures.is_some() && length.is_some() {
             self.late_peers(&names);
             self.all_used(&names);
@@ -177,7 +174,6 @@ impl<'w> Reading<'w, '_> {
             steps: steps?,
             length: length?,
             trials: trials?,
-            precision: precision?,
             measure: measures?,
             expect: expect?,
             spared: spared?,

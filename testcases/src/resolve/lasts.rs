@@ -6,14 +6,17 @@ use rig_lab::Declared;
 use rig_units::Dur;
 
 impl Case {
-    /// How long a stream of a number of frames takes to send on a device that was configured to `declared`.
+    /// How long a stream of a number of frames, or a flow of a number of messages, takes to send on a device that was configured to `declared`.
     pub fn lasts(&self, name: &str, declared: &Declared, lookup: &dyn Lookup) -> Option<Dur> {
-        let stream = self.streams.get(name)?;
         let (ports, dut_ports) = (self.rig_ports(), self.dut_ports(declared).ok()?);
         let (ports, dut_ports) = (&ports, &dut_ports);
         let counted = Counted::default();
         let resolving = Resolving { case: self, declared, lookup, ports, dut_ports, counted };
-        let stream = resolving.stream(name, stream).ok()?;
+        if let Some(flow) = self.flows.get(name) {
+            let flow = resolving.flow(name, flow).ok()?;
+            return flow.length(resolving.speed(flow.nic));
+        }
+        let stream = resolving.stream(name, self.streams.get(name)?).ok()?;
         stream.length(resolving.speed(stream.from))
     }
 }

@@ -10,7 +10,7 @@ use super::events::{Acted, COUNTED, STATUS, STORMED};
 use super::watermarks::{self, Object};
 use crate::control::error::Lost;
 use core::time::Duration;
-use rig_lab::{Switch, WatermarkCopy};
+use rig_lab::{FlexGroup, Switch, WatermarkCopy};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which group of flex counters copies what begins so; a later row is of what no earlier one is.
@@ -25,12 +25,16 @@ const GROUPS: [(&str, &str); 15] = [
     ("SAI_PORT_STAT_GREEN_WRED_", MARKS),
     ("SAI_PORT_STAT_YELLOW_WRED_", MARKS),
     ("SAI_PORT_STAT_RED_WRED_", MARKS),
-    ("SAI_PORT_STAT_", "PORT_STAT_COUNTER"),
+    ("SAI_PORT_STAT_", PORTS),
     ("SAI_QUEUE_STAT_WRED_", "WRED_ECN_QUEUE_STAT_COUNTER"),
-    ("SAI_QUEUE_STAT_", "QUEUE_STAT_COUNTER"),
-    ("SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_", "PG_DROP_STAT_COUNTER"),
+    ("SAI_QUEUE_STAT_", QUEUES),
+    ("SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_", PG_DROPS),
     ("PFC_WD_QUEUE_STATS_", ORCHAGENT),
 ];
+/// Of these the copies count as well as what they are copies of.
+const PORTS: &str = "PORT_STAT_COUNTER";
+const QUEUES: &str = "QUEUE_STAT_COUNTER";
+const PG_DROPS: &str = "PG_DROP_STAT_COUNTER";
 const DROPS: &str = "PORT_BUFFER_DROP_STAT";
 const MARKS: &str = "WRED_ECN_PORT_STAT_COUNTER";
 /// What orchagent writes itself, of a stormed queue each second (`COUNTER_CHECK_POLL_TIMEOUT_SEC`) and as its storm begins and ends.
@@ -70,6 +74,7 @@ pub(super) fn read(
 ) -> Result<CounterValues, Lost> {
     let objects = objects(link, ports)?;
     let mut shown = watermarks::shown(link, &objects)?;
+    shown.append(&mut copied(link, &objects)?);
     let mut groups = BTreeMap::new();
     let is_watermark =
         |name| [watermarks::QUEUES, watermarks::PRIORITY_GROUPS, watermarks::POOLS].contains(&name);
@@ -111,6 +116,31 @@ pub(super) fn read(
     }
     values.append(&mut shown);
     Ok(CounterValues { values, moving })
+}
+
+/// What the copies of counters show now, under the rig's names: `COUNTERS Ethernet0:3 SAI_...`. Nobody waits for one: how late it is is
+/// for a case to find.
+fn copied(link: &mut Link, objects: &[Object]) -> Result<BTreeMap<String, u64>, Lost> {
+    let mut ask = redis::pipe();
+    for (_, key) in objects {
+        ask.cmd("HGETALL").arg(key);
+    }
+    if objects.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let rows: Vec<BTreeMap<String, String>> =
+        link.ask(Db::Counters, "read copies of counters", &ask)?;
+    let mut all = BTreeMap::new();
+    for ((name, _), row) in objects.iter().zip(rows) {
+        for (field, text) in row {
+            let group = GROUPS.iter().find(|(prefix, _)| field.starts_with(prefix));
+            let is_copy = group.is_some_and(|(_, group)| [PORTS, QUEUES, PG_DROPS].contains(group));
+            if let (true, Ok(value)) = (is_copy, text.parse()) {
+                all.insert(format!("{} {name} {field}", FlexGroup::TABLE), value);
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// A group of flex counters that is on.

@@ -2,7 +2,7 @@
 //! it was missed, by what orchagent counts.
 
 use super::super::link::{Db, Link};
-use super::heard::Listener;
+use super::heard::{Listener, Message};
 use crate::control::Lost;
 use rig_capture::{DutEvent, DutEventKind};
 use rig_generator::port::Mono;
@@ -173,14 +173,16 @@ impl Ears {
 
     /// Takes what has come.
     fn hear(&mut self, Clock { zero, poll, alerts }: Clock) -> Result<(), Lost> {
-        for message in self.listener.take()? {
+        let messages = self.listener.take()?;
+        for (at, message) in messages.iter().enumerate() {
             let kind = match message.word.as_str() {
                 "storm" => DutEventKind::Storm,
                 "restore" => DutEventKind::Restore,
                 _ => continue,
             };
             let Some(queue) = self.queues.get_mut(&message.oid) else { continue };
-            let span = span(message.within, message.stamp.polled(), poll);
+            let own = !is_overtaken(&messages, at);
+            let span = span(message.within, (message.stamp.polled(), own), poll);
             let last = queue.last.replace((kind, span));
             let same = last.filter(|(last, _)| *last == kind);
             // The same poll published it twice.
@@ -222,10 +224,10 @@ impl Ears {
 
 /// When the poll was that published a message. It is published before the next poll begins; where the image stamps its polls the
 /// stamp says more, and that it came late. The stamp is that of the last poll before it was asked for: of the one that published
-/// where no other can have been meanwhile, and else of no earlier one.
-fn span((since, came): Span, polled: Option<Span>, poll: Dur) -> Span {
+/// where no other can have been meanwhile and it is its `own`, and else of no earlier one.
+fn span((since, came): Span, (polled, own): (Option<Span>, bool), poll: Dur) -> Span {
     let sooner = |time: Dur| Mono(since.0.saturating_sub(time.0 / 1_000));
-    let alone = came.0.saturating_sub(since.0) < poll.0 / 2_000;
+    let alone = own && came.0.saturating_sub(since.0) < poll.0 / 2_000;
     match polled {
         Some((from, to)) if from <= came && to >= sooner(poll) => {
             (if alone { from } else { sooner(poll).min(from) }, to.min(came))
@@ -233,6 +235,17 @@ fn span((since, came): Span, polled: Option<Span>, poll: Dur) -> Span {
         Some((from, _)) if from <= came && from >= sooner(STALE) => (from, came),
         _ => (sooner(poll), came),
     }
+}
+
+/// Whether the stamp that was read for a message is a later one's: no poll both begins a storm of a queue and ends it, so that of two
+/// that say so and have one stamp it is the later one's. It is so where whoever reads stamps is kept from its processor, and publishing is late.
+fn is_overtaken(messages: &[Message], at: usize) -> bool {
+    let Some((message, later)) = messages[at..].split_first() else { return false };
+    later.iter().any(|other| {
+        other.oid == message.oid
+            && other.word != message.word
+            && other.stamp.is_the_same_as(&message.stamp)
+    })
 }
 
 fn event(queue: &Queue, kind: DutEventKind, (from, to): Span, zero: Mono) -> DutEvent {

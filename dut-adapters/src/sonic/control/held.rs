@@ -2,6 +2,7 @@
 //! written is read by that reader first, so that the two cannot come apart.
 
 use super::super::copied::FLEX;
+use super::super::sized;
 use super::super::tables::Tables;
 use super::schedulers;
 use rig_lab::Switch;
@@ -12,7 +13,7 @@ pub(super) struct Held {
     /// The settings that it depends on.
     pub(super) paths: &'static [&'static str],
     row: Row,
-    /// Its name.
+    /// Its name; nothing where it is the port's.
     pub(super) field: &'static str,
     /// What stands in it for a switch that is configured so; `None`: it is not there.
     text: fn(&Switch, Sized) -> Option<String>,
@@ -33,7 +34,11 @@ pub(super) enum Row {
     Lossy,
     /// The pool of that profile.
     LossyPool,
-    /// How often watermarks of this kind are copied.
+    /// The row that says how long the port's cable is.
+    Cables,
+    /// The row of a table that has one.
+    Only(&'static str),
+    /// How often this group of flex counters is copied.
     Copied(&'static str),
     /// The profile that the port's lossless queues are bound to.
     Curve,
@@ -155,6 +160,56 @@ pub(super) const TABLE: &[Held] = &[
     copied("QUEUE_WATERMARK", "FLEX_COUNTER_STATUS", status),
     copied("PG_WATERMARK", "FLEX_COUNTER_STATUS", status),
     copied("BUFFER_POOL_WATERMARK", "FLEX_COUNTER_STATUS", status),
+    Held {
+        paths: &["flex_counter.port"],
+        ..copied("PORT", "POLL_INTERVAL", |of, _| of.flex_counter.port.and_then(ms))
+    },
+    Held {
+        paths: &["flex_counter.port"],
+        ..copied("PORT", "FLEX_COUNTER_STATUS", |of, _| on(of.flex_counter.port))
+    },
+    Held {
+        paths: &["flex_counter.queue"],
+        ..copied("QUEUE", "POLL_INTERVAL", |of, _| of.flex_counter.queue.and_then(ms))
+    },
+    Held {
+        paths: &["flex_counter.queue"],
+        ..copied("QUEUE", "FLEX_COUNTER_STATUS", |of, _| on(of.flex_counter.queue))
+    },
+    Held {
+        paths: &["flex_counter.pg_drop"],
+        ..copied("PG_DROP", "POLL_INTERVAL", |of, _| of.flex_counter.pg_drop.and_then(ms))
+    },
+    Held {
+        paths: &["flex_counter.pg_drop"],
+        ..copied("PG_DROP", "FLEX_COUNTER_STATUS", |of, _| on(of.flex_counter.pg_drop))
+    },
+    Held {
+        paths: &["dynamic_buffer.cable"],
+        row: Row::Cables,
+        field: "",
+        // Whole metres: the scripts know no other unit.
+        text: |of, _| of.dynamic_buffer.cable.map(|cable| format!("{}m", cable.0 / CM)),
+    },
+    Held {
+        paths: &["dynamic_buffer.over_subscribe_ratio"],
+        row: Row::Only(sized::SHARED),
+        field: "over_subscribe_ratio",
+        // 0 is what the templates have for none.
+        text: |of, _| Some(of.dynamic_buffer.over_subscribe_ratio.unwrap_or(0).to_string()),
+    },
+    Held {
+        paths: &["dynamic_buffer.lossless_mtu"],
+        row: Row::Only(sized::PATTERN),
+        field: "mtu",
+        text: |of, _| of.dynamic_buffer.lossless_mtu.map(|mtu| mtu.0.to_string()),
+    },
+    Held {
+        paths: &["dynamic_buffer.small_packets"],
+        row: Row::Only(sized::PATTERN),
+        field: "small_packet_percentage",
+        text: |of, _| of.dynamic_buffer.small_packets.map(|small| small.to_string()),
+    },
     Held { paths: &["wred.ecn"], row: Row::Curve, field: "ecn", text: |of, _| word(&of.wred.ecn) },
     Held {
         paths: &["wred.kmin"],
@@ -190,9 +245,15 @@ fn interval(of: &Switch, _: Sized) -> Option<String> {
 }
 
 fn status(of: &Switch, _: Sized) -> Option<String> {
-    Some(if of.watermark.poll.is_some() { "enable" } else { "disable" }.to_owned())
+    on(of.watermark.poll)
 }
 
+fn on(every: Option<Dur>) -> Option<String> {
+    Some(if every.is_some() { "enable" } else { "disable" }.to_owned())
+}
+
+/// Centimetres in a metre.
+const CM: u64 = 100;
 /// Millionths in a percent.
 const PERCENT: u32 = 10_000;
 
@@ -207,6 +268,11 @@ impl Held {
         (self.text)(of, sized)
     }
 
+    /// The name of the field in the row for `port`.
+    pub(super) fn field_of<'n>(&self, port: &'n str) -> &'n str {
+        if self.field.is_empty() { port } else { self.field }
+    }
+
     /// The key of the row for `port`, of a switch that is configured as `of`: `None` where nothing is bound to the port that could hold it.
     pub(super) fn key(&self, tables: &Tables, port: &str, of: &Switch) -> Option<String> {
         match self.row {
@@ -216,6 +282,10 @@ impl Held {
             Row::LosslessPool => pool(tables, lossless(tables, port, of)?),
             Row::Lossy => Some(format!("BUFFER_PROFILE|{}", lossy(tables, port, of)?)),
             Row::LossyPool => pool(tables, lossy(tables, port, of)?),
+            Row::Cables => {
+                sized::row_of_cables(tables, port).map(|key| format!("CABLE_LENGTH|{key}"))
+            }
+            Row::Only(table) => tables.table(table).next().map(|(key, _)| format!("{table}|{key}")),
             // What was not there would be taken away again, and orchagent goes on with what it heard last: it takes what is set, and
             // nothing of what goes.
             Row::Copied(kind) => {
@@ -248,7 +318,9 @@ pub(super) fn row_of_port(tables: &Tables, table: &str, port: &str) -> String {
 fn lossless<'t>(tables: &'t Tables, port: &str, of: &Switch) -> Option<&'t str> {
     let one = |&class: &u8| {
         let key = tables.bound("BUFFER_PG", port, class)?;
-        tables.field("BUFFER_PG", key, "profile")?.referred("BUFFER_PROFILE")
+        // Where it is the buffer manager's to size there is none.
+        let said = tables.field("BUFFER_PG", key, "profile").filter(|said| said.text != "NULL");
+        said?.referred("BUFFER_PROFILE")
     };
     of.qos.pfc_enable.iter().find_map(one)
 }

@@ -23,7 +23,7 @@ use super::asic::Base;
 use super::link::{Link, Made};
 use super::tables::Tables;
 use super::write::{self, Back, Write};
-use super::{live, stated as reader};
+use super::{copied, live, sized, stated as reader};
 use crate::control::{
     Ability, Capabilities, Control, ControlError, Lost, Order, Readings, Refused, Unseen,
 };
@@ -158,9 +158,10 @@ impl SonicControl {
         let (_, stated) = &self.seen;
         let declared = &self.base.profile.declared;
         let mut differs = declared.differences(stated);
-        // A profile that says nothing of it is of a switch that copies them as it likes.
-        let silent = declared.switch().is_some_and(|switch| switch.watermark.poll.is_none());
-        differs.retain(|path| !(silent && path == "watermark.poll"));
+        // A profile that says nothing of it is of a switch that copies what it counts as it likes.
+        let silent = |path: &str| declared.get(path).is_none_or(|value| value.is_null());
+        let is_own = |path: &str| copied::is_copied(path) || sized::is_sized(path);
+        differs.retain(|path| !(is_own(path) && silent(path)));
         let Some(path) = differs.first() else { return Ok(()) };
         let shown =
             |of: &Declared| of.get(path).map_or_else(|| "never".to_owned(), |v| stated::show(&v));
@@ -328,7 +329,11 @@ impl SonicControl {
         }
         let asked = (self.ports.as_slice(), names, self.cleared);
         let read = counters::read(&mut self.link, asked, &mut watched, &mut pause)?;
-        let counters::CounterValues { values, moving } = read;
+        let counters::CounterValues { mut values, moving } = read;
+        let (tables, of) = &self.seen;
+        if let Some(of) = of.switch() {
+            values.append(&mut sized::shown(&mut self.link, tables, (&self.ports, of))?);
+        }
         Ok(Readings { values, moving, ..Readings::default() })
     }
 

@@ -1,7 +1,8 @@
 //! What CONFIG_DB says of the rig's ports, as a configuration; and what has to be written there so that it says another one.
 
 use super::super::asic::Base;
-use super::super::copied::{self, FLEX};
+use super::super::copied;
+use super::super::sized;
 use super::super::stated::{Stated, of_port};
 use super::super::tables::Tables;
 use super::super::write::Write;
@@ -46,9 +47,13 @@ pub(super) fn declared(
         let bad = |bad: rig_lab::BadSetting| Refused { why: format!("{why}: {bad}") };
         declared = declared.with(&setting).map_err(bad)?;
     }
-    let poll = copied::every(tables).map_or(Value::Null, |every| every.to_string().into());
-    let poll = Setting { path: "watermark.poll".to_owned(), value: poll };
-    declared.with(&poll).map_err(|bad| Refused { why: format!("{FLEX}: {bad}") })
+    let copied = copied::settings(tables).into_iter();
+    let copied = copied
+        .map(|(path, every)| (path, every.map_or(Value::Null, |every| every.to_string().into())));
+    copied.chain(sized::settings(tables, ports)).try_fold(declared, |declared, (path, value)| {
+        let setting = Setting { path: path.to_owned(), value };
+        declared.with(&setting).map_err(|bad| Refused { why: format!("CONFIG_DB: {bad}") })
+    })
 }
 
 fn is_said(stated: &Stated) -> bool {
@@ -150,6 +155,7 @@ fn one(held: &Held, (tables, port): (&Tables, &str), was: &Switch, will: &Switch
         return None;
     }
     let (table, name) = key.split_once('|')?;
-    let from = tables.field(table, name, held.field).map(|said| said.text.to_owned());
-    Some(Write { key, field: held.field.to_owned(), from, to })
+    let field = held.field_of(port);
+    let from = tables.field(table, name, field).map(|said| said.text.to_owned());
+    Some(Write { field: field.to_owned(), from, to, key })
 }

@@ -83,6 +83,11 @@ impl Stamp {
         }
     }
 
+    /// Whether both were read as one and the same stamp.
+    pub(super) fn is_the_same_as(&self, other: &Stamp) -> bool {
+        self.text.is_some() && self.text == other.text
+    }
+
     /// Between which two instants of the rig's clock the last poll was stamped; `None` where the image stamps none.
     pub(super) fn polled(&self) -> Option<(Mono, Mono)> {
         let text = self.text.as_ref().filter(|_| !self.astray)?;

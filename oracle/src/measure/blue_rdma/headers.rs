@@ -6,13 +6,14 @@ use super::super::measurement::{Known, Red, Tells, by_source};
 use super::{End, Flow, OF_FLOW, reading};
 use crate::spec::blue_rdma::{SOURCE, near};
 use rig_capture::blue_rdma::{Frame, OVERHEAD, Says};
+use rig_testcases::Verb;
 use rig_testcases::vocabulary::Entry;
 
 /// `blue_rdma.headers`.
 pub(in super::super) static HEADERS: Known = Known {
     entry: Entry {
         name: "blue_rdma.headers",
-        about: "the headers of each packet of a WRITE: a RETH with its own address and length, the number of its message, and isRetry where it had left before",
+        about: "the headers of each packet of a WRITE or a SEND: a RETH with its own address and length, the number of its message, and isRetry where it had left before",
         ..OF_FLOW
     },
     tells: Tells::Each("packet"),
@@ -48,6 +49,9 @@ impl Flow<'_> {
                 place + 1,
                 self.packets
             ));
+        }
+        if frame.is_send != (self.spec.verb == Verb::Send) {
+            return Some("another verb's opcode".to_owned());
         }
         if address == 0 && length == 0 {
             return Some("no RETH".to_owned());

@@ -4,12 +4,12 @@
 use super::super::judge_context::JudgeContext;
 use super::super::judged::Judged;
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::{End, Flow, OF_FLOW, Passed, reading};
+use super::{Come, End, Flow, OF_FLOW, Passed, reading};
 use crate::spec::blue_rdma::{self as spec, SOURCE, STRIDE, lowest, near, psn};
 use rig_capture::blue_rdma::{Frame, Says};
 use rig_testcases::vocabulary::Entry;
 use rig_units::{Dur, Time, Within};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 /// `blue_rdma.resent`.
 pub(in super::super) static RESENT: Known = Known {
@@ -36,9 +36,7 @@ struct Owes {
     messages: (i64, i64),
     /// All before it were sent.
     reached: i64,
-    /// All before it are known to have come.
-    base: i64,
-    come: BTreeSet<i64>,
+    come: Come,
     /// What is due next: which number, whether it must be sent, and since when.
     due: VecDeque<(i64, bool, Time)>,
     /// How long the timer lasts, and how often it may run out in a row.
@@ -60,7 +58,7 @@ impl Owes {
             if number < self.reached {
                 return self.sent_again(number, one);
             }
-            if self.base == self.reached {
+            if self.come.base == self.reached {
                 self.since = [one.at; 2];
             }
             self.reached = number + 1;
@@ -88,7 +86,7 @@ impl Owes {
         }
         let before = self.moved.iter().map(|&(_, base, since)| (base, since));
         let ran_out = timer.and_then(|timer| {
-            let mut all = before.chain([(self.base, self.since[0])]);
+            let mut all = before.chain([(self.come.base, self.since[0])]);
             let own =
                 |(base, since): &(i64, Time)| *base == number && *since + timer.least() <= one.at;
             all.find(own).map(|(_, since)| since + timer.least())
@@ -121,30 +119,18 @@ impl Owes {
 
     /// An acknowledgement has come.
     fn told(&mut self, frame: &Frame, at: Time) {
-        let Says::Report { by_driver, lost, before, now, before_psn, .. } = frame.says else {
-            return;
-        };
-        let [old, new] = [before_psn, frame.psn].map(|one| near(one, self.base));
-        let base = self.base;
-        if !by_driver {
-            let said = spec::come(old, before.into()).chain(spec::come(new, now.into()));
-            let reached = self.reached;
-            self.come.extend(said.filter(|&number| number < reached));
-        } else if !lost {
-            self.base = base.max(new.min(self.reached));
-        }
-        self.come = self.come.split_off(&self.base);
-        while self.come.remove(&self.base) {
-            self.base += 1;
-        }
-        if self.base > base {
+        let Says::Report { by_driver, lost, before_psn, .. } = frame.says else { return };
+        let base = self.come.base;
+        let [old, new] = [before_psn, frame.psn].map(|one| near(one, base));
+        self.come.told(frame, self.reached);
+        if self.come.base > base {
             self.moved.push_back((at, base, self.since[0]));
             (self.since, self.rounds) = ([at, at + self.driver], 0);
         }
         if lost {
             let range = if by_driver { [old, new] } else { [lowest(old), new + STRIDE] };
             // What leaves while the driver looks at it may be among them or not.
-            let again = spec::again(range, self.messages, self.base);
+            let again = spec::again(range, self.messages, self.come.base);
             let reached = self.reached;
             self.due.extend(again.map(|number| (number, number < reached, at)));
         }
@@ -162,14 +148,15 @@ impl Owes {
             return self.wrong.push((last, text));
         }
         let (timer, most) = self.timer;
-        let Some(timer) = timer.filter(|_| self.base < self.reached && self.rounds < most) else {
+        let Some(timer) = timer.filter(|_| self.come.base < self.reached && self.rounds < most)
+        else {
             return;
         };
         let silent = self.due.is_empty() && self.since[1] + timer.most() + takes < until;
         if silent {
             let text = format!(
                 "nothing is sent again from PSN {} on, {} after the last that is known to have come",
-                psn(self.base),
+                psn(self.come.base),
                 timer.most()
             );
             self.wrong.push((last, text));
@@ -187,8 +174,7 @@ fn resent(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let mut owes = Owes {
             messages: (seen.first, seen.packets),
             reached: seen.first,
-            base: seen.first,
-            come: BTreeSet::new(),
+            come: Come::none_before(seen.first),
             due: VecDeque::new(),
             timer: (spec::timeout(declared).map(|lasts| apart.range(lasts)), declared.retries),
             since: [Time::ZERO; 2],

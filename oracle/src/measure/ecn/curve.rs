@@ -2,14 +2,14 @@
 //! by how much a device is off.
 
 mod corners;
+mod depth_stamps;
 mod spaced;
 
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
 use super::super::measurement::{Expected, Known, Red, Tells, by_formula};
 use super::draws::{Draw, Rule, draws};
-use super::{Class, Ecn};
-use super::{Fate, OF_QUEUE, Prediction, Span, Unit, wred};
+use super::{Class, Ecn, Fate, OF_QUEUE, Prediction, Span, Unit, wred};
 use crate::Resolution;
 use crate::judge::likelihood::{self, Bin, Verdict};
 use crate::judge::marking_fit::{self, Fit};
@@ -69,6 +69,7 @@ pub(in super::super) static CURVE: Known = Known {
     expected: |measure, context, _| expected(context, measure.names("streams")),
     judge: |measure, done, judged| judge(done, measure.names("streams"), judged),
     bursts: |measure| measure.names("streams"),
+    stamps: Some(depth_stamps::of),
     ..Known::USUAL
 };
 

@@ -3,7 +3,9 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Red, Tells};
+use super::super::stamps;
 use super::{Doubt, NOT_OBSERVABLE, OF_QUEUE, Prediction, RARE, Span, Trial, Unit, draws, visits};
+use crate::measure::buffer_ledger::BufferLedger;
 use rig_capture::Dir;
 use rig_lab::Part;
 use rig_testcases::Measure;
@@ -40,6 +42,12 @@ pub(in super::super) static ORDER: Known = Known {
         vec![("wanted", text.to_owned())]
     },
     judge: |measure, done, judged| judge(done, measure.named("stream"), first(measure), judged),
+    stamps: Some(|measure, context, script| {
+        let (_, spec) = stamps::stream(script, measure.named("stream"))?;
+        let frames = BufferLedger::span(context.switch(), |empty| empty.first_xoff(spec)).lo;
+        let slot = stamps::speed(context, script, spec.from).slot(spec.on_wire());
+        stamps::told(slot * frames, "the time in which a sender fills its group")
+    }),
     ..Known::USUAL
 };
 

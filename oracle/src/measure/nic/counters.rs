@@ -8,6 +8,7 @@ use super::packets::Packets;
 use super::recovered::{Recovered, recovered};
 use super::{BEHIND, OF_NIC, Passage};
 use crate::judge::answers::NOT_MEASURED;
+use crate::spec::nic::selective::{self, InSequence, Sequence};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::analyse::CounterCheck;
@@ -131,7 +132,7 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
         let seen = Passage::of(done, trial, index);
         // What is left open of these is left open of no other.
         let (recovered, untold) = match recovered(trial, index, &seen) {
-            Ok(all) => (Some(all), None),
+            Ok(all) => (all, None),
             Err(doubt) => (None, Some(doubt)),
         };
         let mut doubts = Vec::new();
@@ -194,7 +195,7 @@ fn against_the_wire(
     let marked = reached(|kind| !matches!(kind, RoceKind::Cnp { .. })).filter(|one| one.ce);
     let refused = reached(|kind| matches!(kind, RoceKind::NotReady(_))).count();
     let naks = reached(|kind| *kind == RoceKind::Nak).count();
-    let (ahead, behind) = out_of_order(trial, &seen.reached);
+    let (ahead, behind) = out_of_order(trial, seen);
     let Open { arrive, notify, obey } = Open::of(trial, seen);
     let mut all = vec![
         (grown("np_cnp_sent", left(|kind| matches!(kind, RoceKind::Cnp { .. }))), notify),
@@ -237,11 +238,23 @@ fn against_the_wire(
 }
 
 /// Requests that came ahead of the one that was expected, and those that had been taken before.
-fn out_of_order(trial: &Trial, reached: &[Reached]) -> (u64, u64) {
+fn out_of_order(trial: &Trial, seen: &Passage<'_>) -> (u64, u64) {
     let mut expected: BTreeMap<u16, Psn> = BTreeMap::new();
+    let mut windows: BTreeMap<u16, Sequence> = BTreeMap::new();
     let (mut ahead, mut behind) = (0, 0);
-    for one in reached {
+    for one in &seen.reached {
         let psn = Psn::new(one.psn);
+        if let RoceKind::Data { response: false, last, .. } = one.kind
+            && selective::is_kept(&seen.nic.rc)
+        {
+            let window = windows.entry(one.connection).or_insert(Sequence::new(psn));
+            match window.takes(psn, last) {
+                InSequence::First { .. } => {}
+                InSequence::Behind => ahead += 1,
+                InSequence::Again | InSequence::Old => behind += 1,
+            }
+            continue;
+        }
         let numbers = match one.kind {
             RoceKind::Data { response: false, .. } => 1,
             // A READ request takes the numbers of all that it asks for: to the end of its message.

@@ -5,8 +5,9 @@ use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells};
+use super::super::stamps;
 use super::shares::{Runs, ppm, runs, span};
-use super::{BEHIND, over_the_way};
+use super::{BEHIND, gap_stamps, over_the_way};
 use crate::judge::batches::{self, Mean};
 use crate::judge::nic::growth::{Growth, growth};
 use crate::resolution::widened;
@@ -82,6 +83,13 @@ pub(in super::super) static FIXED_POINT: Known = Known {
         told(text, "a^2 alpha = tau^2 R_AI R (b + d)(c + e)", fluid::SOURCE)
     },
     judge: |measure, done, judged| judge(done, &measure.windows(), judged),
+    // Of a queue that is full whoever cuts is told from who does not.
+    stamps: Some(|measure, context, script| {
+        let windows = measure.windows();
+        let flow = windows.first()?.flows.first()?;
+        let cut = gap_stamps::cut_of(flow, context, script);
+        stamps::finest([stamps::bottleneck(script), cut])
+    }),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };

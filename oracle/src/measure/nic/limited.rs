@@ -209,16 +209,29 @@ impl Limited {
         rates.map(|rate| self.sent_at(bytes, rate))
     }
 
-    /// Whether steps may leave packets of that size back to back after the first cut, or as good as.
-    pub(super) fn hides_its_first_cut(&self, bytes: Bytes) -> bool {
+    /// What is sent at once in packets of that size, and how long at the least it holds the next back after the first cut.
+    fn first_hold(&self, bytes: Bytes) -> (Bytes, Dur) {
         let sent = match self.rp.limiting {
             Limiting::Packet => bytes,
             Limiting::Burst => self.rp.burst + bytes,
         };
-        let (least, _) =
-            forms::hold(&self.rp, self.line, sent, forms::first_cut(&self.rp, self.line));
+        let cut = forms::first_cut(&self.rp, self.line);
+        (sent, forms::hold(&self.rp, self.line, sent, cut).0)
+    }
+
+    /// Whether steps may leave packets of that size back to back after the first cut, or as good as.
+    pub(super) fn hides_its_first_cut(&self, bytes: Bytes) -> bool {
+        let (sent, least) = self.first_hold(bytes);
         self.is_in_steps()
             && self.apart.least(least) <= self.apart.most(self.line.slot(sent)) + self.blur()
+    }
+
+    /// Whether a packet of that size which the first cut holds back may look as one that nothing did, by what stamps leave open: then one that was held
+    /// later, and by more, looks as the first.
+    fn may_miss_its_first_cut(&self, bytes: Bytes) -> bool {
+        let (sent, least) = self.first_hold(bytes);
+        let open = self.blur() * 2;
+        open > Dur::ZERO && self.apart.least(least) <= self.apart.most(self.line.slot(sent)) + open
     }
 
     /// Whether steps are declared of its rates or its pacer.
@@ -292,6 +305,14 @@ impl Limited {
             let why =
                 "by the declared steps of its rates or of its pacer the first cut may leave no gap";
             return Err(Doubt { reason: "not-observable", ..trial.doubt(why) });
+        }
+        let shortest = self.frames.iter().map(|(.., bytes)| *bytes).min().unwrap_or_default();
+        if self.may_miss_its_first_cut(shortest) {
+            let why = format!(
+                "stamps leave {} open, and the first cut leaves a gap of no more than twice as much: which packet it held back is not known",
+                self.blur()
+            );
+            return Err(Doubt { reason: "not-observable", ..trial.doubt(&why) });
         }
         let pairs = self.frames.windows(2).enumerate();
         let mut idle = pairs

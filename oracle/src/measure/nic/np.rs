@@ -1,6 +1,7 @@
 //! The notification point: which marks are answered, how soon, how often and in what form.
 
 mod alike;
+mod mark_stamps;
 
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
@@ -53,6 +54,7 @@ pub(in super::super) static ANSWERS: Known = Known {
         told(text, "marks every g: CNPs every ceil(I / g) g", SOURCE)
     },
     judge: |measure, done, judged| answers(done, measure.named("port"), judged),
+    stamps: Some(mark_stamps::of_answers),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -73,6 +75,7 @@ pub(in super::super) static LATENCY: Known = Known {
         by_source(format!("{latency}, and behind what the port is sending"), "the declared latency")
     },
     judge: |measure, done, judged| latency(done, measure.named("port"), judged),
+    stamps: Some(mark_stamps::of_latency),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -93,6 +96,7 @@ pub(in super::super) static INTERVAL: Known = Known {
         told(format!("{interval}, rounded up to the distance of marks"), "ceil(I / g) g", SOURCE)
     },
     judge: |measure, done, judged| interval(done, measure.named("port"), judged),
+    stamps: Some(mark_stamps::of_interval),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };

@@ -1,5 +1,7 @@
 //! What PFC does to what a NIC sends: how soon it stops, when it goes on, and by which frames it must not be held.
 
+mod word_stamps;
+
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Red, Tells, by_formula, by_source};
@@ -46,6 +48,7 @@ pub(in super::super) static STOPS: Known = Known {
         )
     },
     judge: |measure, done, judged| stops(done, measure.named("flow"), judged),
+    stamps: Some(word_stamps::obeys),
     ..Known::USUAL
 };
 
@@ -69,6 +72,7 @@ pub(in super::super) static GOES_ON: Known = Known {
     },
     unpromised: Some(undeclared),
     judge: |measure, done, judged| goes_on(done, measure.named("flow"), judged),
+    stamps: Some(word_stamps::obeys),
     ..Known::USUAL
 };
 
@@ -105,6 +109,7 @@ pub(in super::super) static SENDS_ON: Known = Known {
         )
     },
     judge: |measure, done, judged| sends_on(done, measure.named("flow"), judged),
+    stamps: Some(word_stamps::held),
     ..Known::USUAL
 };
 

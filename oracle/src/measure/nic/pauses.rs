@@ -6,6 +6,7 @@ use self::seen::{Alike, Seen};
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Expected, Known, Red, Tells, told};
+use super::super::stamps;
 use super::OF_NIC;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -52,6 +53,21 @@ pub(in super::super) static PAUSES: Known = Known {
     on: |measure| format!("{} class {}", measure.named("port"), class_of(measure)),
     expected: |_, context, _| rule(context),
     judge: |measure, done, judged| pauses(done, measure, judged),
+    stamps: Some(|measure, context, script| {
+        let port = script.ports.iter().position(|name| name == measure.named("port"))?;
+        let port = u16::try_from(port).ok()?;
+        let behind = script.dut_ports.get(usize::from(port)).copied()?;
+        let pfc = &context.nics().behind(behind)?.pfc;
+        let between = Bytes(pfc.xoff?.0.saturating_sub(pfc.xon?.0));
+        let fills = stamps::speed(context, script, port).serialise(between);
+        let fills =
+            stamps::told(fills, "the time in which its port fills what is between XON and XOFF");
+        // What has to be due at least once is due by what comes beyond XOFF until the sender hears of it: by arrivals and departures, each off either way.
+        let heard = pfc.emission.unwrap_or(Within::ZERO).most() / 4;
+        let heard = stamps::told(heard, "a quarter of what an XOFF takes to leave");
+        let asks = measure.arguments.word("asks").and(heard);
+        stamps::finest([fills, asks])
+    }),
     of_nic: |measure, _| Some(measure.named("port").to_owned()),
     unpromised: Some(undeclared),
     ..Known::USUAL

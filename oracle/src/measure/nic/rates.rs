@@ -5,7 +5,7 @@ use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells, by_source};
 use super::limited::{Limited, SOURCE};
-use super::{BEHIND, OF_FLOW};
+use super::{BEHIND, OF_FLOW, gap_stamps};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::verdict::Doubt;
@@ -29,6 +29,7 @@ pub(in super::super) static LEAST: Known = Known {
         by_source(format!("as the CNPs ask for, and no less than {least}"), SOURCE)
     },
     judge: |measure, done, judged| rate(done, measure.named("flow"), Which::Least, judged),
+    stamps: Some(gap_stamps::of_least),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -46,6 +47,7 @@ pub(in super::super) static FINAL: Known = Known {
     red: Red::Mutated("additive-increase", "nic.rp.ai_rate=x1.1"),
     expected: |_, _, _| by_source("what cuts and increases come to", SOURCE),
     judge: |measure, done, judged| rate(done, measure.named("flow"), Which::Final, judged),
+    stamps: Some(gap_stamps::of_cut),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -67,6 +69,7 @@ pub(in super::super) static BURSTS: Known = Known {
         told(text, "ceil(burst / packet)", SOURCE)
     },
     judge: |measure, done, judged| bursts(done, measure.named("flow"), judged),
+    stamps: Some(gap_stamps::of_cut),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };

@@ -1,10 +1,10 @@
 //! Reliable connections: what a receiver answers, and how a sender goes back.
 
 use super::super::judge_context::{JudgeContext, TrialReading};
-use super::super::judged::{Judged, looked};
+use super::super::judged::{Judged, Unread, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells};
-use super::{BEHIND, OF_FLOW, Passage, message, spoilt};
+use super::{BEHIND, OF_FLOW, Passage, message, recovery, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rc::{
@@ -13,6 +13,7 @@ use crate::judge::nic::rc::{
 use crate::spec::nic::rc::{
     Data, Packet, SOURCE, Says, is_clear, not_ready, replies, rnr_retries, timeout,
 };
+use crate::spec::nic::selective;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use core::cell::Cell;
@@ -28,14 +29,14 @@ pub(in super::super) static SENDER: Known = Known {
     entry: Entry {
         name: "rc.sender",
         parts: Some(&[Part::Rc]),
-        about: "what a NIC sends after a NAK or none (go-back-N)",
+        about: "what a NIC sends after a NAK or none (go-back-N, or selective repeat)",
         source: "IBTA volume 1, chapter 9.7.5 and 9.9",
         ..OF_FLOW
     },
     tells: Tells::Each("packet; one that is off by more than the port and the timestamps explain"),
     red: Red::Mutated("lost-packet", "nic.rc.resend_latency=x1.5"),
     expected: |_, _, _| {
-        told("numbers in order; after a NAK from the one that it names", "go-back-N", SOURCE)
+        told("numbers in order; after a NAK from the one that it names", RULES, SOURCE)
     },
     judge: |measure, done, judged| sender(done, measure.named("flow"), judged),
     of_nic: |measure, case| end_of(measure, case, |reads| !reads),
@@ -67,7 +68,7 @@ pub(in super::super) static RECEIVER: Known = Known {
     tells: Tells::Each("reply; one that is off by more than the port and the timestamps explain"),
     red: Red::Mutated("hole-and-nak", "deviation=nak_repeated"),
     expected: |_, _, _| {
-        told("an acknowledgement as often as declared, one NAK for each hole", "go-back-N", SOURCE)
+        told("an acknowledgement as often as declared, one NAK for each hole", RULES, SOURCE)
     },
     judge: |measure, done, judged| {
         let of = measure.arguments.name("stream").unwrap_or_else(|| measure.named("flow"));
@@ -77,6 +78,9 @@ pub(in super::super) static RECEIVER: Known = Known {
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
+
+/// What both ends keep to.
+const RULES: &str = "go-back-N; selective repeat where a NIC is declared so";
 
 /// The rig port in front of the end of a flow that began it, where `began` says so of whether it reads; else of the other end.
 fn end_of(measure: &Measure, case: &Case, began: fn(bool) -> bool) -> Option<String> {
@@ -227,6 +231,9 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         let rc = &Rc { ack_held: held, ..seen.nic.rc };
         let sight = sight(&seen);
         if let Some(reading) = &end.reads {
+            if let Some(why) = recovery::of_a_read(done, trial, name) {
+                return Err(Unread::NotApplicable(why));
+            }
             if !is_clear(rc, Data::Responses, end.first, &packets) {
                 return Err(trial.doubt(OPEN).into());
             }
@@ -240,16 +247,9 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
                 asked.len(),
                 packets.len()
             );
-            return Ok(read(&answered.faults, text, &records, &asked_by));
+            return Ok(read(rc, &answered.faults, text, &records, &asked_by));
         }
-        let left = seen.left.iter().zip(&seen.behind);
-        let replies = left.filter(|(one, _)| one.roce.connection == end.connection);
-        let (replied, answers): (Vec<usize>, Vec<Answer>) = replies
-            .filter_map(|(one, &behind)| {
-                let (at, says, psn) = (one.at, says(one.roce.kind)?, Psn::new(one.roce.psn));
-                Some((one.record, Answer { at, says, psn, behind }))
-            })
-            .unzip();
+        let (replied, answers) = answers(&end, &seen);
         let data = (Data::Requests, end.first);
         let answered = rc::receiver(rc, data, &packets, &answers, &sight);
         // A reply that is off by more than the port and both stamps explain is no other's.
@@ -267,7 +267,10 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
             rc.ack_every,
             packets.len()
         );
-        Ok(read(&answered.faults, text, &records, &replied))
+        let read = read(rc, &answered.faults, text, &records, &replied);
+        Ok(recovery::named(read, rc, ("receiver", seen.part), |other| {
+            rc::receiver(other, data, &packets, &answers, &sight).faults.is_empty()
+        }))
     });
     let told = told.take();
     if !told.is_empty() {
@@ -285,13 +288,35 @@ pub(super) struct Resends {
 }
 
 pub(super) fn resends(end: &End, seen: &Passage<'_>) -> Resends {
+    resends_of(end, seen, seen.nic.rc)
+}
+
+/// What a NIC said on a connection to what it received, in order, each with its record.
+pub(super) fn answers(end: &End, seen: &Passage<'_>) -> (Vec<usize>, Vec<Answer>) {
+    let left = seen.left.iter().zip(&seen.behind);
+    let own = left.filter(|(one, _)| one.roce.connection == end.connection);
+    own.filter_map(|(one, &behind)| {
+        let (at, says, psn) = (one.at, says(one.roce.kind)?, Psn::new(one.roce.psn));
+        Some((one.record, Answer { at, says, psn, behind }))
+    })
+    .unzip()
+}
+
+/// Frames in their order, each with its record.
+type Recorded<Frame> = (Vec<usize>, Vec<Frame>);
+
+/// What a sender sent, and what came back to it, each with its record, and how well that was seen.
+pub(super) fn sent_and_came(
+    end: &End,
+    seen: &Passage<'_>,
+) -> (Recorded<Sent>, Recorded<Event>, Sight) {
     let own = |connection: u16| connection == end.connection;
     let data = seen.left.iter().filter(|one| own(one.roce.connection));
     let data = data.filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
-    let (records, sent): (Vec<usize>, Vec<Sent>) =
+    let sent =
         data.map(|one| (one.record, Sent { at: one.at, psn: Psn::new(one.roce.psn) })).unzip();
     let mut again = end.again();
-    let (came_by, came): (Vec<usize>, Vec<Event>) = seen
+    let came = seen
         .counted()
         .filter(|(one, _)| own(one.connection))
         .filter_map(|(one, at)| {
@@ -303,9 +328,13 @@ pub(super) fn resends(end: &End, seen: &Passage<'_>) -> Resends {
     let slowed = is_slowed(seen);
     let sight = sight(seen);
     let allowance = sight.allowance.filter(|_| !slowed).map(|busy| busy + seen.turn);
-    let sight = Sight { allowance, ..sight };
+    (sent, came, Sight { allowance, ..sight })
+}
+
+/// The same of a NIC that recovers otherwise.
+fn resends_of(end: &End, seen: &Passage<'_>, mut rc: Rc) -> Resends {
+    let ((records, sent), (came_by, came), sight) = sent_and_came(end, seen);
     // A responder sends what it is asked for: only a requester takes its time to go back, and waits for an acknowledgement.
-    let mut rc = seen.nic.rc;
     if end.reads.is_some() {
         (rc.resend_latency, rc.resend_extra) = (Within::ZERO, None);
         rc.timeout = AckTimeout::NEVER;
@@ -331,6 +360,9 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         if let Some(spoilt) = spoilt::data(&seen, end.connection) {
             return spoilt.read(trial);
         }
+        if let Some(why) = recovery::of_a_read(done, trial, name) {
+            return Err(Unread::NotApplicable(why));
+        }
         let Resends { records, came_by, naks, refusals, resent } = resends(&end, &seen);
         if end.reads.is_none() && !is_slowed(&seen) {
             let (rc, off) = (&seen.nic.rc, seen.busy * 2 + seen.turn + seen.bound * 4);
@@ -351,14 +383,20 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
             let why = not_tried(name, &seen, untried);
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
         }
-        let mut text = format!(
-            "{} packets in order, and after each of {naks} NAKs on from the one that it names",
-            records.len()
-        );
+        let again = match selective::is_kept(&seen.nic.rc) {
+            false => "on from the one that it names",
+            true => "the one that it names and no other again",
+        };
+        let mut text =
+            format!("{} packets in order, and after each of {naks} NAKs {again}", records.len());
         if refusals > 0 {
             text += &format!(", and after each of {refusals} RNR NAKs when its time is over");
         }
-        Ok(read(&resent.faults, text, &records, &came_by))
+        let rc = &seen.nic.rc;
+        let read = read(rc, &resent.faults, text, &records, &came_by);
+        Ok(recovery::named(read, rc, ("sender", seen.part), |other| {
+            resends_of(&end, &seen, *other).resent.faults.is_empty()
+        }))
     });
     let told: Vec<_> = told.take().into_iter().flatten().collect();
     if !told.is_empty() {
@@ -435,7 +473,14 @@ pub(super) fn asked_again(
 }
 
 /// What is wrong, with the frames that show the first of it.
-fn read(faults: &[Fault], text: String, packets: &[usize], replies: &[usize]) -> TrialReading {
+fn read(
+    rc: &Rc,
+    faults: &[Fault],
+    text: String,
+    packets: &[usize],
+    replies: &[usize],
+) -> TrialReading {
+    let (formula, source) = recovery::rule(rc);
     let got = faults.first().map(|first| match faults.len() {
         1 => first.told().to_owned(),
         all => format!("{}, and {} faults more", first.told(), all - 1),
@@ -444,13 +489,7 @@ fn read(faults: &[Fault], text: String, packets: &[usize], replies: &[usize]) ->
     let (packet, reply) = shown.unwrap_or((None, None));
     let packet = packet.and_then(|packet| packets.get(packet));
     let reply = reply.and_then(|reply| replies.get(reply));
-    let want = Prediction {
-        unit: Unit::Count,
-        span: Span::exactly(0),
-        formula: "go-back-N, numbers modulo 2^24",
-        text,
-        source: SOURCE,
-    };
+    let want = Prediction { unit: Unit::Count, span: Span::exactly(0), formula, text, source };
     let span = Span::exactly(u64::try_from(faults.len()).unwrap_or(u64::MAX));
     let records = packet.into_iter().chain(reply).copied().collect();
     TrialReading { span, want, got, records, looked: looked(packets.len(), "packets") }

@@ -4,6 +4,7 @@ use super::Passage;
 use super::rc::{End, OPEN, asked, packets, resends, sight};
 use crate::judge::nic::rc;
 use crate::spec::nic::rc::{Data, is_clear, replies};
+use crate::spec::nic::selective;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_testcases::Verb;
@@ -25,16 +26,21 @@ pub(super) struct Recovered {
 const GIVES_UP: &str =
     "the timer may have run out once more by the trial's end, and may not: a longer trial tells";
 
-/// What became of the flows of the NIC behind a port.
+/// What became of the flows of the NIC behind a port; nothing where nobody predicts what it asks for anew.
 ///
 /// # Errors
 /// What of it is left open.
-pub(super) fn recovered(trial: &Trial, port: u16, seen: &Passage<'_>) -> Result<Recovered, Doubt> {
+pub(super) fn recovered(
+    trial: &Trial,
+    port: u16,
+    seen: &Passage<'_>,
+) -> Result<Option<Recovered>, Doubt> {
     let mut all = Recovered::default();
     for spec in trial.script.flows.iter().filter(|spec| spec.nic == port) {
         let name = spec.name.as_str();
         let open = || trial.doubt(GIVES_UP);
         match spec.verb {
+            Verb::Read if selective::is_kept(&seen.nic.rc) => return Ok(None),
             Verb::Read => {
                 let Ok(end) = End::receiver(trial, name) else { continue };
                 let Some(reading) = &end.reads else { continue };
@@ -63,5 +69,5 @@ pub(super) fn recovered(trial: &Trial, port: u16, seen: &Passage<'_>) -> Result<
             }
         }
     }
-    Ok(all)
+    Ok(Some(all))
 }

@@ -5,7 +5,7 @@ use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells, prediction};
 use super::limited::{Limited, SOURCE};
-use super::{BEHIND, OF_FLOW};
+use super::{BEHIND, OF_FLOW, gap_stamps};
 use crate::Prediction;
 use crate::judge::nic::rp::{self, PaceFault, Point};
 use crate::spec::nic::forms;
@@ -35,6 +35,7 @@ pub(in super::super) static FOLLOWS: Known = Known {
         )
     },
     judge: |measure, done, judged| follows(done, measure.named("flow"), judged),
+    stamps: Some(gap_stamps::of_cut),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -56,6 +57,7 @@ pub(in super::super) static CUT: Known = Known {
         told(format!("to {cut} of {line}"), "C (1 - alpha / 2)", SOURCE)
     },
     judge: |measure, done, judged| cut(done, measure.named("flow"), judged),
+    stamps: Some(gap_stamps::of_cut),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -73,6 +75,7 @@ pub(in super::super) static REACTION: Known = Known {
     red: Red::Mutated("latency-of-a-cut", "nic.rp.latency=x1.5"),
     expected: |_, context, _| prediction(&reacts(&context.nics().nic.rp, Dur::ZERO)),
     judge: |measure, done, judged| reaction(done, measure.named("flow"), judged),
+    stamps: Some(gap_stamps::of_reaction),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };

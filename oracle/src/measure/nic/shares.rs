@@ -3,6 +3,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
 use super::super::measurement::{Known, Red, Tells, in_words};
+use super::super::stamps;
 use super::limited::Limited;
 use super::{BEHIND, over_the_way};
 use crate::judge::batches::Mean;
@@ -60,6 +61,7 @@ pub(in super::super) static SHARES: Known = Known {
         in_words(wanted)
     },
     judge: |measure, done, judged| judge(done, &window(measure), within(measure), judged),
+    stamps: Some(|_, _, script| stamps::bottleneck(script)),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };

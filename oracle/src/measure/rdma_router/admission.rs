@@ -7,6 +7,7 @@ use crate::judge::answers::NOT_MEASURED;
 use crate::measure::judge_context::{JudgeContext, TrialReading};
 use crate::measure::judged::{Judged, looked};
 use crate::measure::measurement::{Known, Red, Tells, told};
+use crate::measure::stamps;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::{Span, Unit};
@@ -32,6 +33,7 @@ pub(in crate::measure) static ADMISSION: Known = Known {
         told(text, "", SOURCE)
     },
     judge: |measure, done, judged| admission(done, measure.named("flow"), judged),
+    stamps: Some(|_, _, script| stamps::steps(script)),
     ..Known::USUAL
 };
 

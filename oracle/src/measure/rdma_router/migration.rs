@@ -8,6 +8,7 @@ use crate::judge::answers::NOT_MEASURED;
 use crate::measure::judge_context::{JudgeContext, TrialReading};
 use crate::measure::judged::{Judged, looked};
 use crate::measure::measurement::{Known, Red, Tells, told};
+use crate::measure::stamps;
 use crate::verdict::Doubt;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
@@ -26,6 +27,7 @@ pub(in crate::measure) static MIGRATION: Known = Known {
     red: Red::Mutated("migration-loses-nothing", "deviation=migration_repeats"),
     expected: |_, _, _| told("as many messages as were asked for before it moved", "", SOURCE),
     judge: |measure, done, judged| migration(done, measure.named("flow"), judged),
+    stamps: Some(|_, _, script| stamps::steps(script)),
     ..Known::USUAL
 };
 

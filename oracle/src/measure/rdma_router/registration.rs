@@ -8,10 +8,12 @@ use crate::judge::answers::NOT_MEASURED;
 use crate::measure::judge_context::{JudgeContext, TrialReading};
 use crate::measure::judged::{Judged, looked};
 use crate::measure::measurement::{FromStart, Known, Red, Tells, told};
+use crate::measure::stamps::{self, Stamps};
+use crate::trials::context::Context;
 use crate::verdict::Doubt;
 use rig_capture::{Span, Unit};
 use rig_testcases::vocabulary::Entry;
-use rig_testcases::{Memory, Verb};
+use rig_testcases::{Action, Measure, Memory, Script, Verb};
 use rig_units::{Bytes, Dur};
 
 const FORMULA: &str = "registration, request, M 8 / copy of a SEND, and a sleep at most";
@@ -37,9 +39,31 @@ pub(in crate::measure) static REGISTRATION: Known = Known {
         told(text, FORMULA, SOURCE)
     },
     judge: |measure, done, judged| registration(done, measure.named("flow"), judged),
+    stamps: Some(stamps_of),
     from_start: FromStart::Everything,
     ..Known::USUAL
 };
+
+/// What it takes is told from nothing, and from what its flow is asked for.
+fn stamps_of(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<Stamps> {
+    let at = script.flows.iter().position(|flow| flow.name == measure.named("flow"))?;
+    let flow = &script.flows[at];
+    let (message, copied) = (Bytes(flow.message.into()), flow.verb == Verb::Send);
+    let takes = spec::registered(super::router(context.nics()), message, copied);
+    let when = |action: &Action| {
+        script.steps.iter().find(|step| step.action == *action).map(|step| step.at)
+    };
+    let index = u16::try_from(at).ok()?;
+    let stops = when(&Action::StopFlow(index)).unwrap_or(script.length);
+    let asked = stops.saturating_sub(when(&Action::StartFlow(index))?);
+    stamps::finest([
+        stamps::told(takes.least(), "what registration and hand-over take"),
+        stamps::told(
+            asked.saturating_sub(takes.most()),
+            "what is left of the time that it is asked for",
+        ),
+    ])
+}
 
 fn registration(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     done.each("rdma_router.registration", flow, judged, |trial| {

@@ -7,6 +7,7 @@ use crate::judge::answers::NOT_MEASURED;
 use crate::measure::judge_context::{JudgeContext, TrialReading};
 use crate::measure::judged::{Judged, looked};
 use crate::measure::measurement::{Known, Red, Tells, told};
+use crate::measure::stamps;
 use crate::verdict::Doubt;
 use rig_capture::{Span, Unit};
 use rig_testcases::vocabulary::{Entry, ValueKind, required};
@@ -34,6 +35,7 @@ pub(in crate::measure) static SHARES: Known = Known {
     on,
     expected: |_, _, _| told("no two of them are more than 2 messages apart", FORMULA, SOURCE),
     judge: |measure, done, judged| shares(done, measure, judged),
+    stamps: Some(|_, _, script| stamps::steps(script)),
     ..Known::USUAL
 };
 

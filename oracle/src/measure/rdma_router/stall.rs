@@ -7,6 +7,7 @@ use crate::judge::answers::NOT_MEASURED;
 use crate::measure::judge_context::{JudgeContext, TrialReading};
 use crate::measure::judged::{Judged, looked};
 use crate::measure::measurement::{Known, Red, Tells, told};
+use crate::measure::stamps;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::{Dir, Span, Unit, What};
@@ -30,6 +31,9 @@ pub(in crate::measure) static STALL: Known = Known {
         told(format!("{} a request, one of each other queue pair", router.request), FORMULA, SOURCE)
     },
     judge: |measure, done, judged| stall(done, measure.named("flow"), judged),
+    stamps: Some(|_, context, _| {
+        stamps::told(super::router(context.nics()).request, "what another request takes")
+    }),
     ..Known::USUAL
 };
 

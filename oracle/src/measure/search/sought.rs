@@ -3,6 +3,8 @@
 
 use super::super::measurement::{Known, Red};
 use super::super::served;
+use super::super::stamps::{self, Stamps};
+use crate::trials::context::Context;
 use crate::trials::threshold_search::{Event, Stage};
 use rig_lab::{Accounting, Declared, Fault, Part};
 use rig_testcases::vocabulary::{
@@ -37,7 +39,7 @@ pub(in super::super) static DROP: Known = Known {
         ..GROWN
     },
     red: Red::Mutated("shared-headroom-pool-broadcom", "buffer.headroom_pool=x0.9"),
-    drained: |measure| measure.names("together"),
+    stamps: Some(counted_as_they_drain),
     unpromised: Some(served::drains),
     ..Known::SEARCH
 };
@@ -72,6 +74,19 @@ pub(in super::super) static XON: Known = Known {
     red: Red::Mutated("xon-point-broadcom", "buffer.xon_offset=x2"),
     ..Known::SEARCH
 };
+
+/// Of several that grow at once some are drained meanwhile: who is off by the time of a frame holds another number of them.
+fn counted_as_they_drain(
+    measure: &Measure,
+    context: &Context<'_>,
+    script: &Script,
+) -> Option<Stamps> {
+    let names = measure.names("together");
+    let named = script.streams.iter().filter(|spec| names.contains(&spec.name));
+    let slot =
+        named.map(|spec| stamps::speed(context, script, spec.from).slot(spec.on_wire())).min();
+    Some(stamps::frames(slot?, "what it counts is drained meanwhile"))
+}
 
 /// What is asked of streams that grow.
 const GROWN: Entry =

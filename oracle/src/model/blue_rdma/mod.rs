@@ -3,9 +3,10 @@
 //!
 //! A frame of the engine has no room for what such packets say: each names what stands in the log that the NICs of a network share.
 //!
-//! Left out on purpose: READ, SEND and immediate data, CNPs, windows of MSNs and PSNs, chunks of 64 KiB (no packet shows where one ends), and
+//! Left out on purpose: immediate data, how receive buffers of SENDs are exchanged, windows of MSNs and PSNs, a first or only packet of RoCEv2 with a key that fits (hardware would place it), and
 //! the time that hardware and driver take beside what is declared. PFC holds back packets with a payload, not acknowledgements.
 
+mod arrive;
 mod log;
 mod port;
 mod receiver;
@@ -16,11 +17,11 @@ pub(crate) use log::Log;
 pub use log::Said;
 pub(crate) use port::Port;
 
-use super::nic::Flow;
+use super::nic::{Flow, Verb};
 use super::oscillator::Oscillator;
-use super::packet::{Packet, PacketKind};
+use super::packet::{Packet, RETH, ROCE_OVERHEAD};
 use receiver::Receiver;
-use rig_capture::blue_rdma::{DRIVER_REPORT_SIZE, Frame, REPORT_SIZE, Says};
+use rig_capture::blue_rdma::{COMPLETIONS, DESCRIPTORS, Frame, OVERHEAD, Says};
 use rig_lab::BlueRdmaFaults;
 use rig_lab::declared::BlueRdma;
 use rig_units::{Dur, Time};
@@ -54,6 +55,12 @@ struct Nic {
     answers: VecDeque<Packet>,
     /// The sender that was last.
     last: u16,
+    /// What queue pairs of others send, and the hosts that they are at.
+    expected: BTreeMap<u16, Flow>,
+    /// When the last CNP of a connection was asked for.
+    notified: BTreeMap<u16, Time>,
+    /// The driver's thread has ended.
+    is_dead: bool,
 }
 
 /// What waits for its time.
@@ -63,6 +70,8 @@ enum Later {
     Answer(Packet),
     /// What the driver makes of one that came, of a connection.
     Heed(u16, Frame),
+    /// An answer to a READ of a connection.
+    Respond(u16),
     /// A look at the timer of a connection.
     Watch(u16),
 }
@@ -79,11 +88,18 @@ impl Nic {
             waited: 0,
             answers: VecDeque::new(),
             last: 0,
+            expected: BTreeMap::new(),
+            notified: BTreeMap::new(),
+            is_dead: false,
         }
     }
 
     fn start(&mut self, now: Time, flow: &Flow) {
         self.senders.insert(flow.id, Sender::new(flow, now));
+        if flow.verb == Verb::Read {
+            // What answers has numbers of its own, which begin with the same one.
+            self.receivers.insert(flow.id, Receiver::new(flow.psn, &self.config.faults));
+        }
     }
 
     fn stop(&mut self, id: u16) {
@@ -92,9 +108,19 @@ impl Nic {
         }
     }
 
-    /// Learns of the first number of a connection, as the two ends tell each other.
-    fn expect(&mut self, id: u16, psn: u32) {
-        self.receivers.insert(id, Receiver::new(psn, &self.config.faults));
+    /// Learns of a connection from `host`, as the two ends tell each other.
+    fn expect(&mut self, host: u16, flow: &Flow) {
+        self.receivers.insert(flow.id, Receiver::new(flow.psn, &self.config.faults));
+        self.expected.insert(flow.id, Flow { dst: host, ..*flow });
+    }
+
+    /// What its driver has counted: descriptors that it wrote, and completions.
+    fn counters(&self) -> [(&'static str, u64); 2] {
+        let faults = &self.config.faults;
+        let answered = |id| self.receivers.get(id).map_or(0, |receiver| receiver.done);
+        let completed = self.senders.iter().map(|(id, one)| one.completed(answered(id), faults));
+        let descriptors = self.senders.values().map(|one| one.descriptors);
+        [(DESCRIPTORS, descriptors.sum()), (COMPLETIONS, completed.sum())]
     }
 
     /// Goes on with another configuration; its state stays.
@@ -112,36 +138,6 @@ impl Nic {
         self.later.first_key_value().map_or(Time::MAX, |((at, _), _)| *at)
     }
 
-    /// A frame arrives whose last bit is here at `now`; no PFC.
-    fn receive(&mut self, now: Time, packet: &Packet) {
-        let Some(frame) = self.log.said(packet) else { return };
-        let id = packet.stream;
-        let BlueRdma { hardware, driver, .. } = self.config.declared;
-        let Says::Data { last, address, .. } = frame.says else {
-            return self.wait(now + driver, Later::Heed(id, frame));
-        };
-        let Some(receiver) = self.receivers.get_mut(&id) else { return };
-        // Where nothing says where it goes it is placed behind what came before, or not at all.
-        if address == 0 && !receiver.is_next(frame.psn) {
-            return;
-        }
-        let faults = &self.config.faults;
-        let taken = receiver.take(frame.psn, (frame.is_retry, last), faults);
-        for (is_of_hardware, mut report) in taken {
-            let (size, takes) =
-                if is_of_hardware { (REPORT_SIZE, hardware) } else { (DRIVER_REPORT_SIZE, driver) };
-            (report.msn, report.size) = (if is_of_hardware { report.msn } else { frame.msn }, size);
-            let mut answer = packet.ack(size).with_ect(false).with_ce(false);
-            answer.src = self.host;
-            answer.seq = report.psn;
-            if !is_of_hardware && matches!(report.says, Says::Report { lost: true, .. }) {
-                answer.kind = PacketKind::Nak;
-            }
-            let answer = self.log.note(answer, report);
-            self.wait(now + takes, Later::Answer(answer));
-        }
-    }
-
     /// Does what is due at `now`.
     fn on_wake(&mut self, now: Time) {
         while let Some(entry) = self.later.first_entry()
@@ -149,6 +145,15 @@ impl Nic {
         {
             match entry.remove() {
                 Later::Answer(packet) => self.answers.push_back(packet),
+                Later::Heed(_, Frame { says: Says::Cnp, .. }) => {
+                    self.is_dead |= self.config.faults.cnp_panics;
+                }
+                Later::Heed(..) | Later::Respond(_) if self.is_dead => {}
+                Later::Respond(id) => {
+                    let Some(flow) = self.expected.get(&id) else { continue };
+                    let answers = || Sender::answering(flow, now);
+                    self.senders.entry(id).or_insert_with(answers).answer();
+                }
                 Later::Heed(id, frame) => {
                     if let Some(sender) = self.senders.get_mut(&id) {
                         sender.heed(now, &frame, &self.config.faults);
@@ -167,7 +172,7 @@ impl Nic {
             None => sender.is_watched = false,
             Some(due) if due > now => self.wait(due, Later::Watch(id)),
             Some(_) => {
-                sender.timed_out(now, self.config.declared.retries);
+                sender.timed_out(now, self.config.declared.retries, &self.config.faults);
                 sender.is_watched = false;
             }
         }
@@ -190,7 +195,7 @@ impl Nic {
         let sender = self.senders.get_mut(&id)?;
         let (packet, frame) = sender.send(now, self.host, &self.config.faults);
         self.last = id;
-        let watches = !self.config.faults.rto_never && !sender.is_watched;
+        let watches = !self.config.faults.rto_never && !sender.is_watched && sender.has_timer();
         let due = self.config.runs_out(sender.since).filter(|_| watches);
         if let Some(due) = due {
             sender.is_watched = true;
@@ -203,6 +208,13 @@ impl Nic {
     fn cut_off(&mut self) {
         self.answers.clear();
     }
+}
+
+/// A packet of a WRITE of this dialect as a NIC of RoCEv2 would have sent it: a RETH in the first alone, pad, ICRC.
+pub(crate) fn as_rocev2(packet: &Packet) -> Packet {
+    let payload = packet.size.saturating_sub(OVERHEAD).next_multiple_of(4);
+    let reth = if packet.is_first() { RETH } else { 0 };
+    packet.without_note(payload.saturating_add(ROCE_OVERHEAD + reth))
 }
 
 impl Config {

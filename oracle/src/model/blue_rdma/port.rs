@@ -37,8 +37,13 @@ impl Port {
         self.turned(plug, now);
     }
 
-    pub(crate) fn expect(&mut self, id: u16, psn: u32) {
-        self.nic.expect(id, psn);
+    pub(crate) fn expect(&mut self, host: u16, flow: &Flow) {
+        self.nic.expect(host, flow);
+    }
+
+    /// What its driver has counted, by name.
+    pub(crate) fn counters(&self) -> [(&'static str, u64); 2] {
+        self.nic.counters()
     }
 
     pub(crate) fn set(&mut self, config: &Config) {

@@ -18,6 +18,8 @@ pub(super) struct Receiver {
     beyond: BTreeSet<u64>,
     /// Messages that end there and are not acknowledged.
     ends: BTreeSet<u64>,
+    /// Messages that came whole, and all before them.
+    pub(super) done: u64,
 }
 
 impl Receiver {
@@ -29,6 +31,7 @@ impl Receiver {
             base: 0,
             beyond: BTreeSet::new(),
             ends: BTreeSet::new(),
+            done: 0,
         }
     }
 
@@ -37,12 +40,12 @@ impl Receiver {
         self.psn(self.base) == psn
     }
 
-    /// A packet with a payload has come, which may be marked as sent again, and the last of its message. What is said of it, by hardware or by
+    /// A packet has come, which may be placed, marked as sent again, and the last of its message. What is said of it, by hardware, where it is placed, or by
     /// the driver; how large that is, and the number of the driver's message, is left open.
     pub(super) fn take(
         &mut self,
         psn: u32,
-        (is_retry, last): (bool, bool),
+        (places, is_retry, last): (bool, bool, bool),
         faults: &BlueRdmaFaults,
     ) -> Vec<(bool, Frame)> {
         let mut said = Vec::new();
@@ -50,7 +53,7 @@ impl Receiver {
         if faults.out_of_order_dropped && number > self.base {
             return said;
         }
-        if let Some(moved) = self.window.take(psn, faults) {
+        if let Some(moved) = places.then(|| self.window.take(psn, faults)).flatten() {
             self.reports = self.reports.wrapping_add(1);
             let [before_psn, psn] = moved.psn;
             let [before, now] = moved.bitmap;
@@ -74,6 +77,7 @@ impl Receiver {
         let base_psn = self.psn(self.base);
         let whole = self.ends.range(..self.base).next_back().copied();
         if let Some(end) = whole {
+            self.done += u64::try_from(self.ends.range(..=end).count()).unwrap_or(0);
             self.ends = self.ends.split_off(&(end + 1));
             said.push((false, report(base_psn, 0, by_driver(u128::MAX, false, base_psn))));
         }
@@ -96,7 +100,7 @@ fn by_driver(bits: u128, lost: bool, before_psn: u32) -> Says {
 }
 
 fn report(psn: u32, msn: u16, says: Says) -> Frame {
-    Frame { connection: 0, psn, msn, size: 0, is_retry: false, says }
+    Frame { connection: 0, psn, msn, size: 0, is_retry: false, ce: false, is_send: false, says }
 }
 
 /// The packet with this number of a queue pair that began with `first`, nearest to the one that is `near`; `None` before the first.

@@ -1,9 +1,9 @@
 //! The sending side of a queue pair: what leaves, what is known to have come, and what the driver sends again.
 
 use super::receiver::number;
-use crate::model::nic::Flow;
-use crate::model::packet::{Packet, bit};
-use rig_capture::blue_rdma::{Frame, MEMORY, OVERHEAD, Says};
+use crate::model::nic::{Flow, Verb};
+use crate::model::packet::{Packet, PacketKind, bit};
+use rig_capture::blue_rdma::{Frame, MEMORY, OVERHEAD, REPORT_SIZE, Says};
 use rig_lab::BlueRdmaFaults;
 use rig_units::Time;
 use std::collections::{BTreeSet, VecDeque};
@@ -13,10 +13,25 @@ const BELOW: u32 = 112;
 /// Packets of a stride.
 const STRIDE: u32 = 16;
 
+/// Most bytes of a message that one descriptor is for.
+const CHUNK: u32 = 1 << 16;
+
+/// What packets are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Payload of WRITEs and SENDs.
+    Write,
+    /// READ requests.
+    Request,
+    /// What answers them.
+    Response,
+}
+
 /// The sending side of one queue pair. Packets are counted from its first, in numbers that never wrap.
 #[derive(Debug, Clone)]
 pub(super) struct Sender {
     flow: Flow,
+    kind: Kind,
     /// Packets of a message.
     packets: u64,
     /// Packets in all.
@@ -37,13 +52,31 @@ pub(super) struct Sender {
     tries: u8,
     /// Whether somebody will look at the timer.
     pub(super) is_watched: bool,
+    /// Up to where all had come, as far as was known, when the driver gave up.
+    gave_up: Option<u64>,
+    /// Descriptors that the driver wrote.
+    pub(super) descriptors: u64,
 }
 
 impl Sender {
     pub(super) fn new(flow: &Flow, now: Time) -> Sender {
-        let packets = u64::from(flow.message.div_ceil(flow.mtu.max(1)).max(1));
+        let of = if flow.verb == Verb::Read { Kind::Request } else { Kind::Write };
+        Sender::of(flow, of, now)
+    }
+
+    /// That of the answers to READs, of which none has come.
+    pub(super) fn answering(flow: &Flow, now: Time) -> Sender {
+        Sender::of(&Flow { count: Some(0), ..*flow }, Kind::Response, now)
+    }
+
+    fn of(flow: &Flow, kind: Kind, now: Time) -> Sender {
+        let packets = match kind {
+            Kind::Request => 1,
+            _ => u64::from(flow.message.div_ceil(flow.mtu.max(1)).max(1)),
+        };
         Sender {
             flow: *flow,
+            kind,
             packets,
             total: flow.count.map_or(u64::MAX, |count| u64::from(count) * packets),
             next: 0,
@@ -54,6 +87,28 @@ impl Sender {
             since: now,
             tries: 0,
             is_watched: false,
+            gave_up: None,
+            descriptors: 0,
+        }
+    }
+
+    /// A READ has come, and is answered.
+    pub(super) fn answer(&mut self) {
+        self.total += self.packets;
+    }
+
+    /// Whether the driver waits for acknowledgements: answers to READs ask for none.
+    pub(super) fn has_timer(&self) -> bool {
+        self.kind != Kind::Response
+    }
+
+    /// Messages that are over, of which so many were answered, if they are READs.
+    pub(super) fn completed(&self, answered: u64, faults: &BlueRdmaFaults) -> u64 {
+        let acknowledged = self.gave_up.unwrap_or(self.base) / self.packets;
+        match self.kind {
+            Kind::Response => 0,
+            Kind::Request if !faults.read_completes_early => acknowledged.min(answered),
+            Kind::Request | Kind::Write => acknowledged,
         }
     }
 
@@ -88,11 +143,12 @@ impl Sender {
         let (message, place) = (number / self.packets, number % self.packets);
         let (first, last) = (place == 0, place + 1 == self.packets);
         let before = u32::try_from(place).unwrap_or(u32::MAX).saturating_mul(self.flow.mtu);
-        let payload = (self.flow.message - before).min(self.flow.mtu);
-        let size = u16::try_from(payload).unwrap_or(u16::MAX).saturating_add(OVERHEAD);
-        let is_bare = faults.reth_missing_in_middle && !first && !last;
-        let length = if first { self.flow.message } else { payload };
-        let (address, length) = if is_bare { (0, 0) } else { (MEMORY + u64::from(before), length) };
+        // What is sent again is sent packet by packet.
+        let begins = before / CHUNK != before.wrapping_sub(self.flow.mtu) / CHUNK;
+        if again.is_some() || begins || faults.descriptor_a_packet {
+            self.descriptors += 1;
+        }
+        let (size, says) = self.says((first, last), before, faults);
         let psn = self.psn(number);
         let frame = Frame {
             connection: self.flow.id,
@@ -100,12 +156,43 @@ impl Sender {
             msn: u16::try_from(message & 0xffff).unwrap_or(0),
             size,
             is_retry: again.is_some() && !faults.retry_not_marked,
-            says: Says::Data { first, last, address, length },
+            ce: false,
+            is_send: self.flow.verb == Verb::Send,
+            says,
         };
         let Flow { id, dst, class, dscp, ect, .. } = self.flow;
         let mut packet = Packet::data(id, host, dst, class, dscp, size).with_ect(ect);
         packet.seq = psn;
-        (packet.with_place(first, last), frame)
+        packet = packet.with_place(first, last).with_response(self.kind == Kind::Response);
+        if self.kind == Kind::Request {
+            packet.kind = PacketKind::ReadRequest;
+        }
+        (packet, frame)
+    }
+
+    /// Size of a packet, and what it says, which so many bytes of its message are before.
+    fn says(
+        &self,
+        (first, last): (bool, bool),
+        before: u32,
+        faults: &BlueRdmaFaults,
+    ) -> (u16, Says) {
+        let message = self.flow.message;
+        if self.kind == Kind::Request {
+            let says = Says::Request { address: MEMORY, length: message, answer: MEMORY };
+            return (REPORT_SIZE, says);
+        }
+        let payload = (message - before).min(self.flow.mtu);
+        let size = u16::try_from(payload).unwrap_or(u16::MAX).saturating_add(OVERHEAD);
+        let is_bare = (faults.reth_missing_in_middle && !first && !last)
+            || (faults.send_without_reth && self.flow.verb == Verb::Send);
+        let length = if first { message } else { payload };
+        let (address, length) = if is_bare { (0, 0) } else { (MEMORY + u64::from(before), length) };
+        let says = match self.kind {
+            Kind::Response => Says::Response { first, last, address, length },
+            _ => Says::Data { first, last, address, length },
+        };
+        (size, says)
     }
 
     fn psn(&self, number: u64) -> u32 {
@@ -177,14 +264,15 @@ impl Sender {
     }
 
     /// The timer ran out at `now`: sends on from the first that is not known to have come, or gives up.
-    pub(super) fn timed_out(&mut self, now: Time, retries: u8) {
+    pub(super) fn timed_out(&mut self, now: Time, retries: u8, faults: &BlueRdmaFaults) {
         self.again.clear();
-        if self.tries >= retries {
+        if self.tries >= retries && !faults.never_gives_up {
+            self.gave_up = Some(self.base);
             self.total = self.next;
             self.base = self.next;
             return;
         }
-        self.tries += 1;
+        self.tries = self.tries.saturating_add(1);
         self.since = now;
         self.again.extend(self.base..self.next);
     }

@@ -4,6 +4,7 @@ use super::receiver::Receiver;
 use super::sender::Sender;
 use super::window::Window;
 use crate::model::nic::{Flow, Verb};
+use crate::model::packet::PacketKind;
 use rig_capture::blue_rdma::{Bitmap, Frame, Says};
 use rig_lab::BlueRdmaFaults;
 use rig_testcases::Container;
@@ -63,7 +64,16 @@ fn sent(sender: &mut Sender, count: usize) -> Vec<(u32, bool)> {
 fn by_hardware(psn: u32, before_psn: u32, before: u128, now: u128) -> Frame {
     let (before, now) = (Bitmap::from(before), Bitmap::from(now));
     let says = Says::Report { by_driver: false, lost: true, moved: true, before, now, before_psn };
-    Frame { connection: 1, psn, msn: 1, size: 100, is_retry: false, says }
+    Frame {
+        connection: 1,
+        psn,
+        msn: 1,
+        size: 100,
+        is_retry: false,
+        ce: false,
+        is_send: false,
+        says,
+    }
 }
 
 #[test]
@@ -79,7 +89,16 @@ fn a_range_begins_with_the_first_message_that_begins_in_it() {
         now: whole,
         before_psn: 32,
     };
-    let acknowledged = Frame { connection: 1, psn: 32, msn: 1, size: 94, is_retry: false, says };
+    let acknowledged = Frame {
+        connection: 1,
+        psn: 32,
+        msn: 1,
+        size: 94,
+        is_retry: false,
+        ce: false,
+        is_send: false,
+        says,
+    };
     sender.heed(Time::ZERO, &acknowledged, &NONE);
     let before = u128::MAX ^ (1 << 21);
     sender.heed(Time::ZERO, &by_hardware(144, 112 + 16, before, before >> 16), &NONE);
@@ -98,7 +117,7 @@ fn a_message_that_begins_before_the_range_is_not_sent_again() {
     let before = u128::MAX ^ (1 << 21);
     sender.heed(Time::ZERO, &by_hardware(144, 128, before, before >> 16), &NONE);
     assert_eq!(sent(&mut sender, 1), [(200, false)]);
-    sender.timed_out(Time::ZERO, 1);
+    sender.timed_out(Time::ZERO, 1, &NONE);
     assert_eq!(sent(&mut sender, 1), [(0, true)]);
 }
 
@@ -107,11 +126,46 @@ fn the_driver_says_what_is_whole_and_nothing_before() {
     let mut receiver = Receiver::new(0xff_fff8, &NONE);
     let said: Vec<_> = (0..16_u32)
         .filter(|at| *at != 3)
-        .flat_map(|at| receiver.take((0xff_fff8 + at) & 0xff_ffff, (false, at == 15), &NONE))
+        .flat_map(|at| receiver.take((0xff_fff8 + at) & 0xff_ffff, (true, false, at == 15), &NONE))
         .collect();
     assert_eq!(said.len(), 0);
-    let said = receiver.take(0xff_fffb, (false, false), &NONE);
+    let said = receiver.take(0xff_fffb, (true, false, false), &NONE);
     let [(false, frame)] = said[..] else { panic!("{said:?}") };
     assert_eq!(frame.psn, 8);
     assert!(matches!(frame.says, Says::Report { by_driver: true, lost: false, .. }));
+}
+
+#[test]
+fn a_chunk_takes_one_descriptor_and_what_is_sent_again_one_a_packet() {
+    let mut sender = Sender::new(&Flow { message: 64 * 2048, ..FLOW }, Time::ZERO);
+    sent(&mut sender, 1);
+    assert_eq!(sender.descriptors, 1);
+    sent(&mut sender, 1024);
+    assert_eq!(sender.descriptors, 2);
+    sender.timed_out(Time::ZERO, 1, &NONE);
+    sent(&mut sender, 3);
+    assert_eq!(sender.descriptors, 5);
+}
+
+#[test]
+fn a_read_is_over_when_its_request_and_its_answer_are() {
+    let mut sender = Sender::new(&Flow { verb: Verb::Read, ..FLOW }, Time::ZERO);
+    let (packet, frame) = sender.send(Time::ZERO, 0, &NONE);
+    assert_eq!(packet.kind, PacketKind::ReadRequest);
+    assert!(matches!(frame.says, Says::Request { .. }));
+    assert_eq!(sent(&mut sender, 1), [(1, false)]);
+    let whole = Bitmap::from(u128::MAX);
+    let says = Says::Report {
+        by_driver: true,
+        lost: false,
+        moved: false,
+        before: whole,
+        now: whole,
+        before_psn: 2,
+    };
+    let told = Frame { says, ..by_hardware(2, 0, 0, 0) };
+    sender.heed(Time::ZERO, &told, &NONE);
+    let early = BlueRdmaFaults { read_completes_early: true, ..NONE };
+    assert_eq!([0, 1, 5].map(|answered| sender.completed(answered, &NONE)), [0, 1, 2]);
+    assert_eq!(sender.completed(0, &early), 2);
 }

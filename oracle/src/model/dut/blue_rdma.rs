@@ -10,7 +10,7 @@ use rig_lab::declared::BlueNics;
 use rig_lab::{BlueRdmaFaults, Declared};
 use std::collections::BTreeMap;
 
-/// The NICs of a device. They count nothing.
+/// The NICs of a device.
 #[derive(Debug)]
 pub(super) struct Body {
     /// The host of the network that is the first; the others follow.
@@ -46,10 +46,19 @@ impl Body {
 }
 
 impl body::Body for Body {
-    fn name(&self, _: &Network, _: &mut BTreeMap<String, u64>) {}
+    /// As those of any device with NICs: `nic descriptors`, `peer descriptors`.
+    fn name(&self, network: &Network, into: &mut BTreeMap<String, u64>) {
+        for port in 0..self.ports {
+            let named = network.blue_rdma_counters(self.first + port).into_iter();
+            let nic = rig_lab::Nics::port_name(port);
+            into.extend(named.map(|(name, value)| (format!("{nic} {name}"), value)));
+        }
+    }
 
-    fn find(&self, _: &Network, _: &str) -> Option<u64> {
-        None
+    fn find(&self, network: &Network, name: &str) -> Option<u64> {
+        let mut all = BTreeMap::new();
+        self.name(network, &mut all);
+        all.get(name).copied()
     }
 
     fn apply(&mut self, _: &Declared, running: Declared, network: &mut Network) {

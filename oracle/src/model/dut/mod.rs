@@ -23,9 +23,11 @@
 mod actions;
 mod blue_rdma;
 pub(in crate::model) mod body;
+mod buffer_manager;
 mod configure;
 mod device;
 mod faults;
+mod flex_counters;
 mod guard;
 mod handler;
 mod nics;

@@ -2,7 +2,9 @@
 
 use super::actions::Actions;
 use super::body::{Acted, Body, CableEnd};
+use super::buffer_manager::BufferManager;
 use super::configure::{self, Refused};
+use super::flex_counters::FlexCounters;
 use super::guard::Guard;
 use super::handler::{self, Effect};
 use super::polls::Polls;
@@ -36,6 +38,8 @@ pub(super) struct Switched {
     /// By how much later than they are set to timers run out.
     lags: Draws,
     pub(super) watermarks: Watermarks,
+    flex_counters: FlexCounters,
+    buffer_manager: BufferManager,
     pub(super) guards: Vec<Guard>,
     /// Whether a watchdog has restored a queue.
     pub(super) has_restored: bool,
@@ -73,6 +77,8 @@ impl Switched {
             actions: Actions::new(seed),
             lags: Draws::new(chance::stream(seed, *b"pw-timer")),
             watermarks: Watermarks::new(seed, &running.watermark, faults.buffer),
+            flex_counters: FlexCounters::new(seed, &running.flex_counter),
+            buffer_manager: BufferManager::new(&running, &faults.dynamic_buffer),
             faults,
             running,
             guards: Vec::new(),
@@ -232,13 +238,14 @@ impl Body for Switched {
 
     fn next(&self) -> Time {
         let own = self.polls.next().min(self.timers());
-        own.min(self.actions.next()).min(self.watermarks.next())
+        own.min(self.actions.next()).min(self.watermarks.next()).min(self.flex_counters.next())
     }
 
     fn wake(&mut self, due: Time, network: &mut Network, acted: &mut Vec<Acted>) {
         if self.watermarks.next() == due {
             self.watermarks.wake(due, self.at, network);
         }
+        self.flex_counters.wake(due, network.switch(self.at));
         self.act(network);
         if self.timers() <= due {
             self.run_out(due, network, acted);
@@ -266,6 +273,8 @@ impl Body for Switched {
         let own = network.snapshot(self.at);
         into.append(&mut own.map(|(name, value)| (name.to_owned(), value)).collect());
         self.watermarks.name(into);
+        self.flex_counters.name(into);
+        self.buffer_manager.name(into);
         for guard in &self.guards {
             guard.stats(network).name(&Switch::port_name(guard.at.port), guard.class, into);
         }
@@ -274,6 +283,8 @@ impl Body for Switched {
     fn stirred(&self, network: &Network, into: &mut BTreeMap<String, u64>) {
         network.switch(self.at).stirred(network.now(), into);
         self.watermarks.stirred(into);
+        self.flex_counters.name(into);
+        self.buffer_manager.name(into);
         for guard in &self.guards {
             guard.stats(network).stirred(guard.at.port, guard.class, into);
         }
@@ -285,6 +296,8 @@ impl Body for Switched {
 
     fn find(&self, network: &Network, name: &str) -> Option<u64> {
         let own = network.counter(self.at, name).or_else(|| self.watermarks.find(name));
+        let own = own.or_else(|| self.flex_counters.find(name));
+        let own = own.or_else(|| self.buffer_manager.find(name));
         if own.is_some() {
             return own;
         }

@@ -8,6 +8,7 @@ mod configuring;
 mod deviations;
 mod families;
 mod feeding;
+mod flex_counters;
 mod macsec;
 mod marking;
 mod nics;

@@ -37,7 +37,7 @@ impl<Q: EventQueue> Network<Q> {
         if let Some((nic, plug)) = self.blue_port(host) {
             nic.start_flow(plug, now, flow);
             if let Some((far, _)) = self.blue_port(flow.dst) {
-                far.expect(flow.id, flow.psn);
+                far.expect(host, flow);
             }
             return self.arm_host(host);
         }
@@ -91,6 +91,14 @@ impl<Q: EventQueue> Network<Q> {
     /// What frames of NICs of blue-rdma say.
     pub fn said(&self) -> blue_rdma::Said {
         self.log.look()
+    }
+
+    /// What the driver of the NIC of blue-rdma that is `host` has counted, by name.
+    pub(crate) fn blue_rdma_counters(&self, host: u16) -> Vec<(&'static str, u64)> {
+        match self.hosts.get(usize::from(host)) {
+            Some(Host { node: Node::BlueRdma(port), .. }) => port.counters().to_vec(),
+            _ => Vec::new(),
+        }
     }
 
     fn blue_port(&mut self, host: u16) -> Option<(&mut blue_rdma::Port, &mut Plug)> {

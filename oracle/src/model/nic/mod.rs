@@ -15,6 +15,7 @@ mod counters;
 mod ets;
 mod flow;
 mod host_memory;
+mod kept;
 mod limiting;
 mod np;
 #[cfg(feature = "ns3")]
@@ -47,6 +48,7 @@ use super::host::PFC_SIZE;
 use super::packet::ROCE_OVERHEAD;
 use answers::Answers;
 use ets::Selector;
+use kept::Kept;
 use np::Np;
 use pair::Pair;
 use polling::{Polling, Wanted};
@@ -84,6 +86,8 @@ pub struct Nic {
     /// Which traffic class sends next, where they do not share the port as they come.
     selector: Option<Box<Selector>>,
     answers: Answers,
+    /// What queue pairs keep behind holes, where they do.
+    kept: BTreeMap<u16, Kept>,
     /// Frames that began to leave, counted where some of them are spoilt.
     begun: u64,
     /// What is to be looked at later.
@@ -141,6 +145,7 @@ impl Nic {
             buffer,
             selector: Selector::of(config, line),
             answers: Answers::default(),
+            kept: BTreeMap::new(),
             begun: 0,
             later: BTreeSet::new(),
             counters: Counters::default(),

@@ -7,7 +7,7 @@ use super::responder::Taken;
 use super::table::NOBODY;
 use super::{Later, Nic};
 use crate::model::packet::{ACK_SIZE, Packet, PacketKind};
-use rig_lab::{RcFaults, Scope};
+use rig_lab::{RcFaults, Recovery, Scope};
 use rig_units::{Dur, Time, Within};
 
 impl Nic {
@@ -126,19 +126,26 @@ impl Nic {
         }
         let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
         let responder = &mut self.pairs[usize::from(slot)].responder;
-        match responder.takes_data(packet.seq, packet.is_last(), rc.ack_every, faults) {
+        let taken = match rc.recovery {
+            Some(Recovery::SelectiveRepeat) => self.places(packet, slot),
+            _ => responder.takes_data(packet.seq, packet.is_last(), rc.ack_every, faults),
+        };
+        let last = |nic: &Nic| nic.pairs[usize::from(slot)].responder.last();
+        match taken {
             Taken::Here { acks: false } => {}
             Taken::Here { acks: true } => {
-                let last = responder.last();
+                let last = last(self);
                 match packet.atomic() {
                     None => self.acknowledge(now, packet, last),
                     Some(compare) => self.operate(now, packet, slot, compare),
                 }
             }
             Taken::Ahead { naks } => self.hole(now, packet, slot, naks),
+            Taken::HereBeforeAHole => self.ask(now, packet, slot),
+            Taken::Kept => self.counters.duplicate_request += 1,
             Taken::Behind => {
-                let again =
-                    if faults.duplicate_acked_as_itself { packet.seq } else { responder.last() };
+                let itself = self.config.faults.rc.duplicate_acked_as_itself;
+                let again = if itself { packet.seq } else { last(self) };
                 self.counters.duplicate_request += 1;
                 match packet.atomic() {
                     None => self.acknowledge(now, packet, again),
@@ -175,6 +182,13 @@ impl Nic {
         if !naks && !self.config.faults.rc.nak_repeated {
             return;
         }
+        self.ask(now, packet, slot);
+    }
+
+    /// Says which packet is missing.
+    #[cold]
+    #[inline(never)]
+    fn ask(&mut self, now: Time, packet: &Packet, slot: u16) {
         let mut nak = packet.ack(ACK_SIZE).with_ect(false).with_ce(false);
         nak.kind = PacketKind::Nak;
         nak.src = self.host;
@@ -334,7 +348,7 @@ impl Nic {
         let (wanted, mtu) = (packet.wanted(), pair.mtu);
         let faults = &self.config.faults.rc;
         match pair.responder.takes_read(packet.seq, wanted, mtu, faults) {
-            Taken::Here { .. } => {}
+            Taken::Here { .. } | Taken::HereBeforeAHole | Taken::Kept => {}
             Taken::Ahead { naks } => return self.hole(now, packet, slot, naks),
             Taken::Behind => {
                 self.counters.duplicate_request += 1;

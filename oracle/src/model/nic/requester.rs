@@ -5,7 +5,7 @@ use super::psn::{Place, place, psn};
 use super::{Flow, Verb};
 use crate::model::chance::Draws;
 use crate::model::packet::{ATOMIC_SIZE, READ_REQUEST_SIZE, RETH, ROCE_OVERHEAD, TAIL_SIZE};
-use rig_lab::{Rc, RcFaults};
+use rig_lab::{Rc, RcFaults, Recovery};
 use rig_units::{Dur, Time};
 
 /// The sending side of one connection. Packets are counted from the first of the flow on, in numbers that never wrap; what
@@ -29,6 +29,8 @@ pub(super) struct Requester {
     pub(super) is_held: bool,
     /// A hole in what a READ brought has been seen and is not filled.
     hole: bool,
+    /// So many packets are next, and then the first that was never sent: of one that sends again what is missing alone. 0: all from the next on.
+    alone: u8,
     /// Packets after the one that is missing from which it is asked anew: one too late, if it does so.
     late: u32,
     /// Since when there has been no progress.
@@ -83,6 +85,7 @@ impl Requester {
             held_until: Time::ZERO,
             is_held: false,
             hole: false,
+            alone: 0,
             late: 0,
             idle_since: Time::ZERO,
             tries: 0,
@@ -191,7 +194,20 @@ impl Requester {
         if self.place == self.packets {
             self.place = 0;
         }
-        self.reached = self.reached.max(self.next);
+        if self.next > self.reached {
+            self.reached = self.next;
+        } else if self.alone > 0 {
+            self.sent_alone();
+        }
+    }
+
+    /// A packet that was missing has left: all behind it has been sent.
+    #[cold]
+    fn sent_alone(&mut self) {
+        self.alone -= 1;
+        if self.alone == 0 {
+            self.go_to(self.reached);
+        }
     }
 
     /// An acknowledgement of `number` and all before it. Whether packets need not be sent that would have been sent again.
@@ -219,7 +235,7 @@ impl Requester {
         }
         let skips = acked > self.next;
         if skips {
-            self.go_to(acked);
+            self.go_to(if self.alone > 0 { self.reached } else { acked });
         }
         skips
     }
@@ -255,8 +271,16 @@ impl Requester {
         } else {
             self.go_back_to(named, rc, faults, draws);
         }
+        self.alone = self.sends_alone(rc, faults);
         self.hold(now + latency);
         true
+    }
+
+    /// How many packets it sends again for a hole before it goes on where it was; 0: all of them. What a READ asks for it asks for from where it is
+    /// missing on.
+    fn sends_alone(&self, rc: &Rc, faults: &RcFaults) -> u8 {
+        let selects = rc.recovery == Some(Recovery::SelectiveRepeat) && !self.is_read();
+        if selects { 1 + u8::from(faults.resends_one_too_many) } else { 0 }
     }
 
     /// An RNR NAK that names `number`: where it tries again it does at `until`.
@@ -342,6 +366,7 @@ impl Requester {
         self.hole = false;
         self.is_held = false;
         self.go_back_to(self.acked, rc, faults, draws);
+        self.alone = self.sends_alone(rc, faults);
         true
     }
 
@@ -357,12 +382,14 @@ impl Requester {
         let extra = match faults.restarts_before {
             _ if self.is_read() => 0,
             Some(extra) => extra,
+            None if rc.recovery == Some(Recovery::SelectiveRepeat) => 0,
             None => draws.up_to(rc.resend_extra.unwrap_or(0).into()),
         };
         self.go_to(packet.saturating_sub(extra.into()));
     }
 
     fn go_to(&mut self, packet: u64) {
+        self.alone = 0;
         self.next = packet;
         self.place = u32::try_from(packet % u64::from(self.packets)).unwrap_or(0);
     }

@@ -1,5 +1,6 @@
 //! The receiving side of a reliable connection: which packets are taken, what is said about them, and what a READ is answered with.
 
+use super::kept::Kept;
 use super::psn::{Place, place, psn};
 use crate::model::packet::{AETH, ROCE_OVERHEAD};
 use rig_lab::RcFaults;
@@ -12,8 +13,12 @@ pub(super) enum Taken {
     Here { acks: bool },
     /// It shows a hole. Whether a NAK says so.
     Ahead { naks: bool },
+    /// It was taken, and what was kept behind it shows that there is another hole: a NAK says so.
+    HereBeforeAHole,
     /// It had been taken before.
     Behind,
+    /// It is kept already, behind a hole.
+    Kept,
 }
 
 /// The receiving side of one connection.
@@ -89,14 +94,14 @@ impl Responder {
     ) -> Taken {
         let taken = self.takes(number, 1, faults);
         match taken {
-            Taken::Here { .. } => {}
-            Taken::Ahead { .. } => return taken,
             Taken::Behind if faults.duplicate_taken => {}
             // It is acknowledged, too.
             Taken::Behind => {
                 self.silent = 0;
                 return taken;
             }
+            Taken::Here { .. } => {}
+            _ => return taken,
         }
         self.silent += 1;
         let acks = is_last || self.silent >= ack_every;
@@ -104,6 +109,56 @@ impl Responder {
             self.silent = 0;
         }
         Taken::Here { acks }
+    }
+
+    /// The same of a receiver that keeps what comes behind a hole, and takes it once that is filled.
+    pub(super) fn places(
+        &mut self,
+        number: u32,
+        is_last: bool,
+        ack_every: u16,
+        kept: &mut Kept,
+        faults: &RcFaults,
+    ) -> Taken {
+        let most = faults.keeps_behind_a_hole;
+        let taken = self.takes_data(number, false, u16::MAX, faults);
+        match taken {
+            Taken::Here { .. } => {}
+            Taken::Ahead { .. } => {
+                let (number, expected) = (psn(number), self.expected());
+                let ahead = psn(number.wrapping_sub(expected));
+                let keeps = most.is_none_or(|most| ahead <= most);
+                let known = keeps && !kept.keep(number, is_last, expected);
+                return if known { Taken::Kept } else { taken };
+            }
+            _ => return taken,
+        }
+        let mut ends = is_last;
+        while let Some(run) = kept.follows(self.expected()) {
+            ends |= run.ends;
+            self.passes(run.packets);
+        }
+        while faults.second_hole_forgotten
+            && let Some((missing, run)) = kept.skips(self.expected())
+        {
+            ends |= run.ends;
+            self.passes(missing + run.packets);
+        }
+        if !kept.is_empty() {
+            self.told = true;
+            return Taken::HereBeforeAHole;
+        }
+        let acks = ends || self.silent >= ack_every;
+        if acks {
+            self.silent = 0;
+        }
+        Taken::Here { acks }
+    }
+
+    /// Takes so many packets that were kept.
+    fn passes(&mut self, packets: u32) {
+        self.expected = Some(psn(self.expected().wrapping_add(packets)));
+        self.silent = self.silent.saturating_add(u16::try_from(packets).unwrap_or(u16::MAX));
     }
 
     /// Takes in a READ request for `bytes`, in packets of `mtu`. One that asks again for what was asked for before is
@@ -118,10 +173,10 @@ impl Responder {
         let numbers = bytes.div_ceil(mtu.max(1)).max(1);
         let taken = self.takes(number, numbers, faults);
         match taken {
-            Taken::Ahead { .. } => return taken,
             Taken::Behind if faults.duplicate_read_ignored => return taken,
             Taken::Behind => self.reads.clear(),
             Taken::Here { .. } => {}
+            _ => return taken,
         }
         self.reads.push_back(Reading { psn: psn(number), bytes, is_begun: false });
         taken

@@ -179,9 +179,13 @@ impl Packet {
     pub(crate) const fn with_note(self, number: u32) -> Packet {
         self.with_word(3, number)
     }
+    /// The same frame as one of RoCEv2, of this size.
+    pub(crate) const fn without_note(self, size: u16) -> Packet {
+        Packet { size, ..self.with_word(0, 0) }
+    }
     /// Under which number stands what a frame of blue-rdma says.
     pub(crate) fn note(&self) -> Option<u32> {
-        let may = matches!(self.kind, PacketKind::Data | PacketKind::Ack | PacketKind::Nak);
+        let may = !matches!(self.kind, PacketKind::Pfc | PacketKind::NotReady);
         (may && self.enable == 3).then_some(self.word())
     }
 

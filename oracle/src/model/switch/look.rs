@@ -142,8 +142,8 @@ impl Switch {
         }
     }
 
-    /// Every counter, with the port and the class that it is about.
-    fn each(&self, now: Time, mut see: impl FnMut(&str, u8, DutCounter, u64)) {
+    /// Every counter, with the port and the class that it is about, always in one order.
+    pub(crate) fn each(&self, now: Time, mut see: impl FnMut(&str, u8, DutCounter, u64)) {
         for index in 0..self.names.len() {
             self.each_of(index, now, &mut see);
         }

@@ -15,6 +15,7 @@ pub mod rc;
 mod ready;
 pub mod real;
 pub mod rp;
+pub mod selective;
 pub mod slow_receiver;
 
 pub use ready::Ready;

@@ -2,7 +2,7 @@
 //!
 //! Numbers are compared modulo 2^24 and within 2^23 of each other (IBTA volume 1, 9.7.1): they have no other order.
 
-use super::Ready;
+use super::{Ready, selective};
 use rig_frames::psn::Psn;
 use rig_lab::{AckTimeout, Rc};
 use rig_units::{Dur, Time, Within};
@@ -75,6 +75,9 @@ pub enum Data {
 
 /// Everything that a receiver says to packets of one queue pair, in their order. `first`: the number that it expects first.
 pub fn replies(rc: &Rc, data: Data, first: Psn, packets: &[Packet]) -> Vec<Reply> {
+    if data == Data::Requests && selective::is_kept(rc) {
+        return selective::says(rc, acknowledges(rc), first, packets);
+    }
     said(rc, data, first, packets, Moved::Asks)
 }
 
@@ -147,7 +150,8 @@ pub fn says_as_much(psn: Psn, says: Says, named: Psn) -> bool {
 
 /// Whether a sender that goes back for `missing` may begin at `psn`: there, or so many packets before as are declared.
 pub fn may_begin(rc: &Rc, missing: Psn, psn: Psn) -> bool {
-    let extra = u32::from(rc.resend_extra.unwrap_or(0));
+    let goes_back = !selective::is_kept(rc);
+    let extra = rc.resend_extra.filter(|_| goes_back).map_or(0, u32::from);
     missing.ahead_of(psn).is_some_and(|before| before <= extra)
 }
 

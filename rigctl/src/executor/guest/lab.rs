@@ -13,7 +13,7 @@ use core::time::Duration;
 use rig_capture::pcapng::{Onto, Spool, Spooled};
 use rig_capture::{Counters, DutWaits, Integrity, Lateness, Observation, PortTrace, Provenance};
 use rig_dut::control::{Readings, Refused};
-use rig_dut::host::{Counted, knob_of, knobs_of};
+use rig_dut::host::{Counted, knobs_at, knobs_of};
 use rig_dut::{Control as _, PerftestControl};
 use rig_generator::clock::{Clock as _, Wall};
 use rig_guests::guest::DRIVER;
@@ -76,8 +76,7 @@ fn knobs(
             asked.push(setting.path.as_str());
         }
     }
-    let all = asked.into_iter().map(|path| knob_of(&whole, path));
-    all.collect::<Result<_, _>>().map_err(|why| Broken::Refused(Refused { why }))
+    knobs_at(&whole, &asked).map_err(|why| Broken::Refused(Refused { why }))
 }
 
 /// A NIC that is not the rig's in one configuration.

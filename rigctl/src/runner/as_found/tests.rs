@@ -62,6 +62,10 @@ fn in_virtual_time(dut: &Profile) -> Lab {
 
 #[test]
 fn three_fifths_of_what_needs_no_macsec_can_be_had_without_a_way_to_the_device() {
+    // What its software copies nobody sees who has no way to it.
+    let copied = |case: &&Case| {
+        case.settings.iter().any(|setting| setting.path.starts_with("flex_counter."))
+    };
     let all = catalogue();
     for path in PROFILES {
         let dut = profile(path);
@@ -69,7 +73,8 @@ fn three_fifths_of_what_needs_no_macsec_can_be_had_without_a_way_to_the_device()
             case.settings.iter().any(|setting| setting.path == "macsec.enable")
         });
         let of: Vec<&Case> = all.iter().filter(|case| case.suits(&dut).is_ok()).collect();
-        let of: Vec<&Case> = of.into_iter().filter(|case| !secured(case)).collect();
+        let of = of.into_iter().filter(|case| !secured(case) && !copied(case));
+        let of: Vec<&Case> = of.collect();
         let had = |case: &&&Case| applicability::of(&lab, &dut, case).is_ok();
         let count = of.iter().filter(had).count();
         assert!(count * 5 >= of.len() * 3, "{path}: {count} of {}", of.len());

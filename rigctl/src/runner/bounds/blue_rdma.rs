@@ -2,13 +2,20 @@
 
 use super::given::{Ran, Seen, Word};
 use rig_capture::blue_rdma::{Bitmap, Frame, Says};
-use rig_capture::{Dir, What};
+use rig_capture::{Dir, Record, What};
+use rig_testcases::{Roce, RoceKind};
+use rig_units::Dur;
 
-/// Twenty messages of a stride, of which packet 40 is lost, run on the profile with some of its settings changed.
+/// Twenty messages of a stride, of which a packet is lost, run on the profile with some of its settings changed.
 fn run(dut: &str, psn: u32) -> Ran {
+    doing(dut, &format!("psn: {psn}, do: drop, iteration: 1"))
+}
+
+/// The same, with something else done to its data.
+fn doing(dut: &str, what: &str) -> Ran {
     let text = format!(
         "    dut: {{blue_rdma: {{{dut}}}}}
-    between: {{delay: 500ns, inject: [{{on: w, frames: data, psn: {psn}, do: drop, iteration: 1}}]}}
+    between: {{delay: 500ns, inject: [{{on: w, frames: data, {what}}}]}}
     flows: {{w: {{nic: p1, to: p2, class: 3, verb: write, message: 16KiB, mtu: 1024B, count: 20}}}}
     steps: [{{at: 0us, start: w}}]
     length: 400us
@@ -18,6 +25,12 @@ fn run(dut: &str, psn: u32) -> Ran {
       - blue_rdma.bitmaps: {{flow: w}}
       - blue_rdma.acks: {{flow: w}}
       - blue_rdma.resent: {{flow: w}}
+      - blue_rdma.cnps: {{flow: w}}
+      - blue_rdma.gives_up: {{flow: w}}
+      - blue_rdma.rocev2: {{flow: w}}
+      - blue_rdma.recovery: {{flow: w}}
+      - blue_rdma.descriptors: {{flow: w}}
+      - blue_rdma.completions: {{flow: w}}
 "
     );
     Ran::of("blue-rdma", &text)
@@ -168,4 +181,112 @@ fn a_timer_is_held_to_what_is_declared_of_it() {
     assert!(matches!(never[3], Word::Fail(_)), "{never:?}");
     // Of the released exponent nothing is owed in a lifetime.
     assert_eq!(run("timeout: 50", 319).as_seen().word("blue_rdma.resent"), PASS);
+}
+
+/// What one measure says once the frames that a NIC sent have been changed.
+fn said(
+    ran: &Ran,
+    measure: &str,
+    (port, own): (u16, fn(&Frame) -> bool),
+    change: impl FnOnce(&mut Seen<'_>, &[usize]),
+) -> Word {
+    let said = ran.changed(|seen| {
+        let own = |one: &Record| match one.what {
+            What::BlueRdma(frame) => (one.port, one.dir) == (port, Dir::Rx) && own(&frame),
+            _ => false,
+        };
+        let found = seen.all(own);
+        change(seen, &found);
+    });
+    said.word(measure)
+}
+
+#[test]
+fn a_cnp_too_many_or_too_few_or_too_early_is_told() {
+    let is_cnp = |frame: &Frame| frame.says == Says::Cnp;
+    let of = |ran: &Ran, change: fn(&mut Seen<'_>, &[usize])| {
+        said(ran, "blue_rdma.cnps", (1, is_cnp), change)
+    };
+    let ran = doing("retries: 5", "every: 40, do: ce");
+    assert_eq!(of(&ran, |_, _| ()), PASS);
+    let few = of(&ran, |seen, found| seen.lose(found[7]));
+    assert_eq!(few, Word::Fail("no CNP for PSN 319, which came marked".to_owned()));
+    let many = of(&ran, |seen, found| {
+        let one = seen.observation.records[found[3]];
+        seen.add(one);
+    });
+    assert!(matches!(many, Word::Fail(_)), "{many:?}");
+    let early = of(&ran, |seen, found| seen.shift(found[0], -2_000_000));
+    assert!(matches!(early, Word::Fail(_)), "{early:?}");
+    // With an interval one of them is one too many.
+    let ran = doing("cnp_interval: 10us", "every: 1, do: ce");
+    assert_eq!(of(&ran, |_, _| ()), PASS);
+    let many = of(&ran, |seen, found| {
+        let one = seen.observation.records[found[1]];
+        seen.add(one);
+    });
+    assert!(matches!(many, Word::Fail(_)), "{many:?}");
+}
+
+#[test]
+fn a_driver_that_gives_up_once_sooner_or_later_is_told() {
+    let again = |frame: &Frame| frame.is_data() && frame.is_retry;
+    let ran = doing("timeout: 3, timeout_late: 0s, retries: 3", "psn: 319, do: drop");
+    let of =
+        |change: fn(&mut Seen<'_>, &[usize])| said(&ran, "blue_rdma.gives_up", (0, again), change);
+    assert_eq!(of(|_, _| ()), PASS);
+    // A round is a message of 16.
+    let less = of(|seen, found| seen.lose(found[32]));
+    let want = "PSN 304 is sent again 2 times, where the driver gives up after 3";
+    assert_eq!(less, Word::Fail(want.to_owned()));
+    let more = of(|seen, found| {
+        let one = seen.observation.records[found[32]];
+        seen.add(one);
+    });
+    assert!(matches!(more, Word::Fail(_)), "{more:?}");
+    // Where nothing is missing in the end, nobody gave up.
+    let none = run("timeout: 3, timeout_late: 0s", 319).as_seen().word("blue_rdma.gives_up");
+    assert!(matches!(none, Word::Doubt(_)), "{none:?}");
+}
+
+#[test]
+fn an_answer_to_a_packet_of_rocev2_is_told() {
+    let ran = doing("retries: 5", "psn: 40, do: rocev2, iteration: 1");
+    assert_eq!(ALL.map(|measure| ran.as_seen().word(measure)), [PASS, PASS, PASS, PASS]);
+    assert_eq!(ran.as_seen().word("blue_rdma.rocev2"), PASS);
+    let said = ran.changed(|seen| {
+        let came = seen.all(|one| matches!(one.what, What::Roce(_)) && one.port == 1);
+        let one = seen.observation.records[came[0]];
+        let What::Roce(roce) = one.what else { return };
+        let what = What::Roce(Roce { kind: RoceKind::Ack, size: 66, ..roce });
+        seen.add(Record { at: one.at + Dur::us(2), dir: Dir::Rx, what, ..one });
+    });
+    let want = "an acknowledgement of RoCEv2 of PSN 40 leaves the NIC";
+    assert_eq!(said.word("blue_rdma.rocev2"), Word::Fail(want.to_owned()));
+    // Without one there is nothing to look at.
+    let none = run("retries: 5", 40).as_seen().word("blue_rdma.rocev2");
+    assert!(matches!(none, Word::Doubt(_)), "{none:?}");
+}
+
+#[test]
+fn what_a_driver_counts_is_told_to_the_last() {
+    let ran = run("retries: 5", 40);
+    ran.holds_counters("blue_rdma.descriptors", &[("nic descriptors", 20 + 144)]);
+    ran.holds_counters("blue_rdma.completions", &[("nic completions", 20)]);
+}
+
+#[test]
+fn a_packet_less_than_a_window_for_a_loss_is_told() {
+    let again = |frame: &Frame| frame.is_data() && frame.is_retry;
+    let ran = run("retries: 5", 40);
+    let of = |lost: usize| {
+        let lose = |seen: &mut Seen<'_>, found: &[usize]| {
+            let last = found.len();
+            (last - lost..last).rev().for_each(|at| seen.lose(found[at]));
+        };
+        said(&ran, "blue_rdma.recovery", (0, again), lose)
+    };
+    assert_eq!(of(0), PASS);
+    assert_eq!(of(15), PASS);
+    assert!(matches!(of(16), Word::Fail(_)), "{:?}", of(16));
 }

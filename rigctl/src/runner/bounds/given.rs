@@ -6,7 +6,7 @@ use crate::runner::choose::choose;
 use crate::stop::Stop;
 use rig_capture::{Counters, Dir, Observation, Provenance, Record, Span, What};
 use rig_dut::{Control, Emulated};
-use rig_lab::{Lab, Profile, WatermarkCopy};
+use rig_lab::{FlexGroup, Lab, Profile, WatermarkCopy};
 use rig_oracle::measure::{self, JudgeContext, Registry, SettingAnswer};
 use rig_oracle::trials::context::Context;
 use rig_oracle::trials::kept::{Common, Kept};
@@ -93,9 +93,10 @@ impl Ran {
             Emulated::boot(profile, &group.settings, lab.cable_cm, seed).expect("it boots");
         let chip: Vec<String> =
             dut.counters(&[]).expect("it has some").values.into_keys().collect();
-        let copies = WatermarkCopy::NAMES
-            .iter()
-            .flat_map(|(table, _)| chip.iter().map(move |name| format!("{table} {name}")));
+        let tables = WatermarkCopy::NAMES.map(|(table, _)| table).into_iter();
+        let copies = tables
+            .chain([FlexGroup::TABLE])
+            .flat_map(|table| chip.iter().map(move |name| format!("{table} {name}")));
         let counters = chip.iter().cloned().chain(copies).collect();
         let rig = Rig { only: Some(device), ..Rig::of(&lab, &[&case], seed, Stop::never()) };
         let ran = case::run(&rig, &case);

@@ -13,7 +13,7 @@ fn holed(measure: &str) -> Ran {
 }
 
 /// The same between NICs of which something is changed.
-fn holed_of(measure: &str, change: impl FnOnce(&mut Profile)) -> Ran {
+pub(super) fn holed_of(measure: &str, change: impl FnOnce(&mut Profile)) -> Ran {
     Ran::with(
         "gen2-to-gen2",
         &format!(
@@ -227,7 +227,7 @@ fn what_is_predicted_of_a_goodput_holds_what_a_healthy_nic_gets_through_and_litt
 }
 
 /// Two NICs of which some fields are declared as given.
-fn declared(fields: &[(&str, Value)]) -> impl FnOnce(&mut Profile) {
+pub(super) fn declared(fields: &[(&str, Value)]) -> impl FnOnce(&mut Profile) {
     move |device| {
         for (path, value) in fields {
             let setting = Setting { path: (*path).to_owned(), value: value.clone() };

@@ -64,6 +64,17 @@ fn a_cut_takes_effect_between_two_packets_to_the_picosecond() {
 }
 
 #[test]
+fn which_packet_a_first_cut_held_back_is_not_known_where_stamps_leave_half_of_its_gap_open() {
+    // A packet of 1086 B waits for 173.76 ns, of which it takes 88.48 itself.
+    let gap = 173_760 - 88_480;
+    for measure in ["rate.reaction", "rate.bursts"] {
+        let said = |bound| cut(measure).off_by(Dur(bound)).as_seen().word(measure);
+        assert_eq!(said(gap / 4 - 1), Word::Pass, "{measure}");
+        assert_eq!(said(gap / 4), Word::Doubt("not-observable"), "{measure}");
+    }
+}
+
+#[test]
 fn a_packet_off_by_more_than_a_device_rounds_does_not_follow_its_rate() {
     let ran = cut("rate.follows");
     assert_eq!(ran.as_seen().word("rate.follows"), Word::Pass);

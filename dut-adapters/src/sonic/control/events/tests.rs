@@ -1,7 +1,7 @@
 //! When something was, by what is known of it.
 
 use super::super::timestamps::{Stamp, Time};
-use super::span;
+use super::{Message, is_overtaken, span};
 use rig_generator::port::Mono;
 use rig_units::Dur;
 
@@ -16,7 +16,7 @@ fn an_event_was_at_the_poll_that_its_stamp_tells_or_no_more_than_one_before_it_w
     let poll = Dur::ms(100);
     let of = |within: (u64, u64), polled: Option<(u64, u64)>| {
         let both = |(from, to)| (at(from), at(to));
-        let (from, to) = span(both(within), polled.map(both), poll);
+        let (from, to) = span(both(within), (polled.map(both), true), poll);
         (from.0 / MS, to.0 / MS)
     };
     assert_eq!(of((20_000, 20_006), Some((20_001, 20_002))), (20_001, 20_002), "the stamp");
@@ -32,6 +32,36 @@ fn an_event_was_at_the_poll_that_its_stamp_tells_or_no_more_than_one_before_it_w
     // Over a slow line: a stamp that is read late may be that of a later poll, of which the message did not tell.
     assert_eq!(of((20_000, 20_045), Some((20_001, 20_021))), (20_001, 20_021), "one poll fits");
     assert_eq!(of((20_000, 20_120), Some((20_101, 20_121))), (19_900, 20_120), "two polls fit");
+}
+
+/// Whoever reads stamps is kept from its processor for 14 ms: a storm has ended by then, and the stamp is that of its end.
+#[test]
+fn a_stamp_that_a_later_message_of_the_queue_has_too_is_not_that_of_the_one_before() {
+    let stamped = |text: &str| {
+        let mut stamp = Stamp::default();
+        stamp.add(Some(&text.to_owned()), None);
+        stamp
+    };
+    let told = |oid: &str, word: &str, stamp: Stamp| Message {
+        oid: oid.to_owned(),
+        word: word.to_owned(),
+        within: (at(20_000), at(20_016)),
+        stamp,
+    };
+    let messages = [
+        told("3", "storm", stamped("1")),
+        told("4", "storm", stamped("1")),
+        told("3", "restore", stamped("1")),
+        told("4", "restore", stamped("2")),
+        told("3", "storm", Stamp::default()),
+        told("3", "restore", Stamp::default()),
+    ];
+    let all: Vec<bool> = (0..messages.len()).map(|at| is_overtaken(&messages, at)).collect();
+    assert_eq!(all, [true, false, false, false, false, false]);
+    // It was at 20.001 s, and its end 13 ms later.
+    let end = Some((at(20_014), at(20_015)));
+    let (from, to) = span(messages[0].within, (end, false), Dur::ms(100));
+    assert_eq!((from, to), (at(19_900), at(20_015)));
 }
 
 #[test]

@@ -57,13 +57,16 @@ pub fn requester(
         }
         // What came with the question, as far as stamps tell, may have come before it.
         let mut explained = standing.explains(ask);
+        let before = (!explained).then(|| (standing.clone(), packets.clone()));
         while !explained
             && let Some(packet) = packets.next_if(|packet| packet.at <= ask.at + sight.blur())
         {
             standing.takes(packet);
             explained = standing.explains(ask);
         }
-        if !explained {
+        if let Some(before) = before.filter(|_| !explained) {
+            // What explains nothing came when its stamp says.
+            (standing, packets) = before;
             anew.push(Answer { at: ask.at, says: Says::Nak, psn: ask.psn, behind: Dur::ZERO });
             places.push(place);
         }
@@ -82,6 +85,7 @@ pub fn requester(
 }
 
 /// How far a requester has come.
+#[derive(Clone)]
 struct Standing<'a> {
     rc: &'a Rc,
     reading: &'a Reading,

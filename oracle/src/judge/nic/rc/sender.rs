@@ -6,6 +6,7 @@
 use super::resent::{Event, Resent, Sent, Untried};
 use super::{Fault, Sight};
 use crate::spec::nic::rc::{Says, may_begin, rnr_retries, timeout};
+use crate::spec::nic::selective;
 use rig_capture::Span;
 use rig_frames::psn::Psn;
 use rig_lab::Rc;
@@ -21,6 +22,7 @@ pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight)
         sight,
         next: first,
         top: first,
+        beside: None,
         packets: 0,
         standings: vec![start],
         naks: Vec::new(),
@@ -92,9 +94,11 @@ struct Sender<'a> {
     /// How long it waits, if it does not for ever.
     timeout: Option<Within>,
     sight: &'a Sight,
-    /// The number that is next in order, and the first that was never sent.
+    /// The number that is next in order, and the first that was never sent. Who sends again what is missing alone goes on with the latter.
     next: Psn,
     top: Psn,
+    /// Behind what it sent again for another reason than a NAK, who goes on with that may go on here, too: no source says.
+    beside: Option<Psn>,
     /// How many packets it has sent.
     packets: usize,
     standings: Vec<Standing>,
@@ -223,7 +227,10 @@ impl Sender<'_> {
         let begins = |nak: &Nak| may_begin(self.rc, nak.psn, one.psn) && open(nak);
         let which = self.naks.iter().rposition(begins);
         // A packet in order may be the first after a NAK, too, where that may be another than it names.
-        let either = one.psn == self.next && self.rc.resend_extra.is_some();
+        let selects = selective::is_kept(self.rc);
+        let either = one.psn == self.next && self.rc.resend_extra.is_some() && !selects;
+        let alone = selects && which.is_some_and(|which| self.naks[which].rnr.is_none());
+        let in_order = one.psn == self.next || self.beside == Some(one.psn);
         if let Some(nak) = self.too_soon(one) {
             self.resent.faults.push(Fault::TooSoon { packet, nak });
             // What goes on in order may still go back when it is time.
@@ -233,7 +240,9 @@ impl Sender<'_> {
             self.active = self.active.max(one.at);
         } else if let Some(which) = which.filter(|_| !either) {
             self.restart(packet, self.earliest(which, one, begins), one);
-        } else if one.psn == self.next || self.overtaken(one) {
+        } else if self.beside == Some(one.psn) && self.timed_out(packet, one) {
+            // Who sends again one packet at a time does so for the next as the timer runs out once more.
+        } else if in_order || self.overtaken(one) {
             if let Some(which) = which {
                 self.naks[which].binds = false;
             }
@@ -267,6 +276,10 @@ impl Sender<'_> {
         if self.next.ahead_of(self.top).is_some() {
             self.top = self.next;
         }
+        if selects {
+            self.beside = Some(self.next).filter(|next| !alone && *next != self.top);
+            self.next = self.top;
+        }
     }
 
     /// How long what was on its way out may still leave after a NAK.
@@ -290,7 +303,7 @@ impl Sender<'_> {
     /// Whether acknowledgements have overtaken a sender that went back, and this is the first number after them.
     fn overtaken(&self, one: &Sent) -> bool {
         self.may_stand(one.at).any(|standing| standing.unacked == one.psn)
-            && one.psn.ahead_of(self.next).is_some()
+            && one.psn.ahead_of(self.beside.unwrap_or(self.next)).is_some()
     }
 
     /// Whether an acknowledgement has told meanwhile of more than a NAK names, and this is the first number after it.

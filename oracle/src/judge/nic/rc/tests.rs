@@ -29,6 +29,7 @@ fn rc(ack_every: u16) -> Rc {
         ack_held: None,
         nak_latency,
         resend_latency,
+        recovery: None,
         resend_extra: None,
         timeout: AckTimeout::Time(Dur(WAITS)),
         timeout_late: Some(Within::ZERO),

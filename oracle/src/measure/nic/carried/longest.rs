@@ -11,6 +11,7 @@ use super::super::Passage;
 use super::super::limited::Limited;
 use super::{Carried, Doubt, NOT_MEASURED, Prediction, Span, Unit};
 use crate::spec::nic::rc::timeout;
+use crate::spec::nic::selective;
 use crate::trials::trial::Trial;
 use rig_capture::analyse::nic::Reached;
 use rig_frames::psn::Psn;
@@ -169,10 +170,16 @@ fn goes_back(seen: &Passage<'_>, connection: u16) -> (u64, u64) {
     let own = seen.left.iter().filter(|one| one.roce.connection == connection);
     let data = own.filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
     let sent: Vec<(usize, Psn)> = data.map(|one| (one.record, Psn::new(one.roce.psn))).collect();
-    let back = sent
-        .windows(2)
-        .filter(|two| two[1].1.ahead_of(two[0].1).is_none_or(|ahead| ahead == 0))
-        .map(|two| two[1].0);
+    // One that sends again what is missing alone goes back with each packet of that.
+    let mut top = sent.first().map_or(Psn::new(0), |one| one.1);
+    let alone = selective::is_kept(&seen.nic.rc);
+    let back = sent.windows(2).filter(move |two| {
+        let from = if alone { top } else { two[0].1 };
+        let back = two[1].1.ahead_of(from).is_none_or(|ahead| ahead == 0);
+        top = if back { top } else { two[1].1 };
+        back
+    });
+    let back = back.map(|two| two[1].0);
     let naks: Vec<usize> = asking(seen, connection).collect();
     let (mut backs, mut unasked, mut before) = (0, 0, 0);
     for record in back {

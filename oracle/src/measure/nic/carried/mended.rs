@@ -4,6 +4,7 @@
 use super::super::super::judge_context::JudgeContext;
 use super::super::{Passage, rc};
 use super::Carried;
+use crate::spec::nic::selective;
 use crate::trials::trial::Trial;
 use rig_testcases::{RoceKind, Verb};
 use rig_units::{Bytes, Dur, Time, Within};
@@ -43,6 +44,10 @@ impl Mended {
         let ports = &trial.observation.ports;
         let of_port = |port: u16| ports[usize::from(port)].way(SHORTEST);
         let way = of_port(spec.nic) + between.delay + of_port(spec.to);
+        // What comes behind a hole is not thrown away there: it takes nothing of the wire that its packets did not take.
+        if [&sender, &receiver].iter().any(|seen| selective::is_kept(&seen.nic.rc)) {
+            return None;
+        }
         let (answers, resend) = (&receiver.nic.rc, sender.nic.rc.resend_latency.least());
         let nak = answers.nak_latency.least();
         let back = resend + way * 2;

@@ -4,7 +4,7 @@ use super::bench::*;
 use crate::model::nic::{Config, Flow, Verb};
 use crate::model::packet::{Packet, PacketKind};
 use rig_frames::roce::aeth::RnrTimer;
-use rig_lab::AckTimeout;
+use rig_lab::{AckTimeout, Recovery};
 use rig_units::{Dur, Time};
 
 #[test]
@@ -226,4 +226,45 @@ fn a_receiver_that_is_not_ready_is_tried_again_when_it_says_and_so_often() {
     assert_eq!(sent(&config, &[(10, 2), (100, 3)]).0.len(), 7);
     config.rc.rnr_retries = None;
     assert_eq!(sent(&config, &[(10, 2), (100, 2), (200, 2)]).0.len(), 10);
+}
+
+fn selective() -> Config {
+    let mut config = config();
+    config.rc.recovery = Some(Recovery::SelectiveRepeat);
+    config
+}
+
+#[test]
+fn what_came_behind_a_hole_is_taken_with_the_packet_that_fills_it() {
+    let mut bench = bench(&selective());
+    for seq in [10, 12, 14, 12, 11, 10, 13] {
+        bench.send(data(1, seq, false));
+    }
+    bench.run(Dur::us(10));
+    let numbers =
+        |kind| bench.received(kind).iter().map(|seen| seen.packet.seq).collect::<Vec<_>>();
+    assert_eq!(numbers(PacketKind::Nak), [11, 13]);
+    assert_eq!(numbers(PacketKind::Ack), [10, 12, 14]);
+    let counters = bench.network.nic(NIC).unwrap().counters();
+    assert_eq!((counters.out_of_sequence, counters.duplicate_request), (2, 2));
+}
+
+#[test]
+fn a_sender_that_selects_sends_the_missing_packet_and_goes_on_where_it_was() {
+    let follows = |deviation: Option<&str>| {
+        let config = Config { rc: selective().rc, ..deviation.map_or_else(config, faulty) };
+        let mut bench = bench(&config);
+        bench.network.start_flow(NIC, &flow(1));
+        let nak = Packet { kind: PacketKind::Nak, ..Packet::data(1, RIG, NIC, 3, 26, 66) };
+        bench.send(Packet { seq: 3, ..nak });
+        bench.run(Dur::us(10));
+        let sent: Vec<u32> =
+            bench.received(PacketKind::Data).iter().map(|seen| seen.packet.seq).collect();
+        let again = sent.windows(2).position(|two| two[1] < two[0]).expect("a way back");
+        let top = sent[again] + 1;
+        sent[again + 1..again + 4].iter().map(|psn| psn.wrapping_sub(top)).collect::<Vec<_>>()
+    };
+    let missing = follows(None)[0];
+    assert_eq!(follows(None)[1..], [0, 1]);
+    assert_eq!(follows(Some("resends_one_too_many")), [missing, missing + 1, 0]);
 }

@@ -1,0 +1,99 @@
+//! The dynamic buffer model of a switch: what CONFIG_DB has its buffer manager work headroom and pools out from, and what came of
+//! it, in APPL_DB.
+//!
+//! Of a switch whose buffers an operator sizes nothing is stated here. What the chip is stands in STATE_DB, and in the profile.
+
+use super::link::{Db, Link};
+use super::tables::Tables;
+use crate::control::Lost;
+use rig_lab::Switch;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The tables of what it goes by, which have one row each.
+pub(super) const SHARED: &str = "DEFAULT_LOSSLESS_BUFFER_PARAMETER";
+pub(super) const PATTERN: &str = "LOSSLESS_TRAFFIC_PATTERN";
+/// Bytes of a frame, and times that a pool is promised: no switch has more.
+const MOST: u64 = 65_535;
+
+/// Whether it works its buffers out itself.
+fn is_dynamic(tables: &Tables) -> bool {
+    tables.metadata("buffer_model").is_some_and(|said| said.text == "dynamic")
+}
+
+/// The settings that CONFIG_DB states of such a switch, by what it says of its first port.
+pub(super) fn settings(tables: &Tables, ports: &[String]) -> Vec<(&'static str, Value)> {
+    if !is_dynamic(tables) {
+        return Vec::new();
+    }
+    let number = |table: &str, field: &str| {
+        let (key, _) = tables.table(table).next()?;
+        tables.field(table, key, field)?.number(MOST)
+    };
+    let cable = ports.first().and_then(|port| {
+        let said = tables.field("CABLE_LENGTH", row_of_cables(tables, port)?, port)?;
+        Some(said.text.to_owned())
+    });
+    let ratio = number(SHARED, "over_subscribe_ratio").filter(|ratio| *ratio > 0);
+    vec![
+        ("dynamic_buffer.cable", cable.map_or(Value::Null, Value::from)),
+        ("dynamic_buffer.over_subscribe_ratio", ratio.map_or(Value::Null, Value::from)),
+        (
+            "dynamic_buffer.lossless_mtu",
+            number(PATTERN, "mtu").map_or(Value::Null, |bytes| json!(format!("{bytes}B"))),
+        ),
+        (
+            "dynamic_buffer.small_packets",
+            number(PATTERN, "small_packet_percentage").map_or(Value::Null, Value::from),
+        ),
+    ]
+}
+
+/// Whether a setting is one of these.
+pub(super) fn is_sized(path: &str) -> bool {
+    path.starts_with("dynamic_buffer.")
+}
+
+/// The key of the row of `CABLE_LENGTH` that says how long a port's cable is.
+pub(super) fn row_of_cables<'t>(tables: &'t Tables, port: &str) -> Option<&'t str> {
+    let mut rows = tables.table("CABLE_LENGTH");
+    rows.find(|(_, row)| row.fields.contains_key(port)).map(|(key, _)| key)
+}
+
+/// What APPL_DB says now of the headroom of each port's first lossless group and of its pool, under the rig's names:
+/// `BUFFER_PROFILE_TABLE Ethernet0 xoff`, `BUFFER_POOL_TABLE ingress_lossless_pool size`.
+///
+/// # Errors
+/// The switch is lost.
+pub(super) fn shown(
+    link: &mut Link,
+    tables: &Tables,
+    (ports, of): (&[String], &Switch),
+) -> Result<BTreeMap<String, u64>, Lost> {
+    let mut all = BTreeMap::new();
+    if !is_dynamic(tables) {
+        return Ok(all);
+    }
+    for (rig, port) in (0..).zip(ports) {
+        let class = of.qos.pfc_enable.first();
+        let bound = class.and_then(|class| tables.bound("BUFFER_PG", port, *class));
+        let Some(group) = bound else { continue };
+        // A row of several ports stands in APPL_DB as one of each.
+        let (_, indices) = group.rsplit_once('|').unwrap_or((group, ""));
+        let group = link.whole(Db::Appl, &format!("BUFFER_PG_TABLE:{port}:{indices}"))?;
+        let Some(profile) = group.get("profile") else { continue };
+        let profile = link.whole(Db::Appl, &format!("BUFFER_PROFILE_TABLE:{profile}"))?;
+        let own = Switch::port_name(rig);
+        for field in ["xon", "xoff", "size"] {
+            let bytes = profile.get(field).and_then(|text| text.parse().ok());
+            all.extend(bytes.map(|bytes| (format!("BUFFER_PROFILE_TABLE {own} {field}"), bytes)));
+        }
+        let Some(name) = profile.get("pool") else { continue };
+        let pool = link.whole(Db::Appl, &format!("BUFFER_POOL_TABLE:{name}"))?;
+        for field in ["size", "xoff"] {
+            let bytes = pool.get(field).and_then(|text| text.parse().ok());
+            all.extend(bytes.map(|bytes| (format!("BUFFER_POOL_TABLE {name} {field}"), bytes)));
+        }
+    }
+    Ok(all)
+}

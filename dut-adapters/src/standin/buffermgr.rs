@@ -1,0 +1,197 @@
+//! What the buffer manager makes of CONFIG_DB where `buffer_model` is `dynamic`, on a Spectrum: a profile for each speed and cable, and
+//! the pool, as rows of APPL_DB. Numbers as its scripts have them, in floating point.
+
+use super::faults::Faults;
+use super::names::{Db, Row, Rows, numbers, of, ports, row, set};
+use redis::{Connection, Pipeline, RedisResult};
+use rig_lab::{Profile, SizedFrom};
+use std::collections::{BTreeMap, BTreeSet};
+
+const KIB: f64 = 1_024.0;
+const METRES_PER_SECOND: f64 = 198_000_000.0;
+/// What a peer sends at most until it stops, in quanta of 64 B, by the speed in Mb/s.
+const QUANTA: [(&str, f64); 10] = [
+    ("800000", 905.0),
+    ("400000", 905.0),
+    ("200000", 453.0),
+    ("100000", 394.0),
+    ("50000", 147.0),
+    ("40000", 118.0),
+    ("25000", 80.0),
+    ("10000", 67.0),
+    ("1000", 2.0),
+    ("100", 1.0),
+];
+
+/// The rows of STATE_DB that say what the chip is.
+const CHIP: &str = "ASIC_TABLE|MELLANOX-SPECTRUM-2";
+const MEMORY: &str = "BUFFER_MAX_PARAM_TABLE|global";
+
+/// Writes to STATE_DB what the chip of this device is, where it works its buffers out itself.
+pub(super) fn born(profile: &Profile, all: &mut Pipeline) {
+    let Some(switch) = profile.declared.switch() else { return };
+    let Some(from) = switch.dynamic_buffer.sized_from() else { return };
+    let SizedFrom { memory, pipeline_latency, mac_phy_delay, peer_response_time, .. } = from;
+    let kib = |thousandths: u32| format!("{}.{:03}", thousandths / 1_000, thousandths % 1_000);
+    all.cmd("SELECT").arg(Db::State as u8).ignore();
+    let chip = row([
+        ("cell_size", switch.buffer.cell.0.to_string()),
+        ("pipeline_latency", kib(pipeline_latency)),
+        ("mac_phy_delay", kib(mac_phy_delay)),
+        ("peer_response_time", kib(peer_response_time)),
+    ]);
+    set(all, CHIP, &chip);
+    set(all, MEMORY, &row([("mmu_size", memory.0.to_string())]));
+}
+
+/// One, and the rows that it has written.
+#[derive(Debug, Default)]
+pub(super) struct BufferManager {
+    written: BTreeSet<String>,
+}
+
+/// What a profile has.
+#[derive(Debug, Clone, Copy)]
+struct Headroom {
+    xon: f64,
+    xoff: f64,
+    size: f64,
+}
+
+impl BufferManager {
+    /// The rows of APPL_DB that it makes of these of CONFIG_DB.
+    pub(super) fn rows(
+        &mut self,
+        rows: &Rows,
+        faults: &Faults,
+        line: &mut Connection,
+    ) -> RedisResult<Pipeline> {
+        let mut all = redis::pipe();
+        let metadata = rows.get("DEVICE_METADATA|localhost");
+        let model = metadata.and_then(|row| row.get("buffer_model")).map(String::as_str);
+        if model != Some("dynamic") {
+            return Ok(all);
+        }
+        let mut ask = redis::pipe();
+        ask.cmd("SELECT").arg(Db::State as u8).ignore();
+        ask.cmd("HGETALL").arg(CHIP).cmd("HGETALL").arg(MEMORY);
+        let (chip, memory): (Row, Row) = ask.query(line)?;
+        let made = made(rows, &chip, number(Some(&memory), "mmu_size"), faults);
+        all.cmd("SELECT").arg(Db::Appl as u8).ignore();
+        for gone in self.written.iter().filter(|key| !made.contains_key(*key)) {
+            all.cmd("DEL").arg(gone).ignore();
+        }
+        for (key, row) in &made {
+            if !row.contains_key("xoff") {
+                // Of a shared headroom pool that there is no more.
+                all.cmd("HDEL").arg(key).arg("xoff").ignore();
+            }
+            set(&mut all, key, row);
+        }
+        self.written = made.into_keys().collect();
+        Ok(all)
+    }
+}
+
+fn number(row: Option<&Row>, field: &str) -> f64 {
+    row.and_then(|row| row.get(field)?.parse().ok()).unwrap_or(0.0)
+}
+
+/// The first row of a table.
+fn only<'r>(rows: &'r Rows, table: &str) -> Option<&'r Row> {
+    of(rows, table).next().map(|(_, row)| row)
+}
+
+fn made(rows: &Rows, chip: &Row, memory: f64, faults: &Faults) -> BTreeMap<String, Row> {
+    let mut made = BTreeMap::new();
+    let ratio = number(only(rows, "DEFAULT_LOSSLESS_BUFFER_PARAMETER"), "over_subscribe_ratio");
+    let latency = number(Some(chip), "pipeline_latency") * KIB;
+    let (mut occupied, mut promised, mut lossless_ports) = (0.0, 0.0, BTreeSet::new());
+    for (key, group) in of(rows, "BUFFER_PG") {
+        let Some((port, indices)) = key.rsplit_once('|') else { continue };
+        let groups = f64::from(u16::try_from(numbers(indices).len()).unwrap_or(0));
+        let bound = group.get("profile").map_or("", String::as_str);
+        if bound != "NULL" {
+            // Of a lossy one the pipeline alone.
+            occupied += latency * groups;
+            put(&mut made, &format!("BUFFER_PG_TABLE:{port}:{indices}"), [("profile", bound)]);
+            continue;
+        }
+        let Some(own) = rows.get(&format!("PORT|{port}")) else { continue };
+        let speed = own.get("speed").map_or("", String::as_str);
+        let lengths = only(rows, "CABLE_LENGTH");
+        let cable = lengths.and_then(|row| row.get(port)).map_or("0m", String::as_str);
+        let room = headroom(rows, chip, (own, speed, cable), faults);
+        occupied += room.size * groups;
+        promised += (room.xon + room.xoff - room.size).max(0.0) * groups;
+        lossless_ports.insert(port);
+        let name = format!("pg_lossless_{speed}_{cable}_profile");
+        put(&mut made, &format!("BUFFER_PG_TABLE:{port}:{indices}"), [("profile", &name)]);
+        let alpha = only(rows, "DEFAULT_LOSSLESS_BUFFER_PARAMETER");
+        let alpha = alpha.and_then(|row| row.get("default_dynamic_th")).map_or("0", String::as_str);
+        let (xon, xoff, size) = (whole(room.xon), whole(room.xoff), whole(room.size));
+        put(
+            &mut made,
+            &format!("BUFFER_PROFILE_TABLE:{name}"),
+            [
+                ("pool", "ingress_lossless_pool"),
+                ("xon", &xon),
+                ("xoff", &xoff),
+                ("size", &size),
+                ("dynamic_th", alpha),
+            ],
+        );
+    }
+    let up = f64::from(u16::try_from(ports(rows).len()).unwrap_or(0));
+    occupied += up * (latency + 10.0 * KIB) + 256.0 * KIB;
+    let mut pool = row([("type", "ingress".to_owned()), ("mode", "dynamic".to_owned())]);
+    if ratio > 0.0 {
+        let private = f64::from(u16::try_from(lossless_ports.len()).unwrap_or(0)) * 10.0 * KIB;
+        let beyond = (promised - private).max(0.0);
+        let shared = (beyond / ratio).ceil();
+        let shared = if shared <= 0.0 { 640.0 * KIB } else { shared };
+        occupied += private + shared;
+        pool.insert("xoff".to_owned(), whole(shared));
+    }
+    pool.insert("size".to_owned(), whole((memory - occupied).max(0.0)));
+    made.insert("BUFFER_POOL_TABLE:ingress_lossless_pool".to_owned(), pool);
+    made
+}
+
+fn headroom(
+    rows: &Rows,
+    chip: &Row,
+    (port, speed, cable): (&Row, &str, &str),
+    faults: &Faults,
+) -> Headroom {
+    let of_chip = |field| number(Some(chip), field);
+    let pattern = only(rows, "LOSSLESS_TRAFFIC_PATTERN");
+    let (largest, small) = (number(pattern, "mtu"), number(pattern, "small_packet_percentage"));
+    let mbps: f64 = speed.parse().unwrap_or(0.0);
+    let metres = cable.trim_end_matches('m').parse().unwrap_or(0.0);
+    let metres: f64 = if faults.no_cables { 0.0 } else { metres };
+    let quanta = QUANTA.iter().find(|(of, _)| *of == speed);
+    let peer = quanta.map_or(of_chip("peer_response_time") * KIB, |(_, quanta)| quanta * 64.0);
+    let peer = if faults.no_peers { 0.0 } else { peer };
+    let on_cable = 2.0 * metres * mbps * 1e9 / METRES_PER_SECOND / 8_000.0;
+    let under_way = number(Some(port), "mtu") + on_cable + of_chip("mac_phy_delay") * KIB + peer;
+    let cell = of_chip("cell_size");
+    let worst = if cell > 128.0 { cell / 64.0 } else { 2.0 * cell / (1.0 + cell) }.ceil();
+    let mean = (small * 64.0 + (100.0 - small) * largest) / 100.0;
+    let share = 100.0 * 64.0 / mean;
+    let stored = (100.0 - share + share * worst) / 100.0;
+    let up = |bytes: f64| (bytes / KIB).ceil() * KIB;
+    let xoff = up(largest + under_way * stored);
+    let xon = up(of_chip("pipeline_latency") * KIB);
+    let ratio = number(only(rows, "DEFAULT_LOSSLESS_BUFFER_PARAMETER"), "over_subscribe_ratio");
+    let size = if ratio > 0.0 { xon } else { xon + xoff };
+    Headroom { xon, xoff, size }
+}
+
+fn whole(bytes: f64) -> String {
+    format!("{:.0}", bytes.ceil())
+}
+
+fn put<const N: usize>(made: &mut BTreeMap<String, Row>, key: &str, fields: [(&str, &str); N]) {
+    made.insert(key.to_owned(), row(fields.map(|(field, text)| (field, text.to_owned()))));
+}

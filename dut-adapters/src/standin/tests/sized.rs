@@ -1,0 +1,68 @@
+//! Headroom and pool as the stand-in's buffer manager works them out, as a rig reads and sets them that steers it as a switch. The numbers
+//! are worked by hand.
+
+use super::{Device, devices, until};
+use crate::control::Control as _;
+use crate::sonic::SonicControl;
+use crate::standin::{Faults, Log, Server, Standin};
+use core::cell::RefCell;
+use rig_generator::port::Mono;
+use rig_lab::{RedisAt, Setting};
+use serde_json::{Value, json};
+
+const KIB: u64 = 1_024;
+const XON: &str = "BUFFER_PROFILE_TABLE Ethernet0 xon";
+const XOFF: &str = "BUFFER_PROFILE_TABLE Ethernet0 xoff";
+const SIZE: &str = "BUFFER_PROFILE_TABLE Ethernet0 size";
+const POOL: &str = "BUFFER_POOL_TABLE ingress_lossless_pool size";
+const SHARED: &str = "BUFFER_POOL_TABLE ingress_lossless_pool xoff";
+
+#[test]
+fn headroom_and_pool_follow_what_config_db_says_of_cables_and_ratio() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let server = match Server::start(&desk.path().join("own").join("redis.sock")) {
+        Ok(server) => server,
+        Err(missing) => {
+            let required = std::env::var_os("RIG_REQUIRE_ALL").is_some_and(|all| all == "1");
+            assert!(!required, "{missing} and RIG_REQUIRE_ALL=1");
+            eprintln!("skipped: {missing}");
+            return;
+        }
+    };
+    let devices = devices();
+    let profile = devices.iter().find(|one| one.name == "mellanox-dynamic").expect("it is there");
+    let log: Log = Box::new(|why| panic!("{why}"));
+    let own = Box::new(Device::default());
+    let standin = Standin::of(profile, server.socket(), own, (Faults::default(), log));
+    let standin = standin.expect("it stands");
+    let at = RedisAt::Unix(server.socket().to_owned());
+    let control = SonicControl::open((&at, Mono::now()), profile, 4).expect("a switch");
+    let control = RefCell::new(control);
+    let set = |path: &str, value: Value| {
+        let setting = Setting { path: format!("dynamic_buffer.{path}"), value };
+        control.borrow_mut().set(&[setting]).expect("it takes it");
+    };
+    let shows = |want: [Option<u64>; 5]| {
+        // Names of nothing else: it waits for no counter.
+        let names = [XON, XOFF, SIZE, POOL, SHARED].map(str::to_owned);
+        let read = control.borrow_mut().counters(&names).expect("it is there").values;
+        names.map(|name| read.get(&name).map(|bytes| bytes / KIB)) == want
+    };
+    // 9100 B, 5 m at 500 Mb/s and back, 0.8 KiB and the chip's own 9.625 KiB of a peer are 19778.4 B, of which each 64 B take three times
+    // as much; of four ports with two classes each.
+    until(|| shows([Some(19), Some(59), Some(78), Some(41_936), None]));
+    set("cable", json!("40m"));
+    until(|| shows([Some(19), Some(60), Some(79), Some(41_928), None]));
+    set("over_subscribe_ratio", json!(2));
+    until(|| shows([Some(19), Some(60), Some(19), Some(42_148), Some(220)]));
+    set("over_subscribe_ratio", Value::Null);
+    standin.falls(Faults { no_cables: true, ..Faults::default() });
+    set("cable", json!("2000m"));
+    until(|| shows([Some(19), Some(59), Some(78), Some(41_936), None]));
+    standin.falls(Faults { no_peers: true, ..Faults::default() });
+    set("cable", json!("5m"));
+    until(|| shows([Some(19), Some(31), Some(50), Some(42_160), None]));
+    standin.falls(Faults::default());
+    set("cable", json!("2000m"));
+    until(|| shows([Some(19), Some(63), Some(82), Some(41_904), None]));
+}

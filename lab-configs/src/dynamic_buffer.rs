@@ -1,0 +1,101 @@
+//! The dynamic buffer model of SONiC (`buffer_model: dynamic`): the switch's buffer manager works out headroom and pools from the
+//! speed of a port, its cable, its MTU and what the chip is (sonic.md section 3.5).
+
+use crate::field::Holds::{Count, Name, Size, Word};
+use crate::field::{Field, optional};
+use rig_units::{Bytes, Length};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a switch works its buffers out from. Nothing set: its operator does, and all stands in `buffer`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DynamicBuffer {
+    /// Whose rule it goes by. Absent: nobody's, and what else stands here says nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sized_by: Option<SizedBy>,
+    /// Cable to the peer of every port (`CABLE_LENGTH`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cable: Option<Length>,
+    /// How many times the shared headroom pool is promised (`over_subscribe_ratio`). Absent: there is none, and each group has its
+    /// headroom for itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_subscribe_ratio: Option<u32>,
+    /// The greatest lossless packet (`mtu` of `LOSSLESS_TRAFFIC_PATTERN`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lossless_mtu: Option<Bytes>,
+    /// How many lossless packets of a hundred are small (`small_packet_percentage`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub small_packets: Option<u32>,
+    /// All of the packet memory (`mmu_size`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Bytes>,
+    /// `pipeline_latency` of the chip, in thousandths of a KiB: `19` is 19000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pipeline_latency: Option<u32>,
+    /// `mac_phy_delay` of the chip, in thousandths of a KiB: `0.8` is 800.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mac_phy_delay: Option<u32>,
+    /// `peer_response_time` of the chip, in thousandths of a KiB: for speeds of which IEEE 802.3 31B.3.7 says nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peer_response_time: Option<u32>,
+}
+
+/// A vendor whose rule sizes buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SizedBy {
+    /// Spectrum, as SONiC 202405 and later do it (`buffer_headroom_mellanox.lua`, `buffer_pool_mellanox.lua`).
+    Spectrum,
+}
+
+/// All of it, of a switch that does so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizedFrom {
+    /// Cable to the peer.
+    pub cable: Length,
+    /// How many times the shared headroom pool is promised; 0 where there is none.
+    pub ratio: u32,
+    /// The greatest lossless packet.
+    pub lossless_mtu: Bytes,
+    /// Small packets of a hundred.
+    pub small_packets: u8,
+    /// All of the packet memory.
+    pub memory: Bytes,
+    /// In thousandths of a KiB.
+    pub pipeline_latency: u32,
+    /// In thousandths of a KiB.
+    pub mac_phy_delay: u32,
+    /// In thousandths of a KiB.
+    pub peer_response_time: u32,
+}
+
+impl DynamicBuffer {
+    /// Its fields, a row each. What a peer takes at a speed that the standard does not list shows on no port of another.
+    pub const FIELDS: &[Field] = &[
+        optional("sized_by", Word).tried(&["never"]),
+        optional("cable", Name).by_case().tried(&["80m"]),
+        optional("over_subscribe_ratio", Count).by_case().tried(&["x2"]),
+        optional("lossless_mtu", Size).by_case().tried(&["x2"]),
+        optional("small_packets", Count).by_case().tried(&["x0.5"]),
+        optional("memory", Size),
+        optional("pipeline_latency", Count).tried(&["x1.5", "x2"]),
+        optional("mac_phy_delay", Count).tried(&["x5"]),
+        optional("peer_response_time", Count).tried(&[]),
+    ];
+
+    /// What it works buffers out from; `None` where it does not, or not all of that is declared.
+    pub fn sized_from(&self) -> Option<SizedFrom> {
+        self.sized_by?;
+        Some(SizedFrom {
+            cable: self.cable?,
+            ratio: self.over_subscribe_ratio.unwrap_or(0),
+            lossless_mtu: self.lossless_mtu?,
+            small_packets: u8::try_from(self.small_packets?.min(100)).ok()?,
+            memory: self.memory?,
+            pipeline_latency: self.pipeline_latency?,
+            mac_phy_delay: self.mac_phy_delay?,
+            peer_response_time: self.peer_response_time?,
+        })
+    }
+}

@@ -1,0 +1,176 @@
+//! Headroom and pool as the switch's buffer manager works them out (rows 82 and 83): what APPL_DB says of a port's lossless groups and of
+//! the ingress pool, against the rule of the vendor whose chip it is.
+
+use super::judge_context::{JudgeContext, TrialReading};
+use super::judged::{Judged, Unread, looked};
+use super::measurement::{Known, Needs, Red, Tells, by_source};
+use crate::Prediction;
+use crate::spec::buffer_pool::{self, IngressPool};
+use crate::spec::headroom::{self, Profile, Rule, Sizing, response_quanta};
+use crate::trials::trial::Trial;
+use rig_capture::{Dir, DutCounter, Span, Unit};
+use rig_lab::{Part, SizedFrom, Switch};
+use rig_testcases::vocabulary::{Entry, Looks, STREAM};
+use rig_units::{Bytes, Dur, PortSpeed, Quanta};
+
+/// Header, tag and FCS, which the MTU of a port leaves out.
+const BESIDE_IP: u64 = 22;
+/// Ports of this speed and faster have eight lanes, of which nothing is said.
+const EIGHT_LANES: u64 = 400_000_000_000;
+
+/// `buffer.sized`.
+pub(super) static SIZED: Known = Known {
+    entry: Entry {
+        name: "buffer.sized",
+        parts: Some(&[Part::DynamicBuffer]),
+        about: "headroom of the lossless group that a stream comes into, and the pool, as the switch's buffer manager works them out from speed, cable and MTU",
+        source: "F6, F15",
+        fields: &[STREAM],
+        looks: &[Looks::FOLLOWS],
+        ..Entry::USUAL
+    },
+    needs: |_| Needs::Counters,
+    tells: Tells::Each("byte of each row, which the rule rounds headroom up to whole KiB"),
+    red: Red::Mutated("headroom-follows-the-cable", "deviation=headroom_ignores_cable"),
+    expected: |_, context, _| {
+        let switch = context.switch();
+        let text = match switch.dynamic_buffer.sized_from() {
+            None => "nothing: the switch's operator sizes its buffers".to_owned(),
+            Some(from) => format!(
+                "by {} of cable, the MTU and the speed of the port, {}B of memory and {}",
+                from.cable,
+                from.memory.0,
+                shared(&from)
+            ),
+        };
+        by_source(text, headroom::SOURCE)
+    },
+    judge: |measure, done, judged| judge(done, measure.named("stream"), judged),
+    ..Known::USUAL
+};
+
+/// What is looked at, in the order in which it is shown.
+#[derive(Debug, Clone, Copy)]
+enum What {
+    Xon,
+    Xoff,
+    Size,
+    Pool,
+    SharedHeadroom,
+}
+
+fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
+    for (what, word) in [
+        (What::Xon, "xon"),
+        (What::Xoff, "xoff"),
+        (What::Size, "size"),
+        (What::Pool, "pool"),
+        (What::SharedHeadroom, "shared headroom"),
+    ] {
+        let on = format!("{stream}: {word}");
+        done.each("buffer.sized", &on, judged, |trial| read(done, trial, stream, what));
+    }
+}
+
+fn read(
+    done: &JudgeContext<'_>,
+    trial: &Trial,
+    stream: &str,
+    what: What,
+) -> Result<TrialReading, Unread> {
+    let switch = done.context.switch();
+    let Some(from) = switch.dynamic_buffer.sized_from() else {
+        return Err(trial
+            .doubt("the switch's operator sizes its buffers, and no rule says how")
+            .into());
+    };
+    let (index, spec) = trial.stream(stream)?;
+    if !switch.qos.lossless(spec.class) {
+        let why = "no headroom is kept for a lossy class".to_owned();
+        return Err(Unread::NotApplicable(why));
+    }
+    let trace = &trial.observation.ports[usize::from(spec.from)];
+    if trace.speed.bps() >= EIGHT_LANES {
+        let why =
+            format!("a port of {} may have eight lanes, of which nothing is said", trace.speed);
+        return Err(Unread::NotApplicable(why));
+    }
+    let profile = sizing(switch, &from, trace.speed).profile();
+    let IngressPool { size: pool, xoff: pooled } = pool_of(switch, &from);
+    let of_port = |field: &str| format!("BUFFER_PROFILE_TABLE {} {field}", trace.dut_port);
+    let of_pool = |field: &str| format!("BUFFER_POOL_TABLE ingress_lossless_pool {field}");
+    let (name, Bytes(bytes), formula, source) = match what {
+        What::Xon => (of_port("xon"), profile.xon, "F6", headroom::SOURCE),
+        What::Xoff => (of_port("xoff"), profile.xoff, "F6", headroom::SOURCE),
+        What::Size => (of_port("size"), profile.size, "F6", headroom::SOURCE),
+        What::Pool => (of_pool("size"), pool, "F15", buffer_pool::SOURCE),
+        What::SharedHeadroom => {
+            (of_pool("xoff"), pooled.unwrap_or_default(), "F15", buffer_pool::SOURCE)
+        }
+    };
+    let counters = &trial.observation.counters;
+    let own = DutCounter::PortSent.of(&trace.dut_port, 0);
+    if !counters.has(&own) && !counters.moving.contains(&own) && !counters.has(&name) {
+        let why = format!("the device shows nothing of {}", trace.dut_port);
+        return Err(trial.doubt(&why).into());
+    }
+    // A row that is not there has nothing in it, and a pool without shared headroom no such field.
+    let got = counters.after(&name).unwrap_or(0);
+    let want = Prediction {
+        unit: Unit::Bytes,
+        span: Span::exactly(bytes),
+        formula,
+        text: format!(
+            "{name} {bytes}B, for {} of cable at {}, an MTU of {}B and {}",
+            from.cable,
+            trace.speed,
+            switch.mtu.0.saturating_sub(BESIDE_IP),
+            shared(&from)
+        ),
+        source,
+    };
+    // A group that nothing passes may be one that the switch has not made yet.
+    let passed = trial.observation.of_stream(index, (spec.to, Dir::Rx)).count();
+    let looked = looked(passed, "frames that came through the group");
+    Ok(TrialReading { span: Span::exactly(got), want, got: None, records: Vec::new(), looked })
+}
+
+/// What it does with headroom, for people.
+fn shared(from: &SizedFrom) -> String {
+    match from.ratio {
+        0 => "no shared headroom".to_owned(),
+        ratio => format!("shared headroom that is promised {ratio} times"),
+    }
+}
+
+/// What the profile of a port is sized for.
+fn sizing(switch: &Switch, from: &SizedFrom, speed: PortSpeed) -> Sizing {
+    // 16 quanta of 64 B are a KiB.
+    let own =
+        Quanta(u16::try_from(u64::from(from.peer_response_time) * 16 / 1_000).unwrap_or(u16::MAX));
+    Sizing {
+        rule: Rule::Bytes,
+        speed,
+        cable: from.cable,
+        port_mtu: Bytes(switch.mtu.0.saturating_sub(BESIDE_IP)),
+        lossless_mtu: from.lossless_mtu,
+        small_packets: from.small_packets,
+        cell: switch.buffer.cell,
+        pipeline_latency: from.pipeline_latency.into(),
+        mac_phy_delay: from.mac_phy_delay.into(),
+        gearbox: Dur::ZERO,
+        peer: response_quanta(speed).unwrap_or(own),
+        eight_lanes: false,
+        generation: 3,
+        shared: from.ratio > 0,
+    }
+}
+
+/// The pool of all of its ports.
+fn pool_of(switch: &Switch, from: &SizedFrom) -> IngressPool {
+    let speeds = (0..).map_while(|port| switch.port_speed(port));
+    let profiles: Vec<Profile> =
+        speeds.map(|speed| sizing(switch, from, speed).profile()).collect();
+    let classes = u64::try_from(switch.qos.pfc_enable.len()).unwrap_or(u64::MAX);
+    buffer_pool::pool(from, &profiles, classes)
+}

@@ -1,0 +1,158 @@
+//! The buffer manager of SONiC's dynamic buffer model on a Spectrum (`buffermgrd`): from the speed, the cable and the MTU of each port
+//! it works out the headroom of a lossless group, and from all of them the pool, and shows both as rows of APPL_DB.
+//!
+//! It is at once: no row waits for another. What it shows the chip beside it does not use: that has what `buffer` declares.
+//!
+//! Left out: ports of eight lanes, gearboxes, what STATE_DB says a port can have at most.
+
+use rig_lab::{DynamicBuffer, DynamicBufferFaults, Switch};
+use std::collections::BTreeMap;
+
+const KIB: u128 = 1_024;
+/// A megabit per second over a centimetre and back again at 1.98e8 m/s is 1/79200 of a byte.
+const PER_BYTE: u128 = 79_200;
+/// Header, tag and FCS, which the MTU of a port leaves out.
+const BESIDE_IP: u64 = 22;
+
+/// The rows, by their names: `BUFFER_PROFILE_TABLE Ethernet0 xoff`.
+#[derive(Debug, Clone, Default)]
+pub(super) struct BufferManager(BTreeMap<String, u64>);
+
+/// What a lossless group of a port gets.
+#[derive(Debug, Clone, Copy)]
+struct Headroom {
+    xon: u128,
+    xoff: u128,
+    size: u128,
+}
+
+/// What it goes by, in whole numbers: centimetres, bytes, thousandths of a KiB.
+#[derive(Debug, Clone, Copy)]
+struct Inputs {
+    cable: u128,
+    ratio: u128,
+    lossless_mtu: u128,
+    small_packets: u128,
+    memory: u128,
+    pipeline_latency: u128,
+    mac_phy_delay: u128,
+    peer_response_time: u128,
+}
+
+impl Inputs {
+    /// All of it; `None` where it sizes nothing.
+    fn of(config: &DynamicBuffer) -> Option<Inputs> {
+        config.sized_by?;
+        Some(Inputs {
+            cable: config.cable?.0.into(),
+            ratio: config.over_subscribe_ratio.unwrap_or(0).into(),
+            lossless_mtu: config.lossless_mtu?.0.into(),
+            small_packets: config.small_packets?.min(100).into(),
+            memory: config.memory?.0.into(),
+            pipeline_latency: config.pipeline_latency?.into(),
+            mac_phy_delay: config.mac_phy_delay?.into(),
+            peer_response_time: config.peer_response_time?.into(),
+        })
+    }
+}
+
+impl BufferManager {
+    /// That of a switch, with what it does wrong; it shows nothing where the switch's operator sizes its buffers.
+    pub(super) fn new(switch: &Switch, faults: &DynamicBufferFaults) -> BufferManager {
+        let Some(from) = Inputs::of(&switch.dynamic_buffer) else {
+            return BufferManager::default();
+        };
+        let mut rows = BTreeMap::new();
+        let classes = switch.qos.pfc_enable.len() as u128;
+        let (mut taken, mut promised, mut lossless) = (0, 0, 0);
+        let mut count: u128 = 0;
+        let speeds = switch.ports.iter().flat_map(|group| (0..group.count).map(|_| group.speed));
+        for (index, speed) in (0..).zip(speeds) {
+            count += 1;
+            let mbps = u128::from(speed.bps() / 1_000_000);
+            let room = headroom(switch, &from, mbps, faults);
+            let name = Switch::port_name(index);
+            for (field, bytes) in [("xon", room.xon), ("xoff", room.xoff), ("size", room.size)] {
+                if classes > 0 {
+                    rows.insert(format!("BUFFER_PROFILE_TABLE {name} {field}"), whole(bytes));
+                }
+            }
+            taken += room.size * classes;
+            promised += (room.xon + room.xoff).saturating_sub(room.size) * classes;
+            lossless += u128::from(classes > 0);
+        }
+        // A lossy group of each port, and that of its frames to the processor.
+        let pipeline = from.pipeline_latency * KIB;
+        let mut rest = from.memory;
+        let groups = if faults.pool_forgets_groups { 0 } else { taken };
+        let mirrored = 10 * KIB * count;
+        for part in [groups, (2 * count * pipeline).div_ceil(1_000), mirrored, 256 * KIB] {
+            rest = rest.saturating_sub(part);
+        }
+        if from.ratio > 0 {
+            let private = 10 * KIB * lossless;
+            let beyond = promised.saturating_sub(private);
+            let by = if faults.shared_headroom_not_divided { 1 } else { from.ratio };
+            let pool = beyond.div_ceil(by);
+            let pool = if pool == 0 { 640 * KIB } else { pool };
+            rows.insert("BUFFER_POOL_TABLE ingress_lossless_pool xoff".to_owned(), whole(pool));
+            rest = rest.saturating_sub(private + pool);
+        }
+        rows.insert("BUFFER_POOL_TABLE ingress_lossless_pool size".to_owned(), whole(rest));
+        BufferManager(rows)
+    }
+
+    /// Adds all of them.
+    pub(super) fn name(&self, into: &mut BTreeMap<String, u64>) {
+        into.extend(self.0.iter().map(|(name, value)| (name.clone(), *value)));
+    }
+
+    /// One of them.
+    pub(super) fn find(&self, name: &str) -> Option<u64> {
+        self.0.get(name).copied()
+    }
+}
+
+/// Headroom at a port of this speed.
+fn headroom(switch: &Switch, from: &Inputs, mbps: u128, faults: &DynamicBufferFaults) -> Headroom {
+    // Quanta that a peer may take at most, by IEEE 802.3 31B.3.7, of 64 B each.
+    let quanta: Option<u128> = match mbps {
+        100 => Some(1),
+        1_000 => Some(2),
+        10_000 => Some(67),
+        25_000 => Some(80),
+        40_000 => Some(118),
+        50_000 => Some(147),
+        100_000 => Some(394),
+        200_000 => Some(453),
+        400_000 | 800_000 => Some(905),
+        _ => None,
+    };
+    // All of it in thousandths of a byte times what a cable divides by.
+    let unit = PER_BYTE * 1_000;
+    let own = from.peer_response_time * KIB * PER_BYTE;
+    let peer = quanta.map_or(own, |quanta| quanta * 64 * unit);
+    let cable = from.cable * mbps * 1_000;
+    let mtu = u128::from(switch.mtu.0.saturating_sub(BESIDE_IP)) * unit;
+    let mut under_way = mtu + from.mac_phy_delay * KIB * PER_BYTE;
+    if !faults.headroom_ignores_cable {
+        under_way += cable;
+    }
+    if !faults.headroom_forgets_peer {
+        under_way += peer;
+    }
+    let cell = u128::from(switch.buffer.cell.0);
+    // Cells that a frame of 64 B wastes at worst, in 64 B: a frame of one byte more than a cell takes two.
+    let worst = if cell > 128 { cell.div_ceil(64) } else { (2 * cell).div_ceil(cell + 1) };
+    let (small, largest) = (from.small_packets, from.lossless_mtu);
+    let hundred = (small * 64 + (100 - small) * largest).max(1);
+    let stored = under_way * (hundred + 6_400 * (worst.max(1) - 1));
+    let xoff = (largest * unit * hundred + stored).div_ceil(unit * hundred * KIB) * KIB;
+    let xon = (from.pipeline_latency * KIB).div_ceil(1_000 * KIB) * KIB;
+    let size = if from.ratio > 0 { xon } else { xon + xoff };
+    Headroom { xon, xoff, size }
+}
+
+fn whole(bytes: u128) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}

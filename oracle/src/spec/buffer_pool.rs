@@ -1,0 +1,103 @@
+//! What a Spectrum's packet memory is cut into by SONiC's dynamic buffer model (formula F15): headroom for all that is lossless, what
+//! is set aside beside it, and the pool that is left.
+//!
+//! Of ports that are all alike, of which each has its lossless groups and one lossy group, and one ingress pool without a configured
+//! size: what SONiC's templates make of a switch. With a shared headroom pool each lossless port keeps 10 KiB of headroom for
+//! itself, and what is promised to the groups beyond that is divided by the ratio.
+//!
+//! Left out: ports of eight lanes, several ingress pools, pools with a percentage, queues with a reserve, Spectrum-6.
+
+use super::headroom::Profile;
+use rig_lab::SizedFrom;
+use rig_units::Bytes;
+
+/// Where it comes from, for reports.
+pub const SOURCE: &str = "sonic-swss cfgmgr/buffer_pool_mellanox.lua";
+
+const KIB: u64 = 1_024;
+/// Of headroom, for each lossless port of a switch with a shared headroom pool.
+const PRIVATE: u64 = 10 * KIB;
+/// For each port: mirrored frames on their way out.
+const MIRROR: u64 = 10 * KIB;
+/// The pool of the management port.
+const MANAGEMENT: u64 = 256 * KIB;
+/// The shared headroom pool where nothing is promised of it.
+const LEAST_SHARED: u64 = 640 * KIB;
+
+/// The ingress pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IngressPool {
+    /// What all groups share.
+    pub size: Bytes,
+    /// The shared headroom pool, where there is one.
+    pub xoff: Option<Bytes>,
+}
+
+/// The pool of a switch with so many lossless groups at each port, whose profiles are these.
+pub fn pool(from: &SizedFrom, profiles: &[Profile], classes: u64) -> IngressPool {
+    let ports = u64::try_from(profiles.len()).unwrap_or(u64::MAX);
+    let all = |of: fn(&Profile) -> u64| profiles.iter().map(of).sum::<u64>() * classes;
+    // A lossy group, and the one of the port's own frames to the processor, take the latency of the pipeline each.
+    let pipeline = u64::from(from.pipeline_latency) * KIB;
+    let lossy = (pipeline * ports * 2).div_ceil(1_000);
+    let aside = all(|profile| profile.size.0) + lossy + MIRROR * ports + MANAGEMENT;
+    let lossless_ports = if classes > 0 { ports } else { 0 };
+    let (xoff, private) = match from.ratio {
+        0 => (None, 0),
+        ratio => {
+            let promised = all(|of| (of.xon.0 + of.xoff.0).saturating_sub(of.size.0));
+            let beyond = promised.saturating_sub(PRIVATE * lossless_ports);
+            let shared = match beyond.div_ceil(u64::from(ratio)) {
+                0 => LEAST_SHARED,
+                shared => shared,
+            };
+            (Some(shared), PRIVATE * lossless_ports)
+        }
+    };
+    let left = from.memory.0.saturating_sub(aside + private + xoff.unwrap_or(0));
+    IngressPool { size: Bytes(left), xoff: xoff.map(Bytes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rig_units::Length;
+
+    fn from(ratio: u32) -> SizedFrom {
+        SizedFrom {
+            cable: Length(4_000),
+            ratio,
+            lossless_mtu: Bytes(1_024),
+            small_packets: 100,
+            memory: Bytes(42 * KIB * KIB),
+            pipeline_latency: 19_000,
+            mac_phy_delay: 800,
+            peer_response_time: 9_625,
+        }
+    }
+
+    /// Worked by hand: two ports, two classes each, of 19 KiB of XON and 100 KiB of XOFF.
+    #[test]
+    fn what_is_left_of_the_memory_is_the_pool() {
+        let profile = |size| Profile { xon: Bytes(19 * KIB), xoff: Bytes(100 * KIB), size };
+        let own = pool(&from(0), &[profile(Bytes(119 * KIB)); 2], 2);
+        // 4 x 119 for the groups, 4 x 19 for lossy groups and the processor's, 2 x 10 mirrored, 256 of management.
+        let left = 42 * KIB - (4 * 119 + 4 * 19 + 2 * 10 + 256);
+        assert_eq!(own, IngressPool { size: Bytes(left * KIB), xoff: None });
+        let shared = pool(&from(2), &[profile(Bytes(19 * KIB)); 2], 2);
+        // 4 x 100 are promised, 2 x 10 of them kept by the ports: 190 are there.
+        let left = 42 * KIB - (4 * 19 + 4 * 19 + 2 * 10 + 256 + 2 * 10 + 190);
+        assert_eq!(shared, IngressPool { size: Bytes(left * KIB), xoff: Some(Bytes(190 * KIB)) });
+        // Of a half byte there is a whole one.
+        let odd = pool(&from(3), &[profile(Bytes(19 * KIB)); 2], 2);
+        assert_eq!(odd.xoff, Some(Bytes((380 * KIB).div_ceil(3))));
+        // What no port is promised of is as large as SONiC makes it at least.
+        assert_eq!(pool(&from(2), &[profile(Bytes(19 * KIB)); 2], 0).xoff, Some(Bytes(655_360)));
+    }
+
+    #[test]
+    fn a_memory_that_is_too_small_leaves_nothing() {
+        let profile = Profile { xon: Bytes(0), xoff: Bytes(0), size: Bytes(42 * KIB * KIB) };
+        assert_eq!(pool(&from(0), &[profile], 1).size, Bytes(0));
+    }
+}

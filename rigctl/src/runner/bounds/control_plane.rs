@@ -1,0 +1,75 @@
+//! What a switch's software shows, to the frame and to the byte.
+
+use super::given::{Ran, Word};
+use rig_capture::Span;
+
+/// A frame each millisecond for two tenths of a second, and a trial that ends in the middle of it.
+fn copied(group: &str, counter: &str) -> Ran {
+    let text = format!(
+        "    dut: {{buffer: {{pool: 1000000B, lossy_pool: 1000000B}}, flex_counter: {{{counter}: 100ms}}}}
+    streams: {{probe: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 1ms, count: 200}}}}
+    steps: [{{at: 0ms, start: probe}}]
+    length: 250ms
+    trials: 1
+    measure: [{{counters.copied: {{stream: probe, group: {group}}}}}]
+"
+    );
+    Ran::of("broadcom", &text)
+}
+
+#[test]
+fn a_copy_shows_each_frame_two_intervals_after_it_was_counted() {
+    for (group, field, counter) in [
+        ("port", "port", "COUNTERS Ethernet4 SAI_PORT_STAT_IF_OUT_UCAST_PKTS"),
+        ("queue", "queue", "COUNTERS Ethernet4:3 SAI_QUEUE_STAT_PACKETS"),
+    ] {
+        let ran = copied(group, field);
+        let subject = format!("probe: {group}");
+        let (read, wanted, passes) = ran.as_seen().about("counters.copied", &subject);
+        // Of two intervals of 100 ms before the end, 50 ms are left: frames 0 to 49, each there within two microseconds.
+        assert_eq!((wanted, passes), (Span { lo: 50, hi: u64::MAX }, true), "{group}");
+        assert!(read.lo >= 50, "{group}: {read:?}");
+        let passes = |value: u64| {
+            let by = i64::try_from(value).expect("few") - i64::try_from(read.lo).expect("few");
+            let said = ran.changed(|seen| seen.count(counter, by));
+            said.about("counters.copied", &subject).2
+        };
+        assert!(passes(50) && passes(51) && !passes(49) && !passes(0), "{group}");
+    }
+}
+
+#[test]
+fn a_group_of_which_nothing_came_two_intervals_ago_is_not_measured() {
+    let ran = copied("pg-drop", "pg_drop");
+    assert_eq!(ran.as_seen().word("counters.copied"), Word::Doubt("not-measured"));
+}
+
+#[test]
+fn headroom_and_pool_are_right_to_the_byte() {
+    let text = "    dut: {dynamic_buffer: {sized_by: spectrum, cable: 40m, over_subscribe_ratio: 2}}
+    streams: {probe: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 1ms, count: 2}}
+    steps: [{at: 0ms, start: probe}]
+    length: 10ms
+    trials: 1
+    measure: [{buffer.sized: {stream: probe}}]
+";
+    let ran = Ran::of("mellanox-dynamic", text);
+    assert_eq!(ran.as_seen().word("buffer.sized"), Word::Pass);
+    // Worked by hand: 9100 B, 40 m at 100 Gb/s and back, 0.8 KiB and 394 quanta, in cells of 144 B that 64 B take three of; and of 42 MiB
+    // what eight ports of two classes leave.
+    for (subject, counter, kib) in [
+        ("probe: xon", "BUFFER_PROFILE_TABLE Ethernet0 xon", 19),
+        ("probe: xoff", "BUFFER_PROFILE_TABLE Ethernet0 xoff", 119),
+        ("probe: size", "BUFFER_PROFILE_TABLE Ethernet0 size", 19),
+        ("probe: pool", "BUFFER_POOL_TABLE ingress_lossless_pool size", 41_072),
+        ("probe: shared headroom", "BUFFER_POOL_TABLE ingress_lossless_pool xoff", 912),
+    ] {
+        let (read, wanted, passes) = ran.as_seen().about("buffer.sized", subject);
+        let want = Span::exactly(kib * 1_024);
+        assert_eq!((read, wanted, passes), (want, want, true), "{subject}");
+        for by in [1, -1] {
+            let said = ran.changed(|seen| seen.count(counter, by));
+            assert!(said.fails("buffer.sized"), "{subject} {by}");
+        }
+    }
+}
