@@ -4,6 +4,7 @@ mod endpoints;
 mod lasts;
 mod load;
 mod ports;
+mod steps;
 mod windows;
 
 pub(crate) use ports::port_number;
@@ -480,26 +481,4 @@ impl Resolving<'_> {
 /// Class-enable vector: bit `c` is class `c`.
 fn enable(classes: &[u8]) -> u8 {
     classes.iter().fold(0, |vector, class| vector | 1 << class)
-}
-
-impl Step {
-    /// When it is over: single PFC frames take a while.
-    fn end(&self) -> Dur {
-        match &self.action {
-            Action::Pfc(frames) => {
-                let behind = u64::from(frames.count.saturating_sub(1));
-                self.at.saturating_add(frames.every.saturating_mul(behind))
-            }
-            Action::StartStream(_)
-            | Action::StopStream(_)
-            | Action::StartFlow(_)
-            | Action::StopFlow(_)
-            | Action::StartStorm(_)
-            | Action::StopStorm(_)
-            | Action::LinkDown(_)
-            | Action::LinkUp(_)
-            | Action::Configure(_)
-            | Action::Device(_) => self.at,
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! Settings of a host's NIC are changed: written down, made and read back, all of them or none.
 
-use super::gather::{HostAccess, ask};
+use super::access::HostAccess;
+use super::gather::ask;
 use super::lease::{self, Wait};
 use super::port::{At, PortAt};
 use super::said::Said;

@@ -1,9 +1,10 @@
 //! A server that a run has for itself: one shell, which holds the server's lease for as long as that. In it the NIC's counters are read, its knobs
 //! are set and put back, and its applications run.
 
+use super::access::HostAccess;
 use super::change::{Changed, NotSet, set_in};
 use super::counted::Counted;
-use super::gather::{HostAccess, ask};
+use super::gather::ask;
 use super::lease::{self, Wait};
 use super::nic::{Nic, nics};
 use super::port::PortAt;

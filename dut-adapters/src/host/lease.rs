@@ -3,7 +3,7 @@
 //!
 //! So a rig that is killed with a write on its way is waited for: the write comes to a shell that holds the lock, or to none.
 
-use super::gather::HostAccess;
+use super::access::HostAccess;
 use super::session::Session;
 use core::time::Duration;
 use std::fs;

@@ -3,6 +3,7 @@
 //!
 //! Invariant: a counter that a driver does not have is missing with its reason, and never zero.
 
+mod access;
 mod change;
 mod counted;
 mod dcb_value;
@@ -21,9 +22,10 @@ mod settings;
 mod statistic;
 pub(crate) mod written;
 
+pub use access::HostAccess;
 pub use change::{Changed, NotSet, set};
 pub use counted::{Counted, Missing, Value};
-pub use gather::{HostAccess, gather};
+pub use gather::gather;
 pub use held::HeldServer;
 pub use knob_of::{knob_of, knobs_at, knobs_of};
 pub use nic::{Gid, Nic, nics};

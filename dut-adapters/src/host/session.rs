@@ -3,7 +3,7 @@
 //!
 //! Left out on purpose: what a program does that has left the shell's group. Nobody waits for it.
 
-use super::gather::HostAccess;
+use super::access::HostAccess;
 use super::said::MOST;
 use core::time::Duration;
 use nix::sys::signal::{Signal, killpg};

@@ -1,7 +1,7 @@
 //! One setting of a host's NIC is written and read back, and made what it was, in a shell that holds the host.
 
+use super::access::HostAccess;
 use super::exchange;
-use super::gather::HostAccess;
 use super::lease::{self, Wait};
 use super::session::Session;
 use super::settings::Place;

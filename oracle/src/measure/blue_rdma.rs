@@ -20,7 +20,7 @@ use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::blue_rdma::{Frame, Says};
 use rig_capture::{Dir, PortTrace, Span, Unit, What};
-use rig_lab::{Fault, Nics, Part};
+use rig_lab::{Fault, Part};
 use rig_testcases::vocabulary::{Entry, FLOW, Looks};
 use rig_testcases::{Case, FlowSpec, Measure, Verb};
 use rig_units::{Bytes, Dur, Time};
@@ -160,8 +160,10 @@ fn counter_of(trial: &Trial, flow: &FlowSpec, name: &str) -> Result<String, Doub
         let why = format!("the NIC counts {} among {}", other.name, flow.name);
         return Err(trial.doubt(&why));
     }
-    let port = trial.script.dut_ports.get(usize::from(flow.nic)).copied().unwrap_or_default();
-    Ok(format!("{} {name}", Nics::port_name(port)))
+    // There are two of them, by the parts that configure them.
+    let is_first = trial.script.dut_ports.get(usize::from(flow.nic)).is_none_or(|port| *port == 0);
+    let nic = if is_first { "nic" } else { "peer" };
+    Ok(format!("{nic} {name}"))
 }
 
 /// The size of its longest frame.

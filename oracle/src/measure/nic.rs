@@ -3,6 +3,7 @@
 pub(super) mod carried;
 pub(super) mod class;
 pub(super) mod counters;
+mod declared_recovery;
 pub(super) mod ets;
 pub(super) mod fixed_point;
 mod gap_stamps;

@@ -4,7 +4,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells};
-use super::{BEHIND, OF_FLOW, Passage, message, recovery, spoilt};
+use super::{BEHIND, OF_FLOW, Passage, declared_recovery, message, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rc::{
@@ -231,7 +231,7 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         let rc = &Rc { ack_held: held, ..seen.nic.rc };
         let sight = sight(&seen);
         if let Some(reading) = &end.reads {
-            if let Some(why) = recovery::of_a_read(done, trial, name) {
+            if let Some(why) = declared_recovery::of_a_read(done, trial, name) {
                 return Err(Unread::NotApplicable(why));
             }
             if !is_clear(rc, Data::Responses, end.first, &packets) {
@@ -268,7 +268,7 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
             packets.len()
         );
         let read = read(rc, &answered.faults, text, &records, &replied);
-        Ok(recovery::named(read, rc, ("receiver", seen.part), |other| {
+        Ok(declared_recovery::named(read, rc, ("receiver", seen.part), |other| {
             rc::receiver(other, data, &packets, &answers, &sight).faults.is_empty()
         }))
     });
@@ -360,7 +360,7 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         if let Some(spoilt) = spoilt::data(&seen, end.connection) {
             return spoilt.read(trial);
         }
-        if let Some(why) = recovery::of_a_read(done, trial, name) {
+        if let Some(why) = declared_recovery::of_a_read(done, trial, name) {
             return Err(Unread::NotApplicable(why));
         }
         let Resends { records, came_by, naks, refusals, resent } = resends(&end, &seen);
@@ -394,7 +394,7 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         }
         let rc = &seen.nic.rc;
         let read = read(rc, &resent.faults, text, &records, &came_by);
-        Ok(recovery::named(read, rc, ("sender", seen.part), |other| {
+        Ok(declared_recovery::named(read, rc, ("sender", seen.part), |other| {
             resends_of(&end, &seen, *other).resent.faults.is_empty()
         }))
     });
@@ -480,7 +480,7 @@ fn read(
     packets: &[usize],
     replies: &[usize],
 ) -> TrialReading {
-    let (formula, source) = recovery::rule(rc);
+    let (formula, source) = declared_recovery::rule(rc);
     let got = faults.first().map(|first| match faults.len() {
         1 => first.told().to_owned(),
         all => format!("{}, and {} faults more", first.told(), all - 1),

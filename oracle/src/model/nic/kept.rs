@@ -1,9 +1,5 @@
 //! What a receiver with selective repeat keeps of what comes behind a hole.
 
-use super::Nic;
-use super::responder::Taken;
-use crate::model::packet::Packet;
-
 /// Packets behind a hole, in runs of numbers that follow one another, from the least on.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Kept(Vec<Run>);
@@ -69,17 +65,6 @@ impl Kept {
         let first = *self.0.first()?;
         self.0.remove(0);
         Some((ahead(first.from, expected), first))
-    }
-}
-
-impl Nic {
-    /// Takes in a packet of data where nothing is thrown away that comes behind a hole.
-    #[inline(never)]
-    pub(super) fn places(&mut self, packet: &Packet, slot: u16) -> Taken {
-        let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
-        let kept = self.kept.entry(slot).or_default();
-        let responder = &mut self.pairs[usize::from(slot)].responder;
-        responder.places(packet.seq, packet.is_last(), rc.ack_every, kept, faults)
     }
 }
 

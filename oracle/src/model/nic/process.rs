@@ -11,6 +11,15 @@ use rig_lab::{RcFaults, Recovery, Scope};
 use rig_units::{Dur, Time, Within};
 
 impl Nic {
+    /// Takes in a packet of data where nothing is thrown away that comes behind a hole.
+    #[inline(never)]
+    pub(super) fn places(&mut self, packet: &Packet, slot: u16) -> Taken {
+        let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
+        let kept = self.kept.entry(slot).or_default();
+        let responder = &mut self.pairs[usize::from(slot)].responder;
+        responder.places(packet.seq, packet.is_last(), rc.ack_every, kept, faults)
+    }
+
     /// A frame arrives whose last bit is here at `now`; no PFC. Whether anything may have to be done at another time than before.
     #[inline]
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> bool {
