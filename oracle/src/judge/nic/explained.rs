@@ -72,7 +72,7 @@ pub fn limits(
 }
 
 /// When each frame is out of the buffer, at the earliest and at the latest: by the soonest and the latest of hosts, and by what is told of it. With
-/// each, of how many pages the address has to be read.
+/// each frame is given of how many pages the address has to be read.
 pub fn outs(frames: &[(Brought, u64, Limits)], (soon, late): (Taker, Taker)) -> Vec<(Time, Time)> {
     let mut before = (Time::ZERO, Time::ZERO);
     let take = |(frame, fetched, told): &(Brought, u64, Limits)| {
