@@ -287,6 +287,12 @@ pub enum Sweep {
 }
 
 impl Case {
+    /// Whether it wants storms that do not hold.
+    pub fn is_about_gaps(&self) -> bool {
+        let coverage = |of: &Measure| of.gaps_of().is_some();
+        matches!(self.expect, Expect::Inconclusive { .. }) || self.measure.iter().any(coverage)
+    }
+
     /// The settings that it sweeps or changes on the way, by their paths.
     pub fn changed(&self) -> impl Iterator<Item = &String> {
         let swept = self.sweep.iter().filter_map(|sweep| match sweep {

@@ -74,13 +74,21 @@ pub fn coverage(
         possible += reach(observation, (port, class), (first, last), end).min(end - begin);
         let inside = pauses.iter().filter(|pause| pause.last >= first && pause.first <= last);
         let mut paused_until = begin;
+        let mut holds_to_the_end = false;
         for pause in inside {
+            holds_to_the_end |= pause.last >= last;
             let from = pause.from.max(begin);
             if from > paused_until && pause.first > first {
                 lapses.push(Lapse { from: paused_until, until: from });
             }
             covered += pause.until.min(end).since(from).unwrap_or(Dur::ZERO);
             paused_until = pause.until;
+        }
+        // Its last XOFF, or all of them: stamps are so far off that no pause surely came of it.
+        if !holds_to_the_end {
+            let quanta = observation.records[last].what.pauses(class).unwrap_or_default();
+            let asked = end + trace.provenance.bound() + trace.speed.pause(quanta);
+            lapses.push(Lapse { from: paused_until, until: asked });
         }
         let before = ends.map_or(first, |(first, _, _)| first);
         ends = Some((before, last, over(&pauses, last).unwrap_or(end)));
@@ -243,6 +251,19 @@ mod tests {
         let at = (Dur::ms(1) + CABLE).0;
         assert_eq!(coverage.first_xoff, Span { lo: at - bound.0, hi: at + bound.0 });
         assert!(coverage.lapses.is_empty());
+    }
+
+    #[test]
+    fn a_storm_of_which_no_pause_is_sure_to_have_come_is_one_lapse() {
+        for (bound, lapses) in [(PAUSE / 2 - Dur(1), 0), (PAUSE / 2 + Dur(1), 1)] {
+            for n in [1, 3] {
+                let mut sample = every(Dur(1), n);
+                sample.provenance = Provenance::Software { bound };
+                let coverage = of(sample).expect("seen");
+                assert_eq!(coverage.lapses.len(), lapses, "{n}: {coverage:?}");
+                assert!(lapses == 0 || coverage.lapses[0].length() >= PAUSE);
+            }
+        }
     }
 
     #[test]

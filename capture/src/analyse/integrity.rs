@@ -109,6 +109,10 @@ fn lapse(
     let Some(coverage) = coverage(observation, script, storm, class) else {
         return started.then(|| format!("{name} never left the rig's port"));
     };
+    // Of one with gaps stamps may tell nothing: then its share is open, which who measures that says.
+    if planned > Dur::ZERO && coverage.covered == 0 {
+        return None;
+    }
     let longest = coverage.longest_lapse().filter(|lapse| lapse.length() > planned)?;
     let lapses = coverage.lapses.iter().filter(|lapse| lapse.length() > planned).count();
     Some(format!(
@@ -162,6 +166,17 @@ mod tests {
             sample.provenance = crate::Provenance::Software { bound };
             sample.pfc(Dur::ms(1) + gap * 5 + late, 1, crate::Dir::Tx, Quanta::MAX);
             assert_eq!(!of(sample, true).is_empty(), lapses, "{late}");
+        }
+    }
+
+    #[test]
+    fn a_storm_that_stamps_cannot_tell_from_none_voids_the_trial() {
+        for (bound, voids) in [(PAUSE / 4, 0), (PAUSE / 4 + Dur(1), 1), (PAUSE * 3, 1)] {
+            let mut sample = every(PAUSE / 2, 5);
+            sample.provenance = crate::Provenance::Software { bound };
+            let all = of(sample, false);
+            assert_eq!(all.len(), voids, "{bound}: {all:?}");
+            assert!(all.iter().all(|void| void.reason == "storm-lapse"));
         }
     }
 

@@ -60,7 +60,7 @@ pub use limits::Limit;
 pub use measurement::{
     Expected, Expects, FromStart, Known, LateLimits, Needs, Placement, Red, Tells,
 };
-pub use needed::stamps;
+pub use needed::{held_stamps, stamps};
 pub use search::happened;
 pub use setting_answer::SettingAnswer;
 pub use stamps::Stamps;

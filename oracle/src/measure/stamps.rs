@@ -98,6 +98,24 @@ pub(super) fn gaps(context: &Context<'_>, script: &Script, storm: &str) -> Optio
     told(taken, "what the storm takes of the shortest time between two steps")
 }
 
+/// The storms that a script starts: each has to be told from one that lapses. Where a process serves the device each trial is held against how late
+/// both were in it; there the lab's bound alone must not hide a pause.
+pub(super) fn storms(context: &Context<'_>, script: &Script) -> Option<Stamps> {
+    let is_started = |storm: u16| {
+        script.steps.iter().any(|step| step.action == Action::StartStorm(storm))
+    };
+    let started = (0_u16..).zip(&script.storms).filter(|(storm, _)| is_started(*storm));
+    let needs = started.filter_map(|(_, storm)| {
+        let pause = pause_time(storm.quanta, speed(context, script, storm.from));
+        if context.is_served() {
+            return told(pause, &format!("a pause of {}", storm.name));
+        }
+        let room = pause.saturating_sub(storm.every);
+        told(room, &format!("that {} is asked for again before its pause is over", storm.name))
+    });
+    needs.min_by_key(|one| one.within)
+}
+
 /// The pauses that the rig asks for at a port by hand.
 pub(super) fn by_hand(script: &Script, port: u16) -> impl Iterator<Item = Quanta> + '_ {
     script.steps.iter().filter_map(move |step| match &step.action {

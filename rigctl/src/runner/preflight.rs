@@ -13,7 +13,7 @@ use rig_oracle::trials::context::Context;
 use rig_oracle::trials::points::groups;
 use rig_oracle::trials::seed::Seed;
 use rig_testcases::case::CaseAction;
-use rig_testcases::{Case, Expect, Measure, Script};
+use rig_testcases::{Case, Script};
 use size::Size;
 
 /// Every fault of the case on the device that it would run on; none when it would be skipped.
@@ -133,7 +133,7 @@ fn beyond(case: &Case, declared: &Declared) -> Vec<Fault> {
 /// A storm that the device takes for none, because it looks twice between two of its frames: it is not the one that is predicted
 /// for. It happens to ports slower than any NIC's.
 fn too_rare(case: &Case, context: &Context<'_>, script: &Script) -> Option<Fault> {
-    let (storm, poll) = measure::too_rare(context, script).filter(|_| !about_gaps(case))?;
+    let (storm, poll) = measure::too_rare(context, script).filter(|_| !case.is_about_gaps())?;
     let found = format!(
         "storm `{}` is refreshed every {}, and the device looks every {poll}",
         storm.name, storm.every
@@ -141,12 +141,6 @@ fn too_rare(case: &Case, context: &Context<'_>, script: &Script) -> Option<Fault
     let want =
         "fewer quanta, or a faster port, so that there is a PFC frame in every poll interval";
     Some(case.fault(&format!("storms.{}", storm.name), found, want))
-}
-
-/// Whether the case wants storms that do not hold.
-fn about_gaps(case: &Case) -> bool {
-    let coverage = |of: &Measure| of.gaps_of().is_some();
-    matches!(case.expect, Expect::Inconclusive { .. }) || case.measure.iter().any(coverage)
 }
 
 /// What the ports cannot send, and storms that would have gaps by construction.
@@ -160,7 +154,7 @@ fn senders(case: &Case, context: &Context<'_>, script: &Script) -> Vec<Fault> {
             return faults.iter().map(fault).collect();
         }
     };
-    if about_gaps(case) {
+    if case.is_about_gaps() {
         return Vec::new();
     }
     let gap = |fault: &rig_generator::Impossible| {

@@ -54,10 +54,12 @@ fn needs(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Option<Stamps>> {
         let context = measure::context(lab, profile, case, group, Seed::of_run(0));
         let points = context.points().unwrap_or_default();
         for script in points.iter().filter_map(|point| context.script(point).ok()) {
+            let held = measure::held_stamps(&context, &script).filter(|_| !case.is_about_gaps());
             for (measure, finest) in case.measure.iter().zip(&mut all) {
                 let needs = measure::stamps(measure, &context, &script);
                 let least: Option<Stamps> = finest.take();
-                *finest = least.into_iter().chain(needs).min_by_key(|one| one.within);
+                let all = least.into_iter().chain(needs).chain(held.clone());
+                *finest = all.min_by_key(|one| one.within);
             }
         }
     }
