@@ -101,9 +101,8 @@ pub(super) fn gaps(context: &Context<'_>, script: &Script, storm: &str) -> Optio
 /// The storms that a script starts: each has to be told from one that lapses. Where a process serves the device each trial is held against how late
 /// both were in it; there the lab's bound alone must not hide a pause.
 pub(super) fn storms(context: &Context<'_>, script: &Script) -> Option<Stamps> {
-    let is_started = |storm: u16| {
-        script.steps.iter().any(|step| step.action == Action::StartStorm(storm))
-    };
+    let is_started =
+        |storm: u16| script.steps.iter().any(|step| step.action == Action::StartStorm(storm));
     let started = (0_u16..).zip(&script.storms).filter(|(storm, _)| is_started(*storm));
     let needs = started.filter_map(|(_, storm)| {
         let pause = pause_time(storm.quanta, speed(context, script, storm.from));
