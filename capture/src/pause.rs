@@ -3,7 +3,7 @@
 //! Left out on purpose: what the device makes of it. The time its MAC takes to react is declared, and the analysers
 //! add it.
 
-use crate::{Dir, Observation};
+use crate::{Dir, Observation, Record};
 use rig_testcases::{Action, Script, Step};
 use rig_units::{Quanta, Time};
 
@@ -33,9 +33,7 @@ pub fn pauses(observation: &Observation, port: u16, class: u8) -> Vec<Pause> {
         if frame.port != port || frame.dir != Dir::Tx {
             continue;
         }
-        // A frame that does not validate pauses nothing.
-        let sound = frame.secured.is_none_or(|secured| secured.tamper.is_none());
-        let Some(quanta) = frame.what.pauses(class).filter(|_| sound) else { continue };
+        let Some(quanta) = asked(frame, class) else { continue };
         let surely_arrived = frame.at + trace.cable + bound;
         let soonest = (frame.at + trace.cable).saturating_sub(bound);
         let last = pauses.last_mut().filter(|last| last.until >= surely_arrived);
@@ -50,6 +48,12 @@ pub fn pauses(observation: &Observation, port: u16, class: u8) -> Vec<Pause> {
         }
     }
     pauses
+}
+
+/// The pause that a frame asks for; none where it does not validate.
+pub(crate) fn asked(frame: &Record, class: u8) -> Option<Quanta> {
+    let sound = frame.secured.is_none_or(|secured| secured.tamper.is_none());
+    frame.what.pauses(class).filter(|_| sound)
 }
 
 /// One start and stop of a storm, with the time until which PFC frames of that port and class are its own.

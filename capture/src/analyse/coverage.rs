@@ -1,7 +1,7 @@
 //! Rule `storm.coverage`: how much of a storm its class really was paused, and where it was not.
 
 use crate::passage::around;
-use crate::pause::{Pause, Run, pauses, runs};
+use crate::pause::{Pause, Run, asked, pauses, runs};
 use crate::{Dir, Observation, Span};
 use rig_testcases::Script;
 use rig_units::{Dur, Time};
@@ -85,8 +85,7 @@ pub fn coverage(
             paused_until = pause.until;
         }
         // Its last XOFF, or all of them: stamps are so far off that no pause surely came of it.
-        if !holds_to_the_end {
-            let quanta = observation.records[last].what.pauses(class).unwrap_or_default();
+        if !holds_to_the_end && let Some(quanta) = asked(&observation.records[last], class) {
             let asked = end + trace.provenance.bound() + trace.speed.pause(quanta);
             lapses.push(Lapse { from: paused_until, until: asked });
         }

@@ -6,7 +6,7 @@
 
 use crate::spec::pause::pause_time;
 use crate::trials::context::Context;
-use rig_testcases::{Action, Measure, Script, StreamSpec};
+use rig_testcases::{Action, MacsecMode, Measure, Script, StreamSpec};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta};
 
 /// How far off a timestamp may be, and why not more.
@@ -104,6 +104,8 @@ pub(super) fn storms(context: &Context<'_>, script: &Script) -> Option<Stamps> {
     let is_started =
         |storm: u16| script.steps.iter().any(|step| step.action == Action::StartStorm(storm));
     let started = (0_u16..).zip(&script.storms).filter(|(storm, _)| is_started(*storm));
+    // One that does not validate is to hold nothing.
+    let started = started.filter(|(_, storm)| !matches!(storm.macsec, MacsecMode::Tampered(_)));
     let needs = started.filter_map(|(_, storm)| {
         let pause = pause_time(storm.quanta, speed(context, script, storm.from));
         if context.is_served() {

@@ -28,13 +28,15 @@ fn a_lab_that_nobody_can_ask_is_told_what_runs_what_runs_in_part_and_what_is_mis
         rows.find(|row| row.starts_with(id)).unwrap_or_else(|| panic!("{id} in:\n{}", left.stdout))
     };
     assert!(
-        row("pfcwd::both-lossless-classes-broadcom ").ends_with("  broadcom"),
+        row("pfcwd::both-lossless-classes-broadcom ")
+            .ends_with("  broadcom (stamps within 83.884799us)"),
         "{}",
         left.stdout
     );
     let in_part = row("pfcwd::storm-counters-broadcom ");
     assert!(
-        in_part.ends_with("  broadcom, without counters: the control `none` reads no counters"),
+        in_part.contains("  broadcom (stamps within 83.884799us)")
+            && in_part.ends_with("without counters: the control `none` reads no counters"),
         "{in_part}"
     );
     assert!(row("pfcwd::second-storm-mellanox ").contains("  skipped: "), "{}", left.stdout);

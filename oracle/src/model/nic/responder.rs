@@ -31,7 +31,13 @@ pub(super) struct Responder {
     /// A hole has been told of and is not filled.
     told: bool,
     /// What READs are owed; few connections have any.
-    reads: Option<Box<VecDeque<Reading>>>,
+    reads: Option<Box<Reads>>,
+}
+
+/// What READs are still owed, the first one first: never empty.
+#[derive(Debug, Clone, Default)]
+struct Reads {
+    all: VecDeque<Reading>,
 }
 
 /// What a READ is still owed.
@@ -179,7 +185,7 @@ impl Responder {
             Taken::Here { .. } => {}
             _ => return taken,
         }
-        self.reads.get_or_insert_default().push_back(Reading {
+        self.reads.get_or_insert_default().all.push_back(Reading {
             psn: psn(number),
             bytes,
             is_begun: false,
@@ -195,7 +201,7 @@ impl Responder {
 
     /// The next packet that a READ is owed, of at most `mtu` bytes of payload.
     pub(super) fn next(&self, mtu: u32) -> Option<Response> {
-        let Reading { psn, bytes, is_begun } = *self.reads.as_ref()?.front()?;
+        let Reading { psn, bytes, is_begun } = *self.reads.as_ref()?.all.front()?;
         let (is_first, is_last) = (!is_begun, bytes <= mtu);
         let payload = u16::try_from(bytes.min(mtu)).unwrap_or(u16::MAX);
         let header = if is_first || is_last { AETH } else { 0 };
@@ -206,10 +212,10 @@ impl Responder {
     /// That packet has left.
     pub(super) fn sent(&mut self, mtu: u32) {
         let Some(reads) = &mut self.reads else { return };
-        let Some(reading) = reads.front_mut() else { return };
+        let Some(reading) = reads.all.front_mut() else { return };
         if reading.bytes <= mtu {
-            reads.pop_front();
-            self.reads.take_if(|reads| reads.is_empty());
+            reads.all.pop_front();
+            self.reads.take_if(|reads| reads.all.is_empty());
             return;
         }
         reading.bytes -= mtu;
