@@ -14,10 +14,12 @@ pub mod perftest;
 mod between;
 mod fault;
 mod session;
+mod toward;
 mod wait;
 
 pub use fault::GuestFault;
 pub use guest::{Guest, GuestRole, HwCounters};
 pub use image::Image;
-pub use session::{Came, FlowsOver, PATIENCE, PROGRAMS, Perftest, PerftestHost, RigEnd};
+pub use session::{Came, ENDS, FlowsOver, PATIENCE, PROGRAMS, Perftest, PerftestHost, RigEnd};
+pub use toward::{Greeted, Sink, Toward, greeted, stream_of, toward};
 pub use wait::{Wait, WaitWatch};

@@ -1,7 +1,7 @@
 //! One unmodified perftest in a guest, with the rig at its other end.
 
 use crate::GuestFault;
-use crate::guest::{Guest, HwCounters, RIG, RIG_V6, ShellOutput, TAP};
+use crate::guest::{GUEST, Guest, HwCounters, RIG, RIG_V6, ShellOutput, TAP};
 use crate::peer::{Conduct, Exchanged, FrameTap, Midway, OpenWay, QpPair, Station, in_six};
 use crate::perftest::{Destination, Opening, serve};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -22,16 +22,18 @@ use tokio::sync::oneshot;
 pub(crate) const PORT: u16 = 18_515;
 /// How long a program may take. Without KVM, on a machine that does much else, a guest is slow.
 pub const PATIENCE: Duration = Duration::from_secs(300);
+/// How `timeout` says that it has ended a program: that its time was over, or that it was told to.
+pub const ENDS: [u8; 2] = [124, 143];
 /// Programs whose client asks and whose server answers: in the others both ask.
 pub const PROGRAMS: [&str; 5] =
     ["ib_send_bw", "ib_write_bw", "ib_read_bw", "ib_atomic_bw", "ib_read_lat"];
 /// Queue pair of the first connection of a session: above those that are for management.
-const FIRST_QP: u32 = 0x100;
+pub(crate) const FIRST_QP: u32 = 0x100;
 /// Number of the first packet that the rig would send.
 const FIRST_PSN: u32 = 0x0a_5a5a;
 /// What a peer is told of memory: nothing is protected.
-const RKEY: u32 = 0x1_0001;
-const MEMORY: u64 = 0x7f00_0000_0000;
+pub(crate) const RKEY: u32 = 0x1_0001;
+pub(crate) const MEMORY: u64 = 0x7f00_0000_0000;
 
 /// What the flows of a session go over. Its two programs find each other over IPv4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -62,6 +64,47 @@ pub trait PerftestHost {
     /// # Errors
     /// It is lost.
     fn run(&mut self, line: &str, patience: Duration) -> Result<ShellOutput, GuestFault>;
+
+    /// The address of its NIC, at which its programs are found.
+    ///
+    /// # Errors
+    /// It is lost, or its NIC has none.
+    fn address(&mut self) -> Result<Ipv4Addr, GuestFault>;
+
+    /// Whether all its lines are run by one shell, with which what was started there is to end: a guest ends as a whole.
+    fn has_one_shell(&self) -> bool {
+        false
+    }
+
+    /// Starts programs that go on beside what else is run there: the numbers by which they are ended.
+    ///
+    /// # Errors
+    /// It is lost.
+    fn start(&mut self, commands: &[String]) -> Result<Vec<u32>, GuestFault> {
+        let each = commands.iter().map(|command| {
+            format!("{command} >/dev/null 2>&1 & rig_beside=\"$rig_beside $!\"; echo $!; ")
+        });
+        let last =
+            if self.has_one_shell() { "trap 'kill $rig_beside 2>/dev/null' EXIT" } else { "true" };
+        let ran =
+            self.run(&format!("rig_beside=; {}{last}", each.collect::<String>()), PATIENCE)?;
+        let numbers = ran.lines.iter().map(|line| line.trim().parse().ok());
+        let numbers = numbers.collect::<Option<Vec<u32>>>();
+        numbers
+            .filter(|all| all.len() == commands.len())
+            .ok_or_else(|| GuestFault::failed("start programs there", ran.lines.join("; ")))
+    }
+
+    /// Ends programs that were started so. One that has ended by itself is no fault.
+    ///
+    /// # Errors
+    /// It is lost.
+    fn end(&mut self, started: &[u32]) -> Result<(), GuestFault> {
+        let numbers = started.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        let last = if self.has_one_shell() { "trap - EXIT" } else { "true" };
+        let all = format!("kill {numbers} 2>/dev/null; wait {numbers} 2>/dev/null; {last}");
+        self.run(&all, PATIENCE).map(drop)
+    }
 }
 
 /// The rig's end of the way to a NIC.
@@ -227,6 +270,10 @@ impl PerftestHost for Guest {
 
     fn run(&mut self, line: &str, patience: Duration) -> Result<ShellOutput, GuestFault> {
         Guest::run(self, line, patience)
+    }
+
+    fn address(&mut self) -> Result<Ipv4Addr, GuestFault> {
+        Ok(GUEST)
     }
 }
 

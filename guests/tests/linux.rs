@@ -4,12 +4,20 @@
 mod macsec;
 
 use rig_capture::connection::{Connection, Finder, Operation};
-use rig_frames::packet::{self, Packet};
+use rig_frames::ip::Dscp;
+use rig_frames::ipv4;
+use rig_frames::packet::{self, Packet, Path as Way, RoceFrame};
+use rig_frames::psn::Psn;
+use rig_frames::roce::aeth::Syndrome;
+use rig_frames::roce::{Ext, Opcode, bth, reth};
 use rig_generator::netlab::Namespace;
 use rig_generator::port::Mono;
-use rig_guests::guest::{GUEST_V6, RIG_V6};
-use rig_guests::peer::Conduct;
-use rig_guests::{Came, FlowsOver, Guest, GuestFault, GuestRole, Image, PATIENCE, Perftest};
+use rig_guests::guest::{GUEST, GUEST_V6, RIG, RIG_V6};
+use rig_guests::peer::{Conduct, TimedFrame};
+use rig_guests::{
+    Came, FlowsOver, Guest, GuestFault, GuestRole, HwCounters, Image, PATIENCE, Perftest, Sink,
+    Toward, stream_of, toward,
+};
 use rig_units::Dur;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -244,5 +252,71 @@ fn an_unmodified_perftest_completes_against_the_rig_and_recovers_from_what_is_lo
     assert_eq!((one.answers.sequence_naks, one.requests.back_after_nak), (1, 1), "{one:#?}");
     assert_eq!(came.passed.connections[0].wrong_icrc, 0, "{came:#?}");
 
+    its_server_takes_streams_of_the_rig(guest);
+
     macsec::each_suite_and_what_it_refuses(guest);
+}
+
+/// Two streams of WRITEs to the memory of two servers of perftest: each message is acknowledged, the first in the middle of numbers and the second across
+/// their end; then one to a key that the server has not told, which is refused.
+fn its_server_takes_streams_of_the_rig(guest: &mut Guest) {
+    let streams = [(946, 7), (200, 0xff_fffe)];
+    let streams = streams.map(|(payload, psn)| Toward { payload, psn: Psn::new(psn) });
+    let to = |sink: &Sink, stream: &Toward, seq: u32, key: u32| {
+        let (own, mac, ip) = sink.own;
+        let (nic_mac, nic) = sink.nic;
+        assert_eq!((own.get() & 0xff, ip, nic), (own.get() - 0x100, RIG, GUEST));
+        let ip = ipv4::Repr::udp(ip, nic, Dscp::new(0).expect("six bits"));
+        let ext = Ext::Reth(reth::Repr {
+            virtual_address: sink.theirs.virtual_address,
+            rkey: key,
+            dma_len: stream.payload.into(),
+        });
+        let psn = stream.psn.advance(seq);
+        let bth = bth::Repr {
+            ack_req: true,
+            ..bth::Repr::new(Opcode::RcWriteOnly, sink.theirs.qpn, psn)
+        };
+        let frame = RoceFrame::new(Way::v4(mac, nic_mac, ip), bth, ext);
+        RoceFrame { payload_len: stream.payload, ..frame }.emit()
+    };
+    for (spoil, naks) in [(0, 0), (1, 1)] {
+        let mut answers: Vec<(Option<u16>, u32, bool)> = Vec::new();
+        let mut record = |_, of: Option<(u16, u32)>, bytes: &[u8]| {
+            let Ok(Packet::Roce { frame, icrc_ok: true }) = packet::parse(bytes) else { return };
+            if let (None, Some(aeth)) = (of, frame.ext.aeth()) {
+                let is_ack = matches!(aeth.syndrome, Syndrome::Ack(_));
+                answers.push((stream_of(frame.bth.dest_qp), frame.bth.psn.get(), is_ack));
+            }
+        };
+        let plan = |sinks: &[Sink]| {
+            let each = (0..10_u32).flat_map(|seq| {
+                (0_u16..).zip(sinks.iter().zip(&streams)).map(move |(of, (sink, stream))| {
+                    let key = sink.theirs.rkey ^ if seq == 9 && of == 0 { spoil } else { 0 };
+                    TimedFrame {
+                        at: Dur::ms(20) * seq.into(),
+                        of: (of, seq),
+                        bytes: to(sink, stream, seq, key),
+                    }
+                })
+            });
+            each.collect()
+        };
+        let before = guest.counters().expect("counters");
+        let passed = toward(guest, &streams, (plan, Dur::s(2)), (&mut record, &|_| true));
+        let passed = passed.expect("both servers are there");
+        assert_eq!(passed.lost, 0, "{passed:?}");
+        let after = guest.counters().expect("counters");
+        let grown = HwCounters { before, after }.grown();
+        assert_eq!(grown["rcvd_pkts"], 20, "{grown:?}");
+        let of = |stream: u16| {
+            let of = answers.iter().filter(move |(of, ..)| *of == Some(stream));
+            of.map(|(_, psn, is_ack)| (*psn, *is_ack)).collect::<Vec<_>>()
+        };
+        let mut first: Vec<(u32, bool)> = (7..17).map(|psn| (psn, true)).collect();
+        first[9].1 = naks == 0;
+        assert_eq!(of(0), first);
+        assert_eq!(of(1).len(), 10, "{answers:?}");
+        assert_eq!(of(1)[9], (7, true), "{answers:?}");
+    }
 }

@@ -8,16 +8,20 @@ use guest::can_have_one;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 const LABS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs");
 /// Acknowledgements that are lost between two NICs that save them.
 const PAIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/linux/pair.yaml");
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/recovery.yaml");
+const CNP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/cnp.yaml");
 
 /// What the run of these cases in a lab came to.
 fn run(lab: &Path, cases: &[&str], out: &Path) -> BTreeMap<String, (String, String)> {
-    let only = format!("recovery::{{{}}}", cases.join(","));
-    guest::run("linux", (&[SUITE], &only), lab, out)
+    let only = format!("*::{{{}}}", cases.join(","));
+    guest::run("linux", (&[SUITE, CNP], &only), lab, out)
 }
 
 #[test]
@@ -37,6 +41,8 @@ fn the_nic_of_linux_recovers_from_what_is_lost_but_for_what_it_is_known_for() {
         "spoilt-frame",
         "spoilt-last-acknowledgement",
         "spoilt-read-request",
+        // Streams of the rig: each message is acknowledged, and no mark is looked at.
+        "marks-ignored-when-off",
     ];
     // It takes a retry count of 7 to be without end, and asks for nothing anew where an answer to a READ is missing.
     let wrong = [
@@ -174,4 +180,59 @@ fn two_nics_of_linux_recover_with_the_rig_between_them_and_a_wrong_one_is_seen()
         assert_eq!(verdict, "fail", "{case}: {report}");
         assert!(report.contains("rc.receiver") && report.contains(why), "{case}: {report}");
     }
+}
+
+/// As it boots, when it is up or nearly, and while its program runs: when a guest is up depends on the machine.
+#[test]
+fn a_run_that_is_killed_at_three_moments_leaves_no_guest() {
+    if std::env::var_os("RIG_WHOLE_LINUX").is_none_or(|all| all != "1") {
+        eprintln!("skipped: three boots, for RIG_WHOLE_LINUX=1 alone (cargo xtask nightly)");
+        return;
+    }
+    if !can_have_one() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    // The image of the other tests, and a folder by which the guest of this one is known.
+    let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join("linux-killed");
+    let rig = |words: &[&str]| {
+        let mut rig = Command::new(env!("CARGO_BIN_EXE_rigctl"));
+        rig.env("RIGCTL_STATE", &state).args(words).stdin(Stdio::null());
+        rig.stdout(Stdio::null()).stderr(Stdio::null());
+        rig
+    };
+    let lab = PathBuf::from(LABS).join("soft-roce.yaml").display().to_string();
+    for (moment, seconds) in [0, 8, 16].into_iter().enumerate() {
+        let out = desk.path().join(format!("out-{moment}")).display().to_string();
+        let words =
+            ["run", SUITE, "--only", "recovery::nothing-lost", "--lab", &lab, "--out", &out];
+        let mut run = rig(&words).spawn().expect("it starts");
+        while guests(&state).is_empty() {
+            assert_eq!(run.try_wait().expect("it is ours"), None, "no guest was started");
+            wait(50);
+        }
+        wait(seconds * 1_000);
+        let _done_already = run.kill();
+        run.wait().expect("it ended");
+        let gone = (0..600).any(|_| {
+            wait(100);
+            guests(&state).is_empty()
+        });
+        assert!(gone, "{seconds} s: {:?}", guests(&state));
+        assert!(rig(&["restore"]).status().expect("it starts").success(), "{seconds} s");
+    }
+}
+
+/// The words of each QEMU whose console is kept below `state`.
+fn guests(state: &Path) -> Vec<String> {
+    let all = fs::read_dir("/proc").expect("every Linux has it").flatten();
+    let words = all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    let words = words.map(|words| String::from_utf8_lossy(&words).replace('\0', " "));
+    let own = state.join("guest").join("console-").display().to_string();
+    words.filter(|words| words.contains("qemu") && words.contains(&own)).collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "what is waited for is another process")]
+fn wait(ms: u64) {
+    thread::sleep(Duration::from_millis(ms));
 }

@@ -1,6 +1,8 @@
 //! A run whose device is the NIC of a server: `/sys` there is a folder, `ssh` leads into a network namespace at the other end of a cable, and a
 //! program of a few lines stands for perftest and the NIC. Root and Linux only.
 
+#[path = "server/killed.rs"]
+mod killed;
 #[path = "common/recorded.rs"]
 mod recorded;
 
@@ -206,6 +208,104 @@ fn how_classes_share_is_set_for_a_case_and_put_back() {
     let told = run(desk, &suite, "set::shared", "rounded");
     assert_eq!(told[0].0, "inconclusive", "{}", told[0].1);
     assert!(told[0].1.contains("reads back as 2:2000000"), "{}", told[0].1);
+}
+
+const CNP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/cnp.yaml");
+
+/// Marks that no stamp can take for one another.
+const MARKS: &str = r#"
+about: "streams to a NIC"
+device: nic
+cases:
+  marks:
+    why: "each mark is answered"
+    source: ["a test"]
+    dut: {nic: {np: {enable: true, interval: 0us}}}
+    streams:
+      marked: {from: p1, class: 3, kind: rocev2-write, size: 1024B, every: 80ms, ecn: ce}
+      other: {from: p1, class: 3, kind: rocev2-write, size: 300B, psn: 16777214, every: 90ms, ecn: ce}
+    steps: [{at: 0us, start: [marked, other], for: 800ms}]
+    length: 1100ms
+    trials: 1
+    measure: [{cnp.answers: {port: p1}}, {cnp.format: {port: p1}}, {rc.receiver: {stream: other}}, {nic.counters: {port: p1}}]
+"#;
+
+#[test]
+fn streams_go_to_the_nic_of_a_server_and_what_it_leaves_out_or_refuses_is_told() {
+    if !can() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    notifier(desk);
+    let suite = desk.join("marks.yaml").display().to_string();
+    let unmarked = run(desk, CNP, "cnp::nothing-without-a-mark", "streams");
+    let told = [run(desk, &suite, "*", "marks"), unmarked].concat();
+    assert_eq!(told.len(), 2);
+    for (verdict, report) in told {
+        assert_eq!(verdict, "pass", "{report}");
+    }
+    // What goes to a receiver's queue is not sent, and says why.
+    let told = run(desk, CNP, "cnp::interval-of-its-own-for-each-scope", "more");
+    assert_eq!(told[0].0, "skipped", "{}", told[0].1);
+    assert!(told[0].1.contains("third is no WRITE"), "{}", told[0].1);
+
+    for (fault, verdict, why) in [
+        ("deaf", "fail", "a mark without a CNP"),
+        ("silent", "inconclusive", "the NIC acknowledges nothing of marked"),
+        ("refuse", "inconclusive", "the NIC refuses packet 0 of marked: RemoteAccessError"),
+        ("gone", "broken", "perftest's server at port 18515 ended before its stream"),
+        ("unable", "broken", "; there: Couldn't open the device"),
+    ] {
+        let file = desk.join("host").join(fault);
+        fs::write(&file, "").expect("writable");
+        let told = run(desk, &suite, "*", fault);
+        fs::remove_file(&file).expect("it was there");
+        assert_eq!(told[0].0, verdict, "{fault}: {}", told[0].1);
+        assert!(told[0].1.contains(why), "{fault}: {}", told[0].1);
+    }
+}
+
+#[test]
+fn doctor_greets_a_server_before_any_run_and_says_why_it_does_not_answer() {
+    if !can() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    notifier(desk);
+    let line = format!("doctor --lab {}", desk.join("lab.yaml").display());
+    let told = || {
+        let done = command(desk, &line).output().expect("it starts");
+        let said =
+            [&done.stdout, &done.stderr].map(|bytes| String::from_utf8_lossy(bytes)).concat();
+        (done.status.success(), said)
+    };
+    let (_, said) = told();
+    let is = |said: &str, words: &[&str]| {
+        let line = said
+            .lines()
+            .find(|line| line.split_whitespace().take(2).eq(words[..2].iter().copied()));
+        let line = line.unwrap_or_else(|| panic!("{said}"));
+        assert!(words[2..].iter().all(|word| line.contains(word)), "{said}");
+    };
+    is(&said, &["ok", "NIC", "mlx5_0, GID 3 is 192.168.7.2"]);
+    is(&said, &["ok", "perftest", "6.06 answers, packets of 1024 B"]);
+    fs::write(desk.join("host/unable"), "").expect("writable");
+    let (ready, said) = told();
+    is(&said, &["NEED", "perftest", "Connection refused", "; there: Couldn't open the device"]);
+    assert!(!ready, "{said}");
+}
+
+/// A server whose NIC notifies, and a suite for it.
+fn notifier(desk: &Path) {
+    server(desk);
+    let gid = "0000:0000:0000:0000:0000:ffff:c0a8:0702\n";
+    fs::write(desk.join("host/sys/class/infiniband/mlx5_0/ports/1/gids/3"), gid).expect("writable");
+    let np = "np: {enable: true, interval: 4us, latency: 0s..10ms, dscp: 48, ecn: ect0}";
+    let notifies = NIC.replace("nic: {", &format!("nic: {{{np}, "));
+    fs::write(desk.join("nic.yaml"), notifies).expect("writable");
+    fs::write(desk.join("marks.yaml"), MARKS).expect("writable");
 }
 
 const KNOB: &str = "host/sys/class/net/ens1f0np0/ecn/roce_np/min_time_between_cnps";

@@ -6,13 +6,14 @@ use super::change::{Changed, NotSet, set_in};
 use super::counted::Counted;
 use super::gather::ask;
 use super::lease::{self, Wait};
-use super::nic::{Nic, nics};
+use super::nic::{Gid, Nic, nics};
 use super::port::PortAt;
 use super::said::Said;
 use super::session::Session;
 use super::settings::settings;
 use super::written::put_back;
 use crate::journal::{Journal, Number};
+use core::net::{Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ pub struct HeldServer {
     reach: HostAccess,
     device: String,
     port: Option<u32>,
+    gids: Vec<Gid>,
     session: Session,
     journal: Arc<Journal>,
     /// What was set, and its number in the journal; the last one last.
@@ -45,8 +47,11 @@ impl HeldServer {
     ) -> Result<HeldServer, String> {
         let session = lease::take_for(&reach, Wait::No, LASTS)?;
         let device = device.to_owned();
-        let mut held = HeldServer { reach, device, port, session, journal, touched: Vec::new() };
-        held.counted().map(|_| held)
+        let (gids, touched) = (Vec::new(), Vec::new());
+        let mut held = HeldServer { reach, device, port, gids, session, journal, touched };
+        let (_, nic) = held.asked()?;
+        held.gids = nic.gids;
+        Ok(held)
     }
 
     /// What the NIC has counted so far.
@@ -55,6 +60,20 @@ impl HeldServer {
     /// The line is lost; the device is not there any more, or a counter is no number.
     pub fn counted(&mut self) -> Result<Counted, String> {
         self.asked().map(|(_, nic)| nic.counted)
+    }
+
+    /// The address of IPv4 that its GID of that index was when it was taken.
+    ///
+    /// # Errors
+    /// There is no such GID of RoCE v2, or it is of IPv6.
+    pub fn address(&self, gid: u32) -> Result<Ipv4Addr, String> {
+        let place = gid.to_string();
+        let found = self.gids.iter().find(|one| one.place == place);
+        let found =
+            found.ok_or_else(|| format!("{}: it has no GID {gid} of RoCE v2", self.device))?;
+        let address = found.gid.parse::<Ipv6Addr>().ok().and_then(|gid| gid.to_ipv4_mapped());
+        address
+            .ok_or_else(|| format!("{}: GID {gid} is {}, and none of IPv4", self.device, found.gid))
     }
 
     /// What the server says, and the NIC there.

@@ -7,6 +7,7 @@ mod rules;
 mod station;
 #[cfg(test)]
 mod tests;
+mod timed;
 mod way;
 
 pub(crate) use middle::Middle;
@@ -15,4 +16,6 @@ pub(crate) use responder::in_six;
 pub use responder::{QpPair, Responder, ResponderCounts};
 pub use rules::{Conduct, PacketRule, RuleKind};
 pub use station::{Exchanged, FrameTap, PeerCounts, Station};
+pub(crate) use timed::TimedPort;
+pub use timed::{GoesOn, TimedFrame, TimedPassed, TimedTap};
 pub use way::{Midway, Onward, OpenWay, Treatment};

@@ -2,12 +2,14 @@
 //!
 //! Read off recordings of perftest 4.5+0.17 (its version 6.06) and held against its source (`perftest_communication.c`).
 
+mod client;
 mod exchange;
 mod overheard;
 mod server;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use client::greet;
 pub use exchange::{BadExchange, Destination, Opening};
 pub(crate) use overheard::Overheard;
 pub use server::serve;

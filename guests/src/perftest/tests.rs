@@ -1,7 +1,7 @@
 //! The exchange against recordings of two perftests that nobody here wrote.
 
 use super::exchange::{BadExchange, DESTINATION, LineKind};
-use super::{Destination, Opening, serve};
+use super::{Destination, Opening, greet, serve};
 use proptest::prelude::*;
 use rig_frames::psn::Psn;
 use rig_frames::roce::Qpn;
@@ -72,6 +72,50 @@ fn the_rig_answers_recorded_clients_as_their_servers_did() {
             rest = behind;
         }
         assert_eq!(rest, b"", "{program}");
+    }
+}
+
+/// A line on which all that is heard has been said before.
+struct Recorded {
+    heard: io::Cursor<Vec<u8>>,
+    said: Vec<u8>,
+}
+
+impl io::Read for Recorded {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        io::Read::read(&mut self.heard, into)
+    }
+}
+
+impl io::Write for Recorded {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        io::Write::write(&mut self.said, from)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn the_rig_asks_recorded_servers_as_their_clients_did() {
+    let (client, server) = (messages("ib_write_bw", '>'), messages("ib_write_bw", '<'));
+    let ours = client.iter().find_map(|said| destination(said)).expect("it said where");
+    let theirs = server.iter().find_map(|said| destination(said)).expect("it said where");
+    let version = client[0].clone().try_into().expect("16 bytes");
+    let opening = Opening { version, cycle_buffer: 4_096, cache_line: 64, mtu: 3 };
+    let greeted = |said: &[Vec<u8>], opening: &Opening| {
+        let mut line = Recorded { heard: io::Cursor::new(said.concat()), said: Vec::new() };
+        let met = greet(&mut line, opening, &ours);
+        (met.map(|(_, met)| met).map_err(|error| error.to_string()), line.said)
+    };
+    // All up to where both queue pairs are ready.
+    let (met, said) = greeted(&server, &opening);
+    assert_eq!((met, said), (Ok(theirs), client[..6].concat()));
+    let (short, _) = greeted(&server, &Opening { mtu: 4, ..opening });
+    assert!(short.is_err_and(|why| why.contains("path MTU is 1024 bytes")));
+    for count in 0..6 {
+        assert!(greeted(&server[..count], &opening).0.is_err(), "{count}");
     }
 }
 

@@ -5,10 +5,12 @@ use crate::cli::{DoctorArgs, Format};
 use crate::doctor::facts::{Cable, Interface};
 use crate::doctor::{Facts, Needs, Report, gather, judge};
 use crate::executor::wire::backend;
-use crate::stdout;
+use crate::{state, stdout};
+use rig_dut::Journal;
 use rig_generator::port::Backend;
 use rig_lab::{Lab, Transport};
 use rig_reports::Exit;
+use std::sync::Arc;
 
 /// Looks, judges, prints.
 ///
@@ -45,7 +47,16 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Bad> {
     let interfaces: Vec<Interface> =
         names.iter().map(|name| gather::interface(name, carrier)).collect();
     let cable: Option<Cable> = ends.map(|ends| gather::cable(&ends, carrier));
-    let facts = Facts { machine, pair: gather::on_a_pair(), interfaces, cable };
+    let server = match &lab.transport {
+        Transport::Server(wire) => {
+            Some(gather::server(wire, Arc::new(Journal::at(&state::journals()))))
+        }
+        Transport::Virtual(_)
+        | Transport::Veth(_)
+        | Transport::Interfaces(_)
+        | Transport::Guests(_) => None,
+    };
+    let facts = Facts { machine, pair: gather::on_a_pair(), interfaces, cable, server };
     let needs = Needs::of(&lab);
     let report = Report::new(&needs, judge(&facts, &needs));
     match args.format {

@@ -1,5 +1,7 @@
 //! What was found, as plain data. Nothing here is judged.
 
+use core::net::IpAddr;
+use rig_guests::Greeted;
 use rig_units::Dur;
 
 /// Everything that was found.
@@ -13,6 +15,30 @@ pub struct Facts {
     pub interfaces: Vec<Interface>,
     /// Interfaces that are cabled to each other, where two were named.
     pub cable: Option<Cable>,
+    /// The server whose NIC the lab is about.
+    pub server: Option<ServerFacts>,
+}
+
+/// A server, asked over the line by which cases run there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerFacts {
+    /// Where it is.
+    pub at: String,
+    /// Its NIC: the device, and the index of the GID.
+    pub nic: (String, u32),
+    /// What it answered; or why it did not.
+    pub asked: Result<ServerAnswers, String>,
+}
+
+/// What a server answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerAnswers {
+    /// The address that the GID is.
+    pub address: IpAddr,
+    /// Programs of perftest that are not there.
+    pub lacks: Vec<String>,
+    /// What one of them says to its client; or what was in the way.
+    pub perftest: Result<Greeted, String>,
 }
 
 /// What the kernel says of the machine.

@@ -2,13 +2,16 @@
 
 mod machine;
 mod port;
+mod server;
 
+pub use super::check::{Check, Section, State};
+
+use super::check::{check, missing};
 use super::facts::Facts;
 use machine::{kernel, others, time};
 use port::{cabled, own};
 use rig_lab::{Lab, Transport};
 use rig_units::{Dur, PortSpeed};
-use serde::Serialize;
 
 /// What a lab needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,61 +72,9 @@ impl Needs {
     }
 }
 
-/// How something is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// As it should be.
-    Ok,
-    /// Good to know; nothing depends on it.
-    Note,
-    /// Missing, though this lab does without.
-    Lack,
-    /// Missing, and this lab needs it.
-    Need,
-}
-
-/// One thing that was looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Check {
-    /// What was looked at.
-    pub name: String,
-    /// How it is.
-    pub state: State,
-    /// What was found, and what it means.
-    pub says: String,
-    /// The command that mends it, or what else does.
-    pub mend: Option<String>,
-}
-
-/// Checks that belong together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Section {
-    /// What they are about.
-    pub name: String,
-    /// In the order in which they are printed.
-    pub checks: Vec<Check>,
-}
-
-fn check(name: &str, state: State, says: impl Into<String>) -> Check {
-    Check { name: name.to_owned(), state, says: says.into(), mend: None }
-}
-
-impl Check {
-    fn mend(mut self, how: impl Into<String>) -> Check {
-        self.mend = Some(how.into());
-        self
-    }
-}
-
-/// Missing: needed here, or by others.
-const fn missing(needed: bool) -> State {
-    if needed { State::Need } else { State::Lack }
-}
-
 /// Judges everything.
 pub fn judge(facts: &Facts, needs: &Needs) -> Vec<Section> {
-    let Facts { machine, pair, interfaces, cable } = facts;
+    let Facts { machine, pair, interfaces, cable, server: of } = facts;
     let section = |name: &str, checks| Section { name: name.to_owned(), checks };
     let mut all = vec![
         section("kernel", kernel(machine, pair, needs)),
@@ -132,6 +83,9 @@ pub fn judge(facts: &Facts, needs: &Needs) -> Vec<Section> {
     ];
     for interface in interfaces {
         all.push(section(&format!("interface {}", interface.name), own(interface, needs)));
+    }
+    if let Some(of) = of {
+        all.push(section(&format!("server {}", of.at), server::server(of)));
     }
     if let Some(cable) = cable {
         all.push(section(&format!("cable {} - {}", cable.ends[0], cable.ends[1]), cabled(cable)));

@@ -1,10 +1,11 @@
 //! A case on the NIC of a guest, or of a server. Its flows are clients of perftest there, of which a trial has one: what a case asks of more than that is
-//! not done. Where the other end is the rig's own, what it measures of that says nothing of a device; where it is a second guest, it is one.
+//! not done. Or the rig sends streams to that NIC, in a case without flows. Where the other end is the rig's own, what it measures of that says nothing of a device; where it is a second guest, it is one.
 
+use super::to_nic;
 use super::unfit::{Missing, Unfit};
 use rig_dut::PerftestControl;
 use rig_dut::host::knob_of;
-use rig_lab::{Guests, OtherEnd, Profile, Server, Setting};
+use rig_lab::{Guests, IpVersion, OtherEnd, Profile, Server, Setting};
 use rig_oracle::measure::{self, FromStart};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Amount, Case, Flow, Injected, Injection, Measure, Sweep, Target, Which};
@@ -23,17 +24,20 @@ pub(super) struct FlowWire {
     trial: Dur,
     /// Whether the NIC has knobs beside what perftest asks of a connection.
     knobs: bool,
+    /// Whether the rig's other end sends streams to it.
+    streams: bool,
 }
 
 impl From<&Guests> for FlowWire {
-    fn from(&Guests { other_end, bound, trial, .. }: &Guests) -> FlowWire {
-        FlowWire { other_end, bound, trial, knobs: false }
+    fn from(&Guests { other_end, bound, trial, over, .. }: &Guests) -> FlowWire {
+        let streams = other_end == OtherEnd::Rig && over == IpVersion::V4;
+        FlowWire { other_end, bound, trial, knobs: false, streams }
     }
 }
 
 impl From<&Server> for FlowWire {
     fn from(&Server { bound, trial, .. }: &Server) -> FlowWire {
-        FlowWire { other_end: OtherEnd::Rig, bound, trial, knobs: true }
+        FlowWire { other_end: OtherEnd::Rig, bound, trial, knobs: true, streams: true }
     }
 }
 
@@ -48,6 +52,12 @@ pub(super) fn of(
     left_out: &mut Vec<String>,
 ) -> Result<Case, Unfit> {
     let lab = |why: String| Missing::Lab.so(why);
+    if wire.streams && !case.streams.is_empty() {
+        return match to_nic::unsent(case) {
+            Some(why) => Err(lab(why)),
+            None => configured(wire, profile, case, left_out),
+        };
+    }
     let name = flow_of(case).map_err(lab)?;
     let flow = case.flows.get(name).ok_or_else(|| lab(format!("`{name}` is no flow")))?;
     if let Some(why) = unmade(name, flow).or_else(|| bridged(wire, case)) {
@@ -78,9 +88,7 @@ pub(super) fn of(
 /// The one flow that a case starts; else why it is not run.
 fn flow_of(case: &Case) -> Result<&str, String> {
     if !case.streams.is_empty() {
-        return Err(
-            "the rig sends streams of its own in it, and to a guest it only answers".to_owned()
-        );
+        return Err("the rig sends streams in it, and here it sends none of its own".to_owned());
     }
     if !case.configure.is_empty() {
         return Err("it tries settings, and perftest has but one".to_owned());

@@ -36,5 +36,6 @@ pub mod session;
 mod stamped;
 pub mod stimulus;
 pub mod sweep_curves;
+mod to_nic;
 pub mod under_test;
 mod unfit;

@@ -2,8 +2,12 @@
 """What `ib_write_bw` is to the rig, on a server of which /sys is a folder: perftest's exchange, and WRITEs of a NIC that goes back after a NAK.
 
 The NIC counts NAKs, unless there is a file `still`. What it is set to while it runs goes to `seen`, and to `seen-dcb`. Where there is a file `hang` it makes
-`way`, and waits for its end; where there is one `lose` the shell that has started it ends, once."""
+`way`, and waits for its end; where there is one `lose` the shell that has started it ends, once.
 
+Without a client to go to it is the server of one, and the NIC behind it: `deaf` has it leave out every second notification, `silent` all acknowledgements; `refuse` has
+it take nothing, `gone` end once it is met, `unable` never listen."""
+
+import fcntl
 import os
 import socket
 import struct
@@ -34,11 +38,11 @@ class Nic:
         self.own, self.peer, self.macs = own, peer, macs
         self.peer_qp, self.rkey, self.address = peer_qp, rkey, address
 
-    def frame(self, opcode, psn, asks, extra, data):
-        bth = struct.pack("!BBHII", opcode, 0x40, 0xFFFF, self.peer_qp, (asks << 31) | psn)
+    def frame(self, opcode, psn, asks, extra, data, notice=0, tos=2):
+        bth = struct.pack("!BBHII", opcode, 0x40 if not notice else 0, 0xFFFF, notice << 24 | self.peer_qp, (asks << 31) | psn)
         body = bth + extra + data
         length = 20 + 8 + len(body) + 4
-        head = struct.pack("!BBHHHBBH4s4s", 0x45, 2, length, 0, 0x4000, 64, 17, 0, self.own, self.peer)
+        head = struct.pack("!BBHHHBBH4s4s", 0x45, tos, length, 0, 0x4000, 64, 17, 0, self.own, self.peer)
         udp = struct.pack("!HHHH", 49153, 4791, length - 20, 0)
         masked = b"\xff" * 8 + head[:1] + b"\xff" + head[2:8] + b"\xff" + head[9:10] + b"\xff\xff" + head[12:]
         masked += udp[:6] + b"\xff\xff" + bth[:4] + b"\xff" + bth[5:] + extra + data
@@ -71,8 +75,70 @@ def say(line, message):
     return read(line, len(message))
 
 
+def count(name, more):
+    """One counter more: several programs do so at a time."""
+    with open(SYS + name, "r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        value = int(file.read()) + more
+        file.seek(0)
+        file.write("%d\n" % value)
+
+
+def serve(port):
+    """A server with memory for one client. Its NIC acknowledges each WRITE that asks, and notifies whoever sends marked ones, as often as its interval lets it."""
+    number = OWN_QP + port - 18515
+    if os.path.exists("unable"):
+        sys.exit("Couldn't open the device")
+    listener = socket.create_server(("", port))
+    line, _ = listener.accept()
+    for size in (16, 4, 4, 2):
+        line.sendall(read(line, size))
+    own = line.getsockname()[0]
+    gid = ":".join("%02x" % byte for byte in bytes(10) + b"\xff\xff" + socket.inet_aton(own))
+    ours = "%04x:%04x:%06x:%06x:%08x:%016x:%s:%08x:\0" % (0, 1, number, FIRST, 0x3A0, 0x5000, gid, 0)
+    wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+    wire.bind(("nic0", 0x0800))
+    # SO_RCVBUFFORCE: what comes while this process waits for a processor is lost to nobody but it.
+    wire.setsockopt(socket.SOL_SOCKET, 33, 8 << 20)
+    for _ in range(2):
+        theirs = read(line, 108).decode().split(":")
+        line.sendall(ours.encode())
+    if os.path.exists("gone"):
+        return
+    if os.path.exists("hang"):
+        open("way", "w").close()
+    with open(KNOB) as knob:
+        interval = int(knob.read()) / 1e6
+    last, marks, taken = -1.0, 0, 0
+    while True:
+        got = wire.recv(9000)
+        if len(got) < 70 or got[23] != 17 or got[36:38] != b"\x12\xb7" or int.from_bytes(got[47:50], "big") != number:
+            continue
+        nic = Nic(got[30:34], got[26:30], got[6:12] + got[0:6], int(theirs[2], 16), 0, 0)
+        psn = int.from_bytes(got[51:54], "big")
+        # A WRITE to what it has told, address and key, of memory that is there.
+        if got[42] != 0x0A or got[54:66] != struct.pack("!QI", 0x5000, 0x3A0) or os.path.exists("refuse"):
+            wire.send(nic.frame(0x11, psn, 0, struct.pack("!I", 0x62 << 24), b""))
+            continue
+        taken += 1
+        if got[50] & 0x80 and not os.path.exists("silent"):
+            wire.send(nic.frame(0x11, psn, 0, struct.pack("!I", 0x1F << 24 | taken), b""))
+        if got[15] & 3 != 3:
+            continue
+        count("np_ecn_marked_roce_packets", 1)
+        marks += 1
+        now = time.monotonic()
+        if now - last < interval or (os.path.exists("deaf") and marks % 2 == 0):
+            continue
+        last = now
+        wire.send(nic.frame(0x81, 0, 0, bytes(16), b"", 0x40, 48 << 2 | 2))
+        count("np_cnp_sent", 1)
+
+
 def main():
     peer, port = sys.argv[-1], flag("--port", 18515)
+    if "." not in peer:
+        return serve(port)
     size, mtu, count = flag("-s", 65536), flag("-m", 1024), flag("-n", 1000)
     with open(KNOB) as knob, open("seen", "a") as seen:
         seen.write(knob.read())

@@ -4,9 +4,11 @@
 mod dpdk;
 mod interface;
 mod machine;
+mod server;
 
 pub use interface::{cable, interface};
 pub use machine::machine;
+pub use server::server;
 
 use super::facts::PortFacts;
 use rig_generator::netlab::{End, Namespace, pair};

@@ -1,10 +1,12 @@
 //! Every state of every check, as it is read.
 
 use super::super::facts::{
-    Cable, Dpdk, Floor, Hugepages, Interface, LinkFacts, Machine, PortFacts, Way,
+    Cable, Dpdk, Floor, Hugepages, Interface, LinkFacts, Machine, PortFacts, ServerAnswers,
+    ServerFacts, Way,
 };
 use super::super::report::Report;
 use super::*;
+use rig_guests::Greeted;
 
 const ALL: u64 = (1 << 41) - 1;
 
@@ -59,7 +61,13 @@ fn interface(name: &str) -> Interface {
 }
 
 fn facts() -> Facts {
-    Facts { machine: machine(), pair: Ok(port()), interfaces: Vec::new(), cable: None }
+    Facts {
+        machine: machine(),
+        pair: Ok(port()),
+        interfaces: Vec::new(),
+        cable: None,
+        server: None,
+    }
 }
 
 fn link(interface: &mut Interface) -> &mut LinkFacts {
@@ -233,4 +241,42 @@ fn scripts_get_the_same() {
     assert_eq!(checks[1]["name"], "capabilities");
     assert_eq!(checks[1]["state"], "need");
     assert_eq!(checks[1]["mend"], "sudo rigctl ...");
+}
+
+#[test]
+fn servers_in_every_state() {
+    let address = "192.168.7.2".parse().expect("an address");
+    let greeted = |version: &str| Greeted { version: version.to_owned(), mtu: 1_024, address };
+    let of = |lacks: &[&str], perftest| {
+        let lacks = lacks.iter().map(|one| (*one).to_owned()).collect();
+        Ok(ServerAnswers { address, lacks, perftest })
+    };
+    let told = |asked| {
+        let server = ServerFacts { at: "server7".to_owned(), nic: ("mlx5_0".to_owned(), 3), asked };
+        let all = judge(&Facts { server: Some(server), ..facts() }, &own(&[]));
+        let last = all.last().expect("its section");
+        assert_eq!(last.name, "server server7");
+        let each = last.checks.iter().map(|one| (one.state, one.name.clone(), one.says.clone()));
+        each.collect::<Vec<_>>()
+    };
+    let is = |state, name: &str, says: &str| (state, name.to_owned(), says.to_owned());
+    let nic = is(State::Ok, "NIC", "mlx5_0, GID 3 is 192.168.7.2");
+    let held = "server7: its NICs are in use by rigctl process 7 at desk";
+    assert_eq!(told(Err(held.to_owned())), [is(State::Need, "NIC", held)]);
+    let answers = "6.06 answers, packets of 1024 B";
+    let right = is(State::Ok, "perftest", answers);
+    assert_eq!(told(of(&[], Ok(greeted("6.06")))), [nic.clone(), right]);
+    let lacks = "ib_read_bw, ib_atomic_bw: cases that ask for it are inconclusive";
+    let unseen = "6.20 answers, packets of 1024 B: 6.06 alone was seen";
+    assert_eq!(
+        told(of(&["ib_read_bw", "ib_atomic_bw"], Ok(greeted("6.20")))),
+        [nic.clone(), is(State::Lack, "programs", lacks), is(State::Note, "perftest", unseen)]
+    );
+    let why = "perftest's server at 192.168.7.2:18515: Connection refused (os error 111)";
+    let silent = of(&[], Err(why.to_owned()));
+    assert_eq!(told(silent), [nic.clone(), is(State::Need, "perftest", why)]);
+    let elsewhere = Greeted { address: "10.0.0.1".parse().expect("one"), ..greeted("6.06") };
+    let elsewhere = told(of(&[], Ok(elsewhere)));
+    let why = "its queue pairs are at 10.0.0.1, and GID 3 is 192.168.7.2";
+    assert_eq!(elsewhere, [nic, is(State::Need, "perftest", why)]);
 }

@@ -7,6 +7,7 @@ use super::injector::Injector;
 use super::machine::GuestNics;
 use super::server::ServerNic;
 use super::starved::Starved;
+use super::streams;
 use super::tape::{Across, Tape, TapedWay};
 use crate::stop::Stop;
 use core::time::Duration;
@@ -18,15 +19,12 @@ use rig_dut::{Control as _, PerftestControl};
 use rig_generator::clock::{Clock as _, Wall};
 use rig_guests::guest::DRIVER;
 use rig_guests::peer::Conduct;
-use rig_guests::{Came, FlowsOver, GuestFault, HwCounters, Perftest, PerftestHost};
+use rig_guests::{Came, ENDS, FlowsOver, GuestFault, HwCounters, Perftest, PerftestHost};
 use rig_lab::{Declared, IpVersion, OtherEnd, Setting};
 use rig_testcases::{Action, FlowSpec, Script, Verb};
 use rig_units::{Dur, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// How a guest's `timeout` says that it has ended a program.
-const ENDED: [u8; 2] = [124, 143];
 
 /// Whose NIC sends the flows.
 #[derive(Debug, Clone)]
@@ -38,7 +36,7 @@ pub enum FlowNics {
 }
 
 impl FlowNics {
-    fn bound(&self) -> Dur {
+    pub(super) fn bound(&self) -> Dur {
         match self {
             FlowNics::Guests(nics) => nics.bound,
             FlowNics::Server(server) => server.wire.bound,
@@ -82,7 +80,7 @@ fn knobs(
 /// A NIC that is not the rig's in one configuration.
 #[derive(Debug)]
 pub struct GuestLab {
-    nics: FlowNics,
+    pub(super) nics: FlowNics,
     control: PerftestControl,
     cable: Dur,
     clock: Wall,
@@ -123,7 +121,7 @@ impl GuestLab {
         self.clock.now()
     }
 
-    /// Runs one trial from now on: the flow that the script starts.
+    /// Runs one trial from now on: the flow that the script starts, or the streams where it has none.
     ///
     /// # Errors
     /// The guest is lost, perftest does not come about, or `stop` hurried.
@@ -133,6 +131,9 @@ impl GuestLab {
         declared: &Declared,
         stop: &Stop,
     ) -> Result<Observation, Broken> {
+        if script.flows.is_empty() {
+            return streams::trial(self, (script, declared), stop);
+        }
         let (flow, spec) = started(script)?;
         let connection = script.connection(flow);
         let origin = self.now();
@@ -163,7 +164,8 @@ impl GuestLab {
             }
         };
         let Tape { ledger, injector, went_on, .. } = tape;
-        let counters = counted(&came, &read, declared, went_on);
+        let files = [Some(&came.counters), came.other.as_ref()];
+        let counters = counted(files, &read, declared, went_on);
         let TrialRecord { records, streams, loads, unrecorded, spool } = ledger.finish();
         self.spooled = spool.map(Spool::finish);
         let bound = self.nics.bound();
@@ -175,21 +177,10 @@ impl GuestLab {
                 OtherEnd::Guest => "the rig between the guests".to_owned(),
             },
         });
-        let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds(script, declared)).map(
-            |((&index, name), speed)| PortTrace {
-                name: name.clone(),
-                speed,
-                dut_port: declared.name_of(index),
-                cable: self.cable,
-                provenance: Provenance::Software { bound },
-                sees_tags: false,
-                approach: None,
-            },
-        );
         Ok(Observation {
             origin,
             length: script.length,
-            ports: ports.collect(),
+            ports: self.ports(script, declared),
             records,
             streams,
             loads,
@@ -205,6 +196,22 @@ impl GuestLab {
                 ..Integrity::default()
             },
         })
+    }
+
+    /// The ports of a trial.
+    pub(super) fn ports(&self, script: &Script, declared: &Declared) -> Vec<PortTrace> {
+        let bound = self.nics.bound();
+        let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds(script, declared));
+        let ports = ports.map(|((&index, name), speed)| PortTrace {
+            name: name.clone(),
+            speed,
+            dut_port: declared.name_of(index),
+            cable: self.cable,
+            provenance: Provenance::Software { bound },
+            sees_tags: false,
+            approach: None,
+        });
+        ports.collect()
     }
 
     /// The client that makes a flow.
@@ -291,7 +298,7 @@ fn run(
 }
 
 /// By which names a run has the counters of its NICs.
-enum Read {
+pub(super) enum Read {
     /// Those of the files of a guest's driver.
     Files,
     /// The rig's own; with what was read last.
@@ -300,10 +307,15 @@ enum Read {
 
 /// What the NICs counted during one run, by the rig's terms. Where frames `went_on` behind the trial's end, what of it is the trial's
 /// nobody knows.
-fn counted(came: &Came, read: &Read, declared: &Declared, went_on: bool) -> Counters {
+pub(super) fn counted(
+    files: [Option<&HwCounters>; 2],
+    read: &Read,
+    declared: &Declared,
+    went_on: bool,
+) -> Counters {
     let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
     let (mut vendor, mut absent) = (BTreeMap::new(), BTreeMap::new());
-    for (port, files) in (0..).zip([Some(&came.counters), came.other.as_ref()]) {
+    for (port, files) in (0..).zip(files) {
         let Some(HwCounters { before: first, after: last }) = files else { continue };
         let port = declared.name_of(port);
         let of = |values: &BTreeMap<String, u64>| match read {
@@ -343,7 +355,7 @@ fn had(came: Came, tape: &Tape) -> Result<Came, Broken> {
         Broken::Device(format!("{what} (exit status {}; {also}):\n{said}", came.ran.status))
     };
     match tape.met {
-        0 if ENDED.contains(&came.ran.status) => Err(told(
+        0 if ENDS.contains(&came.ran.status) => Err(told(
             "perftest had no connection by the trial's end: give the lab a longer `trial`",
         )),
         0 => Err(told("perftest had no connection")),

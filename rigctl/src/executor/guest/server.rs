@@ -3,7 +3,7 @@
 use super::super::wire::broken::Broken;
 use crate::rights::{self, Work};
 use crate::stderr;
-use core::net::IpAddr;
+use core::net::{IpAddr, Ipv4Addr};
 use core::time::Duration;
 use rig_dut::Journal;
 use rig_dut::control::{Lost, Readings};
@@ -141,5 +141,14 @@ impl PerftestHost for AtServer<'_> {
         let ran = self.held.run(line);
         let (status, lines) = ran.map_err(|why| GuestFault::failed("run perftest there", why))?;
         Ok(ShellOutput { status, lines })
+    }
+
+    fn address(&mut self) -> Result<Ipv4Addr, GuestFault> {
+        let address = self.held.address(self.wire.gid);
+        address.map_err(|why| GuestFault::failed("find the NIC's address", why))
+    }
+
+    fn has_one_shell(&self) -> bool {
+        true
     }
 }

@@ -1,0 +1,40 @@
+//! The rig as a perftest client, as far as a server has to be told before anything is sent to it.
+
+use super::exchange::{DESTINATION, Destination, Opening};
+use std::io::{self, Read, Write};
+
+/// Tells a server where the rig's queue pair is; what the server opens with, and where its own is. It receives when this returns: a server says where it is for the second
+/// time once its queue pair is ready.
+///
+/// # Errors
+/// The line breaks, or what comes is nothing that perftest says.
+pub(crate) fn greet(
+    line: &mut (impl Read + Write),
+    opening: &Opening,
+    ours: &Destination,
+) -> io::Result<(Opening, Destination)> {
+    let Opening { version, cycle_buffer, cache_line, mtu } = opening;
+    let version = told(line, *version)?;
+    let cycle_buffer = u32::from_be_bytes(told(line, cycle_buffer.to_be_bytes())?);
+    let cache_line = u32::from_be_bytes(told(line, cache_line.to_be_bytes())?);
+    let theirs = Opening::mtu_of(told(line, [b'0' + mtu, 0])?).map_err(io::Error::other)?;
+    let opened = Opening { version, cycle_buffer, cache_line, mtu: theirs };
+    if theirs < *mtu {
+        let bytes = opened.mtu_bytes();
+        let why = format!("the server's path MTU is {bytes} bytes, less than what is to be sent");
+        return Err(io::Error::other(why));
+    }
+    let first: [u8; DESTINATION] = told(line, ours.emit())?;
+    let theirs = Destination::parse(&first).map_err(io::Error::other)?;
+    let _ready: [u8; DESTINATION] = told(line, ours.emit())?;
+    Ok((opened, theirs))
+}
+
+/// Says something, and hears as much.
+fn told<const N: usize>(line: &mut (impl Read + Write), say: [u8; N]) -> io::Result<[u8; N]> {
+    line.write_all(&say)?;
+    line.flush()?;
+    let mut heard = [0; N];
+    line.read_exact(&mut heard)?;
+    Ok(heard)
+}

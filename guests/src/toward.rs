@@ -1,0 +1,248 @@
+//! Streams of the rig to a NIC that is not its own: each goes to the memory of a server of perftest there, whose connection the rig has asked for as
+//! a client does. Nobody there is told when a stream ends: the servers are ended.
+//!
+//! Left out: what goes to a receiver's queue (SEND), which a server of perftest fills only as it takes; answers to a NAK. Nothing is lost on purpose,
+//! and a NIC that has missed something drops what follows: no trial is to be had of that.
+
+use crate::GuestFault;
+use crate::peer::{GoesOn, TimedFrame, TimedPassed, TimedPort, TimedTap, in_six};
+use crate::perftest::{Destination, Opening, greet};
+use crate::session::{
+    ENDS, FIRST_QP, FlowsOver, MEMORY, PATIENCE, PORT, PerftestHost, RKEY, RigEnd,
+};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::time::Duration;
+use rig_frames::MacAddr;
+use rig_frames::psn::Psn;
+use rig_frames::roce::Qpn;
+use rig_generator::clock::{Clock as _, Wall};
+use rig_units::{Dur, Time};
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::thread;
+
+/// How long a server may take until it listens.
+const LISTENS: Dur = Dur::s(20);
+/// How long it may take to answer then.
+const ANSWERS: Duration = Duration::from_secs(20);
+/// How long one that nobody ends goes on behind the streams' end.
+const GOES_ON: Dur = Dur::s(60);
+/// What the opening says beside the path MTU, as perftest 4.5 does.
+const VERSION: &[u8; 4] = b"6.06";
+
+/// A stream, as a server of perftest has to know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Toward {
+    /// Bytes of each of its messages, which are packets.
+    pub payload: u16,
+    /// Number of its first packet.
+    pub psn: Psn,
+}
+
+/// Where a stream goes, and by which queue pair of the rig it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sink {
+    /// The rig's queue pair, its Ethernet address, and its address.
+    pub own: (Qpn, MacAddr, Ipv4Addr),
+    /// The NIC's, with the memory behind it.
+    pub theirs: Destination,
+    /// The Ethernet address of the NIC, and its address.
+    pub nic: (MacAddr, Ipv4Addr),
+}
+
+/// What a server of perftest says to a client before anything is sent to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Greeted {
+    /// Its version, as it says it.
+    pub version: String,
+    /// Bytes that a packet to it carries at most, of those that it was started with.
+    pub mtu: u16,
+    /// The address that its queue pair is reached at.
+    pub address: IpAddr,
+}
+
+/// Has a server there for a moment, and greets it as a stream's client does.
+///
+/// # Errors
+/// As [`toward`].
+pub fn greeted(host: &mut dyn PerftestHost) -> Result<Greeted, GuestFault> {
+    let stream = Toward { payload: 1_024, psn: Psn::new(0) };
+    let nic = host.address()?;
+    let RigEnd { namespace, meets, nic: flags, .. } = host.way(FlowsOver::V4)?;
+    let command = server(&stream, PORT, &flags);
+    let lasts = (LISTENS + GOES_ON).0 / Dur::s(1).0;
+    let started = host.start(&[format!("timeout {lasts} {command}")])?;
+    let at = SocketAddr::new(IpAddr::V4(nic), PORT);
+    let met = namespace.run(|| meet(&stream, FIRST_QP, (meets, at)));
+    let met = met.map_err(|error| error.to_string()).and_then(|met| met);
+    host.end(&started)?;
+    let met = met.map_err(|why| format!("{why}{}", said(host, &command)));
+    let Met { opened, theirs, .. } =
+        met.map_err(|why| GuestFault::failed("greet a server of perftest", why))?;
+    let version = String::from_utf8_lossy(&opened.version);
+    Ok(Greeted {
+        version: version.trim_end_matches('\0').escape_debug().to_string(),
+        mtu: opened.mtu_bytes(),
+        address: Ipv6Addr::from(theirs.gid).to_canonical(),
+    })
+}
+
+/// The stream whose queue pair of the rig's this is.
+pub fn stream_of(qpn: Qpn) -> Option<u16> {
+    qpn.get().checked_sub(FIRST_QP).and_then(|stream| u16::try_from(stream).ok())
+}
+
+/// Has a server for each of `streams` there, and sends what `plan` makes of where they go, for so long as `length`, or until `goes_on` says no.
+///
+/// # Errors
+/// The host is lost, a server does not answer or ends before its stream does, or a port of the rig breaks.
+pub fn toward(
+    host: &mut dyn PerftestHost,
+    streams: &[Toward],
+    (plan, length): (impl FnOnce(&[Sink]) -> Vec<TimedFrame> + Send, Dur),
+    (record, goes_on): (TimedTap<'_>, GoesOn<'_>),
+) -> Result<TimedPassed, GuestFault> {
+    let nic = host.address()?;
+    let RigEnd { namespace, interface, meets, nic: flags, .. } = host.way(FlowsOver::V4)?;
+    let lasts = (length + LISTENS + GOES_ON).0 / Dur::s(1).0;
+    let commands: Vec<String> = (PORT..)
+        .zip(streams)
+        .map(|(port, stream)| format!("timeout {lasts} {}", server(stream, port, &flags)))
+        .collect();
+    let started = host.start(&commands)?;
+    let ran = namespace.run(|| {
+        let mut port = TimedPort::open(&interface, meets)?;
+        let lines = streams.iter().zip(PORT..).zip(FIRST_QP..).map(|((stream, at), own)| {
+            meet(stream, own, (meets, SocketAddr::new(IpAddr::V4(nic), at)))
+        });
+        // The servers have what was said to them for as long as the lines are.
+        let met: Vec<Met> = lines.collect::<Result<_, String>>()?;
+        let (own_mac, nic_mac) = port.addresses(nic)?;
+        let sinks = met.iter().map(|met| Sink {
+            own: (met.own, own_mac, meets),
+            theirs: met.theirs,
+            nic: (nic_mac, nic),
+        });
+        let frames = plan(&sinks.collect::<Vec<_>>());
+        let passed = port.run(&frames, length, (record, goes_on))?;
+        match met.iter().zip(PORT..).find(|(met, _)| is_over(&met.line)) {
+            Some((_, at)) => Err(format!("perftest's server at port {at} ended before its stream")),
+            None => Ok(passed),
+        }
+    });
+    let ran = ran.map_err(|error| error.to_string()).and_then(|ran| ran);
+    let ended = host.end(&started);
+    // What it says of why it does not listen, as whoever looks there would see it.
+    let ran = ran.map_err(|why| {
+        let first = streams.first().map(|stream| server(stream, PORT, &flags));
+        let said = first.map(|command| said(host, &command)).unwrap_or_default();
+        format!("{why}{said}")
+    });
+    let passed = ran.map_err(|why| GuestFault::failed("send to the NIC", why))?;
+    ended.map(|()| passed)
+}
+
+/// The server of a stream.
+fn server(stream: &Toward, port: u16, nic: &str) -> String {
+    // Bytes of memory; perftest makes no less than five messages, and none here.
+    let (size, mtu) = (stream.payload.max(1), mtu_of(stream.payload).1);
+    format!("ib_write_bw {nic} -F --port {port} -s {size} -m {mtu} -n 5")
+}
+
+/// What a server says of why it does not listen, as whoever looks there would see it; nothing where it listens.
+fn said(host: &mut dyn PerftestHost, command: &str) -> String {
+    let said = host.run(&format!("timeout 10 {command}"), PATIENCE).ok();
+    let said = said.filter(|said| !ENDS.contains(&said.status));
+    said.map(|said| format!("; there: {}", said.lines.join("; "))).unwrap_or_default()
+}
+
+/// A server that was greeted.
+struct Met {
+    line: TcpStream,
+    /// The rig's queue pair.
+    own: Qpn,
+    opened: Opening,
+    theirs: Destination,
+}
+
+/// Asks a server for a connection, as a client does.
+fn meet(stream: &Toward, own: u32, (meets, at): (Ipv4Addr, SocketAddr)) -> Result<Met, String> {
+    let of = |why: String| format!("perftest's server at {at}: {why}");
+    let mut line = connected(at).map_err(|error| of(error.to_string()))?;
+    let set = line.set_nodelay(true).and_then(|()| line.set_read_timeout(Some(ANSWERS)));
+    set.map_err(|error| of(error.to_string()))?;
+    let qpn = Qpn::new(own).ok_or_else(|| of("no queue pair is left".to_owned()))?;
+    let mut version = [0; 16];
+    version[..VERSION.len()].copy_from_slice(VERSION);
+    let opening =
+        Opening { version, cycle_buffer: 4_096, cache_line: 64, mtu: mtu_of(stream.payload).0 };
+    let ours = Destination {
+        lid: 0,
+        out_reads: 1,
+        qpn,
+        psn: stream.psn,
+        rkey: RKEY,
+        virtual_address: MEMORY,
+        gid: in_six(IpAddr::V4(meets)).octets(),
+        srqn: 0,
+    };
+    let (opened, theirs) =
+        greet(&mut line, &opening, &ours).map_err(|error| of(error.to_string()))?;
+    Ok(Met { line, own: qpn, opened, theirs })
+}
+
+/// Whether a server has hung up: it says nothing while a stream goes to it.
+fn is_over(line: &TcpStream) -> bool {
+    let looked = line.set_nonblocking(true).and_then(|()| line.peek(&mut [0]));
+    !looked.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+}
+
+/// The least path MTU that a payload fits into: its number, and its bytes.
+fn mtu_of(payload: u16) -> (u8, u16) {
+    let mut fits = (1..=5).map(|number: u8| (number, 128_u16 << number));
+    fits.find(|(_, bytes)| payload <= *bytes).unwrap_or((5, 4_096))
+}
+
+/// A line to a program that may not listen yet.
+fn connected(at: SocketAddr) -> io::Result<TcpStream> {
+    let clock = Wall::start();
+    loop {
+        match TcpStream::connect_timeout(&at, ANSWERS) {
+            Ok(line) => return Ok(line),
+            Err(error) if clock.now() > Time::ZERO + LISTENS => return Err(error),
+            Err(_) => pause(Duration::from_millis(50)),
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "what is waited for is another process")]
+fn pause(length: Duration) {
+    thread::sleep(length);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_has_memory_for_a_message_of_one_packet() {
+        assert_eq!(
+            [0, 256, 257, 946, 4_096, 9_000].map(|payload| mtu_of(payload).1),
+            [256, 256, 512, 1_024, 4_096, 4_096]
+        );
+        let stream = Toward { payload: 946, psn: Psn::new(7) };
+        assert_eq!(
+            server(&stream, 18_516, "-d mlx5_0 -x 3"),
+            "ib_write_bw -d mlx5_0 -x 3 -F --port 18516 -s 946 -m 1024 -n 5"
+        );
+    }
+
+    #[test]
+    fn streams_are_known_by_their_queue_pairs() {
+        let of = |qpn| Qpn::new(qpn).and_then(stream_of);
+        assert_eq!(
+            [FIRST_QP - 1, FIRST_QP, FIRST_QP + 7, 0x0fff_ffff & 0xff_ffff].map(of),
+            [None, Some(0), Some(7), None]
+        );
+    }
+}

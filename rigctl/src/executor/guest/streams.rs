@@ -1,0 +1,327 @@
+//! A trial in which the rig sends streams to the NIC of a guest or a server, and hears what that says of them.
+//!
+//! Each message asks for its acknowledgement: that is how one knows that the NIC took what it was sent, without which nothing of its silence is
+//! its fault.
+
+use super::super::ledger::{Ledger, TrialRecord};
+use super::super::wire::broken::Broken;
+use super::lab::{FlowNics, GuestLab, Read, counted};
+use super::starved::Starved;
+use crate::stop::Stop;
+use core::net::Ipv4Addr;
+use rig_capture::decode::{roce_kind, roce_of};
+use rig_capture::pcapng::Spool;
+use rig_capture::{Dir, DutWaits, Integrity, Lateness, Observation, Record, What};
+use rig_dut::control::Lost;
+use rig_frames::ip::{Ecn, Ip};
+use rig_frames::packet::{self, Packet, RoceFrame};
+use rig_frames::psn::Psn;
+use rig_frames::roce::aeth::Syndrome;
+use rig_frames::roce::{Ext, Opcode};
+use rig_guests::peer::TimedFrame;
+use rig_guests::{GuestFault, HwCounters, PerftestHost, Sink, Toward, stream_of, toward};
+use rig_lab::Declared;
+use rig_testcases::{Action, Roce, Script, StreamRate, StreamSpec, wire};
+use rig_units::{Dur, Time};
+use std::sync::{Mutex, PoisonError};
+
+/// How long the acknowledgement of the last message is waited for behind the trial's end.
+const ACKNOWLEDGES: Dur = Dur::s(5);
+
+/// Runs it.
+///
+/// # Errors
+/// As [`GuestLab::trial`]; the NIC does not take what it is sent.
+pub(super) fn trial(
+    lab: &mut GuestLab,
+    (script, declared): (&Script, &Declared),
+    stop: &Stop,
+) -> Result<Observation, Broken> {
+    let origin = lab.now();
+    let spool = lab.spool.take().map(|onto| Spool::held(onto, script));
+    let heard = Mutex::new(Heard::new(script, Ledger::new(script).onto(spool)));
+    let ran = match &lab.nics {
+        FlowNics::Guests(nics) => {
+            let mut waits = DutWaits::default();
+            let ran = nics.nic.with(|guest| {
+                let starved = Starved::watch(Some(guest), nics.nic.bears(), origin);
+                let ran = sent(guest, script, &heard, stop);
+                waits = starved.until(origin, script.length);
+                ran
+            });
+            ran.map(|(late, files)| (late, files, Read::Files, waits))
+        }
+        FlowNics::Server(server) => {
+            let ran = server.at(&declared.name_of(0), |host| sent(host, script, &heard, stop));
+            // What keeps a server from its work is its own.
+            ran.map(|((late, files), last)| (late, files, Read::Terms(last), DutWaits::default()))
+        }
+    };
+    let heard = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let untaken = |why: String| Broken::Away(Lost { tried: "measure the NIC".to_owned(), why });
+    let ran = ran.and_then(|ran| heard.untaken().map_or(Ok(ran), |why| Err(untaken(why))));
+    let ((late, lost), files, read, waits) = match ran {
+        Ok(done) if !stop.hurried() => done,
+        failed => {
+            heard.ledger.abandon();
+            return Err(failed.err().unwrap_or(Broken::Stopped));
+        }
+    };
+    let counters = counted([Some(&files), None], &read, declared, false);
+    let TrialRecord { records, streams, loads, unrecorded, spool } = heard.ledger.finish();
+    lab.spooled = spool.map(Spool::finish);
+    let late = (late > lab.nics.bound()).then(|| Lateness {
+        at: Time::ZERO,
+        by: late,
+        sender: "the rig's port".to_owned(),
+    });
+    Ok(Observation {
+        origin,
+        length: script.length,
+        ports: lab.ports(script, declared),
+        records,
+        streams,
+        loads,
+        counters,
+        events: None,
+        injected: Vec::new(),
+        config: Vec::new(),
+        integrity: Integrity {
+            lost,
+            unrecorded,
+            late: late.into_iter().collect(),
+            waits,
+            ..Integrity::default()
+        },
+    })
+}
+
+/// How late the latest frame was, and how many the port lost; and what the NIC counted.
+type Sent = ((Dur, u64), HwCounters);
+
+/// Sends all streams of a script to the NIC there.
+fn sent(
+    host: &mut dyn PerftestHost,
+    script: &Script,
+    heard: &Mutex<Heard<'_>>,
+    stop: &Stop,
+) -> Result<Sent, GuestFault> {
+    let lock = || heard.lock().unwrap_or_else(PoisonError::into_inner);
+    let nic = host.address()?;
+    let before = host.counters()?;
+    let each: Vec<Toward> = script.streams.iter().map(of).collect();
+    let end = Time::ZERO + script.length;
+    let mut record = |at: Time, of: Option<(u16, u32)>, bytes: &[u8]| match of {
+        Some(frame) => lock().sent(at, frame),
+        None => lock().came(at, nic, bytes),
+    };
+    let goes_on = |now: Time| !stop.hurried() && (now <= end || !lock().is_whole());
+    let plan = |sinks: &[Sink]| frames(script, sinks);
+    let lasts = script.length + ACKNOWLEDGES;
+    let passed = toward(host, &each, (plan, lasts), (&mut record, &goes_on))?;
+    let after = host.counters()?;
+    Ok(((passed.late, passed.lost), HwCounters { before, after }))
+}
+
+/// What passed in the trial.
+struct Heard<'s> {
+    script: &'s Script,
+    ledger: Ledger,
+    /// Of each stream the frame that left last, and the number of the last one that was acknowledged.
+    ends: Vec<(Option<u32>, Option<Psn>)>,
+    /// What the NIC refused, and how.
+    refused: Option<String>,
+}
+
+impl<'s> Heard<'s> {
+    fn new(script: &'s Script, ledger: Ledger) -> Heard<'s> {
+        Heard { script, ledger, ends: vec![(None, None); script.streams.len()], refused: None }
+    }
+
+    /// A frame of a stream left.
+    fn sent(&mut self, at: Time, (stream, seq): (u16, u32)) {
+        let index = usize::from(stream);
+        let Some(spec) = self.script.streams.get(index) else { return };
+        self.ends[index].0 = Some(seq);
+        let size = u16::try_from(spec.size.0).unwrap_or(u16::MAX);
+        self.record(at, Dir::Tx, What::Data { stream, seq, size, ce: spec.ecn == Ecn::Ce });
+    }
+
+    /// A frame came; what is of no stream, or not from the NIC, or nothing that a NIC says of one, is none of the trial's.
+    fn came(&mut self, at: Time, nic: Ipv4Addr, bytes: &[u8]) {
+        // One that is a CNP but for its BECN is told as one with that fault.
+        let parsed =
+            packet::parse(bytes).or_else(|_| packet::parse(&wire::nic::with_becn(bytes.to_vec())));
+        let Ok(Packet::Roce { frame, icrc_ok }) = parsed else { return };
+        let own = matches!(frame.path.ip, Ip::V4(ip) if ip.src == nic);
+        let Some(connection) = stream_of(frame.bth.dest_qp).filter(|_| own) else { return };
+        let Some(end) = self.ends.get_mut(usize::from(connection)) else { return };
+        match frame.ext.aeth().map(|aeth| aeth.syndrome) {
+            Some(Syndrome::Ack(_)) if icrc_ok => end.1 = Some(frame.bth.psn),
+            Some(Syndrome::Nak(nak)) => {
+                let name = &self.script.streams[usize::from(connection)].name;
+                let psn = frame.bth.psn.get();
+                let why = format!("the NIC refuses packet {psn} of {name}: {nak:?}");
+                self.refused.get_or_insert(why);
+            }
+            _ => {}
+        }
+        let is_cnp = frame.bth.opcode == Opcode::Cnp;
+        let fault = is_cnp.then(|| wire::nic::fault(bytes)).flatten();
+        let Some(roce) = told(&frame, connection, fault) else { return };
+        self.record(at, Dir::Rx, What::Roce(Roce { corrupt: !icrc_ok, ..roce }));
+    }
+
+    fn record(&mut self, at: Time, dir: Dir, what: What) {
+        if at <= Time::ZERO + self.script.length {
+            self.ledger.saw(Record { at, port: 0, dir, what, secured: None, vlan: None });
+        }
+    }
+
+    /// Whether every stream is acknowledged up to its last message, or something is refused.
+    fn is_whole(&self) -> bool {
+        self.refused.is_some() || self.open().next().is_none()
+    }
+
+    /// The streams whose last message is not acknowledged.
+    fn open(&self) -> impl Iterator<Item = (&StreamSpec, Option<Psn>)> {
+        let each = self.script.streams.iter().zip(&self.ends);
+        each.filter_map(|(spec, (last, acknowledged))| {
+            let last = Psn::new(spec.psn).advance((*last)?);
+            (*acknowledged != Some(last)).then_some((spec, *acknowledged))
+        })
+    }
+
+    /// Why nothing is told of a NIC that did not take what it was sent; `None`: it did.
+    fn untaken(&self) -> Option<String> {
+        let open = || {
+            let (spec, acknowledged) = self.open().next()?;
+            let up_to = acknowledged.map_or_else(
+                || "acknowledges nothing".to_owned(),
+                |psn| format!("acknowledges nothing behind packet {}", psn.get()),
+            );
+            Some(format!("the NIC {up_to} of {}: whether it took the rest nobody knows", spec.name))
+        };
+        self.refused.clone().or_else(open)
+    }
+}
+
+/// What a frame of the NIC's is.
+fn told(
+    frame: &RoceFrame,
+    connection: u16,
+    fault: Option<rig_testcases::CnpFault>,
+) -> Option<Roce> {
+    let size = u16::try_from(frame.size().0).ok()?;
+    let roce = roce_of(frame, roce_kind(frame, fault)?, size);
+    Some(Roce { connection, psn: frame.bth.psn.get(), ..roce })
+}
+
+/// What a server has to know of a stream.
+fn of(spec: &StreamSpec) -> Toward {
+    let payload = match packet::parse(&wire::sent(spec, 0, 0, spec.size)) {
+        Ok(Packet::Roce { frame, .. }) => frame.payload_len,
+        _ => 0,
+    };
+    Toward { payload, psn: Psn::new(spec.psn) }
+}
+
+/// All that is sent, in order.
+fn frames(script: &Script, sinks: &[Sink]) -> Vec<TimedFrame> {
+    let mut all = Vec::new();
+    for ((stream, spec), sink) in (0..).zip(&script.streams).zip(sinks) {
+        let StreamRate::Every(gap) = spec.rate else { continue };
+        let mut seq = 0;
+        for (from, until) in stretches(script, stream) {
+            let mut at = from;
+            while at < until && spec.count.is_none_or(|count| u64::from(seq) < count) {
+                let bytes = addressed(spec, (stream, seq), sink);
+                all.extend(bytes.map(|bytes| TimedFrame { at, of: (stream, seq), bytes }));
+                (at, seq) = (at + gap, seq + 1);
+            }
+        }
+    }
+    all.sort_by_key(|frame| frame.at);
+    all
+}
+
+/// From when to when a stream sends.
+fn stretches(script: &Script, stream: u16) -> Vec<(Dur, Dur)> {
+    let mut all = Vec::new();
+    let mut begun = None;
+    for step in &script.steps {
+        match step.action {
+            Action::StartStream(one) if one == stream => begun = begun.or(Some(step.at)),
+            Action::StopStream(one) if one == stream => {
+                all.extend(begun.take().map(|from| (from, step.at)));
+            }
+            _ => {}
+        }
+    }
+    all.extend(begun.map(|from| (from, script.length)));
+    all
+}
+
+/// A frame as its stream has it, to where the NIC takes it.
+fn addressed(spec: &StreamSpec, (stream, seq): (u16, u32), sink: &Sink) -> Option<Vec<u8>> {
+    let Ok(Packet::Roce { mut frame, .. }) =
+        packet::parse(&wire::sent(spec, stream, seq, spec.size))
+    else {
+        return None;
+    };
+    (frame.path.src, frame.path.dst) = (sink.own.1, sink.nic.0);
+    match &mut frame.path.ip {
+        Ip::V4(ip) => (ip.src, ip.dst) = (sink.own.2, sink.nic.1),
+        Ip::V6(_) => return None,
+    }
+    frame.bth.dest_qp = sink.theirs.qpn;
+    frame.bth.ack_req = true;
+    if let Ext::Reth(reth) = &mut frame.ext {
+        (reth.rkey, reth.virtual_address) = (sink.theirs.rkey, sink.theirs.virtual_address);
+    }
+    Some(frame.emit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rig_testcases::Step;
+
+    /// A probe of eight messages from the last number but one on, from 1 ms to 5 ms.
+    fn script() -> Script {
+        let probe = StreamSpec { psn: 0xff_fffe, ..StreamSpec::probe(0, 0) };
+        let step = |at, action| Step { at: Dur::ms(at), action };
+        Script {
+            streams: vec![probe],
+            steps: vec![step(1, Action::StartStream(0)), step(5, Action::StopStream(0))],
+            length: Dur::ms(10),
+            ..Script::idle(1)
+        }
+    }
+
+    #[test]
+    fn a_stream_is_taken_once_its_last_message_is_acknowledged() {
+        let script = script();
+        let mut heard = Heard::new(&script, Ledger::new(&script));
+        assert!(heard.is_whole(), "nothing was sent");
+        (0..8).for_each(|seq| heard.sent(Time::ZERO + Dur::ms(1), (0, seq)));
+        let why = "the NIC acknowledges nothing of probe: whether it took the rest nobody knows";
+        assert_eq!((heard.is_whole(), heard.untaken().as_deref()), (false, Some(why)));
+        heard.ends[0].1 = Some(Psn::new(4));
+        let why = heard.untaken().expect("one is left");
+        assert!(why.contains("acknowledges nothing behind packet 4 of probe"), "{why}");
+        heard.ends[0].1 = Some(Psn::new(5));
+        assert_eq!((heard.is_whole(), heard.untaken()), (true, None));
+        heard.refused = Some("no".to_owned());
+        assert_eq!((heard.is_whole(), heard.untaken().as_deref()), (true, Some("no")));
+    }
+
+    #[test]
+    fn a_stream_sends_from_each_start_to_its_stop_and_numbers_go_on() {
+        let mut script = script();
+        assert_eq!(stretches(&script, 0), [(Dur::ms(1), Dur::ms(5))]);
+        assert_eq!(stretches(&script, 1), []);
+        script.steps.push(Step { at: Dur::ms(8), action: Action::StartStream(0) });
+        assert_eq!(stretches(&script, 0)[1..], [(Dur::ms(8), Dur::ms(10))]);
+    }
+}

@@ -1,0 +1,56 @@
+//! A case in which the rig sends streams to the NIC of a guest, or of a server: each to the memory of a server of perftest there, frame by frame at its
+//! time. What a case asks of more than that is not done.
+
+use rig_testcases::case::{CaseAction, Stream};
+use rig_testcases::{Case, StreamKind, StreamRate};
+use rig_units::Bytes;
+
+/// The rig port in front of the NIC.
+const NIC: &str = "p1";
+/// The longest frame to a NIC whose path MTU is the greatest that there is: headers up to RETH, ICRC and FCS around the payload.
+const MOST: Bytes = Bytes(4_096 + 14 + 20 + 8 + 12 + 16 + 4 + 4);
+/// Most streams at a time: each has a server there.
+const SERVERS: usize = 64;
+
+/// Why the rig does not send the case's streams to the NIC; `None` where it does.
+pub(super) fn unsent(case: &Case) -> Option<String> {
+    if !case.flows.is_empty() {
+        return Some("it has flows and streams, and a trial has one or the other".to_owned());
+    }
+    if !case.storms.is_empty() || !case.between.inject.is_empty() {
+        return Some("it does more than send streams to the NIC".to_owned());
+    }
+    if !case.configure.is_empty() {
+        return Some("it tries settings, and perftest has but one".to_owned());
+    }
+    let sends =
+        |what: &CaseAction| matches!(what, CaseAction::Start { .. } | CaseAction::Stop { .. });
+    if case.steps.iter().any(|step| !sends(&step.what)) {
+        return Some("more happens in it than that streams are sent".to_owned());
+    }
+    if case.streams.len() > SERVERS {
+        return Some(format!("it has more than {SERVERS} streams"));
+    }
+    case.streams.iter().find_map(|(name, stream)| unmade(stream).map(|why| format!("{name} {why}")))
+}
+
+/// Why one stream is not sent; `None` where it is.
+fn unmade(stream: &Stream) -> Option<&'static str> {
+    match stream {
+        Stream { from, to, .. } if from != NIC || to != NIC => {
+            Some("does not go to the NIC behind p1")
+        }
+        Stream { kind, .. } if *kind != StreamKind::RoceWrite => {
+            Some("is no WRITE, and a server of perftest has memory for these alone")
+        }
+        Stream { address, .. } if *address != 0 => {
+            Some("comes from another address, and the rig has one there")
+        }
+        Stream { vlan: Some(_), .. } => Some("has a tag, and its connection none"),
+        Stream { rate: StreamRate::Load(_), .. } => {
+            Some("is a load, and frames leave one by one there")
+        }
+        Stream { size, .. } if *size > MOST => Some("has packets of more than 4096 B"),
+        _ => None,
+    }
+}

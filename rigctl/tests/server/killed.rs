@@ -1,0 +1,117 @@
+//! A run that is ended at any moment, by a kill or by Ctrl-C: behind `rigctl restore` nothing of it is left on the server.
+
+use super::{KNOB, can, command, dcb, notifier};
+use rig_generator::port::Mono;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+/// Streams to two servers of perftest, with a knob of files set, and three parts of DCB.
+const KILLED: &str = r#"
+about: "what is set while a run is ended"
+device: nic
+cases:
+  marks:
+    why: "all of it is put back"
+    source: ["a test"]
+    dut: {nic: {np: {enable: true, interval: 0us}, ets: {priorities: [1, 0, 0, 0, 1, 1, 2, 0], classes: [{percent: 30}, {percent: 70}, strict], limits: {2: 2Gbps-L2}}, pfc: {priorities: [3, 4]}}}
+    streams:
+      marked: {from: p1, class: 3, kind: rocev2-write, size: 1024B, every: 80ms, ecn: ce}
+      other: {from: p1, class: 3, kind: rocev2-write, size: 300B, every: 90ms}
+    steps: [{at: 0us, start: [marked, other], for: 800ms}]
+    length: 1100ms
+    trials: 1
+    measure: [{cnp.answers: {port: p1}}]
+"#;
+
+/// How many moments, over the whole of a run.
+const MOMENTS: u64 = 10;
+
+#[test]
+fn at_whatever_moment_a_run_is_ended_nothing_of_it_is_left() {
+    if !can() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    notifier(desk);
+    fs::write(desk.join("killed.yaml"), KILLED).expect("writable");
+    let knob = || fs::read_to_string(desk.join(KNOB)).expect("a file").trim().to_owned();
+    let line = |out: &str| {
+        let at = |name: &str| desk.join(name).display().to_string();
+        let [suite, lab, out] = ["killed.yaml", "lab.yaml", out].map(at);
+        format!("run {suite} --seed 1 --lab {lab} --out {out}")
+    };
+    // Once to its end: how long that takes, and what a kernel tells of DCB once something was set and put back.
+    let begun = Mono::now();
+    let done = command(desk, &line("whole")).output().expect("it starts");
+    let whole = Mono::now().since(begun).map_or(0, |whole| whole.0 / 1_000);
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(done.status.success(), "{said}");
+    let was = (knob(), dcb(desk));
+    // So that one knows of each moment that it is one: some find a setting made, and some a server of perftest.
+    let (mut set, mut served) = (0, 0);
+    for moment in 0..MOMENTS {
+        let _none_yet = fs::remove_file(desk.join("rig"));
+        let out = format!("out-{moment}");
+        let mut rig = command(desk, &line(&out)).spawn().expect("it starts");
+        super::wait_for(&desk.join("rig"));
+        wait(Duration::from_nanos(whole * (2 * moment + 1) / (2 * MOMENTS)));
+        set += u32::from(was != (knob(), dcb(desk)));
+        served += u32::from(
+            of_server(desk)
+                .iter()
+                .any(|what| what.contains("perftest.py") && !what.contains("192.168.7.1")),
+        );
+        let own = fs::read_to_string(desk.join("rig")).expect("its number");
+        let signal = if moment % 2 == 0 { "-KILL" } else { "-INT" };
+        // One that is done by then has nothing to be ended.
+        let _done =
+            Command::new("kill").args([signal, own.trim()]).output().expect("there is kill");
+        let _ended = rig.wait().expect("it ends");
+        let told = |done: &std::process::Output| {
+            [&done.stdout, &done.stderr].map(|bytes| String::from_utf8_lossy(bytes)).concat()
+        };
+        let done = command(desk, "restore").output().expect("it starts");
+        assert!(done.status.success(), "{signal} at {moment}: {}", told(&done));
+        assert_eq!((knob(), dcb(desk)), was, "{signal} at {moment}: {}", told(&done));
+        let again = command(desk, "restore --dry-run").output().expect("it starts");
+        assert!(again.status.success(), "{}", told(&again));
+        assert!(!told(&again).contains("which was"), "{signal} at {moment}: {}", told(&again));
+        // A program that is told to end takes a moment for it.
+        let left = (0..100).map(|_| of_server(desk)).find(|left| {
+            wait(Duration::from_millis(if left.is_empty() { 0 } else { 100 }));
+            left.is_empty()
+        });
+        assert!(left.is_some(), "{signal} at {moment}: {:?}", of_server(desk));
+    }
+    assert!(
+        set >= 2 && served >= 1,
+        "{set} of {MOMENTS} found something set, and {served} a server"
+    );
+}
+
+/// The processes that work in the folder that is the server, each with its words.
+fn of_server(desk: &Path) -> Vec<String> {
+    let host = fs::metadata(desk.join("host")).expect("a folder");
+    let all = fs::read_dir("/proc").expect("every Linux has it").flatten();
+    let works_there = |at: &Path| {
+        fs::metadata(at.join("cwd"))
+            .is_ok_and(|folder| (folder.dev(), folder.ino()) == (host.dev(), host.ino()))
+    };
+    let each = all.filter(|entry| works_there(&entry.path())).map(|entry| {
+        let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let words = String::from_utf8_lossy(&words).replace('\0', " ");
+        format!("{} {words}", entry.file_name().display())
+    });
+    // One that is dead and waits for whoever asks how it ended has no words.
+    each.filter(|told| told.trim_end().contains(' ')).collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "what is waited for is another process")]
+fn wait(length: Duration) {
+    thread::sleep(length);
+}
