@@ -22,6 +22,7 @@ mod np;
 pub mod ns3_dcqcn;
 mod operate;
 mod pair;
+mod pause_watchdog;
 mod pfc;
 mod polling;
 mod port;
