@@ -130,6 +130,7 @@ static ALL: &[&Known] = &[
     &nic::headers::SOURCE_PORT,
     &nic::message::IMMEDIATE,
     &nic::message::ATOMIC,
+    &nic::fence::FENCE,
     &nic::pause::STOPS,
     &nic::pause::GOES_ON,
     &nic::pause::SENDS_ON,

@@ -13,6 +13,7 @@ mod backpressure;
 mod config;
 mod counters;
 mod ets;
+mod fence;
 mod flow;
 mod host_memory;
 mod kept;
@@ -197,6 +198,7 @@ impl Nic {
         let ect = flow.ect && !self.config.faults.rc.data_not_capable;
         let drops = self.config.faults.rc.immediate_dropped;
         let verb = if drops { flow.verb.without_tail() } else { flow.verb };
+        let verb = fence::fenced(verb, &self.config.rc, &self.config.faults.rc);
         self.pairs[usize::from(slot)].start(&Flow { ect, verb, ..*flow });
         self.join(slot);
         if !is_new && self.config.rp.scope == Scope::Qp {

@@ -242,7 +242,7 @@ impl Nic {
         if skips || goes_on {
             pair.prepare();
         }
-        if goes_on {
+        if goes_on && !self.holds_fenced(now, slot) {
             self.send_queues.enqueue(&mut self.pairs, slot, now);
         }
         earns || skips || goes_on
