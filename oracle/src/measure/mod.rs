@@ -136,6 +136,7 @@ static ALL: &[&Known] = &[
     &nic::pause::SENDS_ON,
     &nic::pauses::PAUSES,
     &nic::ets::SHARES,
+    &nic::ets::flows::MAX_MIN,
     &rdma_router::RATE,
     &rdma_router::HANDOVER,
     &rdma_router::shares::SHARES,

@@ -34,6 +34,11 @@ impl Pacer {
         self.next
     }
 
+    /// The next frame leaves after `other`, whatever its rate.
+    pub(super) fn hold_behind(&mut self, other: Time) {
+        self.next = self.next.max(Time(other.0.saturating_add(1)));
+    }
+
     /// A frame of `size` bytes leaves at `now`, at so many bits a second, in steps of so long.
     #[inline]
     pub(super) fn left(&mut self, rp: &Rp, now: Time, size: u64, rate: (u64, Option<Dur>)) {
