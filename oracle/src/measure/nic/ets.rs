@@ -2,7 +2,7 @@
 //! what the class gets is no property of ETS.
 
 mod cause;
-pub(super) mod flows;
+pub(in super::super) mod flows;
 mod offered;
 
 use self::offered::{By, Of, Offered, Table, classes};

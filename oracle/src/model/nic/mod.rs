@@ -136,7 +136,7 @@ impl Nic {
             line,
             table: Table::default(),
             pairs: Vec::new(),
-            send_queues: SendQueues { is_tied: config.faults.rp.flows_tied, ..SendQueues::default() },
+            send_queues: SendQueues::new(config.faults.rp.flows_tied),
             limit_of_address: BTreeMap::new(),
             limit_of_port: NOBODY,
             np: Np::default(),

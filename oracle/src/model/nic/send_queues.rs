@@ -70,10 +70,15 @@ pub(super) struct SendQueues {
     /// Classes that have such lanes.
     waiting: u8,
     /// Whether limits take turns: one that has let a frame go waits for the one that lets the next go last.
-    pub(super) is_tied: bool,
+    is_tied: bool,
 }
 
 impl SendQueues {
+    /// No limits yet; whether they are to take turns.
+    pub(super) fn new(is_tied: bool) -> SendQueues {
+        SendQueues { is_tied, ..SendQueues::default() }
+    }
+
     /// A limit that nobody waits for; its place.
     pub(super) fn add(&mut self, limit: Limit) -> u16 {
         self.limits.push(limit);
@@ -82,7 +87,7 @@ impl SendQueues {
 
     /// Forgets every limit and who waits for it.
     pub(super) fn clear(&mut self, pairs: &mut [Pair]) {
-        *self = SendQueues { is_tied: self.is_tied, ..SendQueues::default() };
+        *self = SendQueues::new(self.is_tied);
         for pair in pairs {
             (pair.limit, pair.send_queue, pair.after, pair.is_queued) =
                 (NOBODY, NOBODY, NOBODY, false);
