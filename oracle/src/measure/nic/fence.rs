@@ -9,12 +9,13 @@ use super::{BEHIND, OF_FLOW, Passage, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::fence::{Message, Start, starts};
-use crate::judge::nic::rc::{Sent, acknowledged};
+use crate::judge::nic::rc::{Event, Sent, acknowledged};
 use crate::spec::nic::fence::{goodput, period};
+use crate::spec::nic::rc::Says;
 use crate::trials::flow_time::round_trip;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
-use rig_capture::{Dir, Span, Unit, What};
+use rig_capture::{Dir, Record, Span, Unit, What};
 use rig_lab::{Fault, Part};
 use rig_testcases::vocabulary::Entry;
 use rig_testcases::{Case, FlowSpec, Measure, RoceKind, Verb};
@@ -94,6 +95,11 @@ impl<'a> Seen<'a> {
         if let Some(why) = held(trial, &passage, &came.1, end) {
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) });
         }
+        let in_order = (0_u32..).zip(&sent.1).all(|(nth, one)| one.psn == end.first.advance(nth));
+        if !in_order {
+            let why = "packets left again, or out of their order: which of them wait is not told";
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(why) });
+        }
         let speed = trial.observation.ports[usize::from(end.port)].speed;
         let packets = u64::from(spec.message.div_ceil(spec.mtu)).max(1);
         let progress = acknowledged(end.first, &sent.1, &came.1, passage.bound * 2);
@@ -139,13 +145,12 @@ impl<'a> Seen<'a> {
 fn held(
     trial: &Trial,
     seen: &Passage<'_>,
-    came: &[crate::judge::nic::rc::Event],
+    came: &[Event],
     end: &End,
 ) -> Option<String> {
-    use crate::spec::nic::rc::Says;
     let asked = came.iter().any(|one| !matches!(one.says, Says::Ack));
     let slowed = seen.reached.iter().any(|one| matches!(one.kind, RoceKind::Cnp { .. }));
-    let stops = |one: &rig_capture::Record| match one.what {
+    let stops = |one: &Record| match one.what {
         What::Pfc { quanta, .. } => quanta.iter().any(|quanta| *quanta > Quanta(0)),
         _ => false,
     };

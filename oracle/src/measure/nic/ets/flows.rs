@@ -80,8 +80,9 @@ fn shares(
     if offered.frames == 0 {
         return Err(not_measured(&format!("{} sent nothing", window.flows.join(", "))));
     }
-    // What its limiter lets out is less than what it would get without.
-    let is_held = |flow: usize| declared[flow].offers.hi < offered.port.lo / 2;
+    // What its limiter lets out is less than an equal part.
+    let flows = u64::try_from(declared.len()).unwrap_or(u64::MAX).max(1);
+    let is_held = |flow: usize| declared[flow].offers.hi < offered.port.lo / flows;
     let slowest = (0..declared.len()).filter(|flow| is_held(*flow)).min_by_key(|flow| wanted[*flow].hi);
     let slowest = slowest.ok_or_else(|| not_measured("no flow was told to slow down: nothing could leak"))?;
     let limit = wanted[slowest].hi;
