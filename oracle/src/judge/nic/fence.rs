@@ -64,11 +64,10 @@ mod tests {
             let others: Vec<Time> = others.iter().map(|at| Time(*at)).collect();
             starts(&messages(&[(0, 50), (second, 0)]), &others, (Dur(2), Dur(3)))[0]
         };
-        assert_eq!((shown(10, &[]), shown(47, &[]), shown(48, &[])), (
-            Start::Free,
-            Start::Free,
-            Start::Waited(Dur(38))
-        ));
+        assert_eq!(
+            (shown(10, &[]), shown(47, &[]), shown(48, &[])),
+            (Start::Free, Start::Free, Start::Waited(Dur(38)))
+        );
         // What else the port sent may have been what it waited for; what it sent before or after was not.
         assert_eq!(shown(50, &[30]), Start::Open);
         assert_eq!(shown(50, &[5, 50]), Start::Waited(Dur(40)));

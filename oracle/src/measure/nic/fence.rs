@@ -70,7 +70,11 @@ fn sends(measure: &Measure, case: &Case) -> Vec<Fault> {
     let other = case.flows.get(name).filter(|flow| !is_such(flow.verb) || flow.nic == flow.to);
     let fault = other.map(|_| {
         let found = format!("`rc.fence` of `{name}`, whose messages wait for nothing, or always");
-        case.fault("measure", found, "a flow from one NIC to another with `verb: send-registered` or `send`")
+        case.fault(
+            "measure",
+            found,
+            "a flow from one NIC to another with `verb: send-registered` or `send`",
+        )
     });
     fault.into_iter().collect()
 }
@@ -142,12 +146,7 @@ impl<'a> Seen<'a> {
 }
 
 /// What else may have held a flow back, or sent it again.
-fn held(
-    trial: &Trial,
-    seen: &Passage<'_>,
-    came: &[Event],
-    end: &End,
-) -> Option<String> {
+fn held(trial: &Trial, seen: &Passage<'_>, came: &[Event], end: &End) -> Option<String> {
     let asked = came.iter().any(|one| !matches!(one.says, Says::Ack));
     let slowed = seen.reached.iter().any(|one| matches!(one.kind, RoceKind::Cnp { .. }));
     let stops = |one: &Record| match one.what {

@@ -239,11 +239,7 @@ fn count(seen: &Seen, class: u8) -> TrialReading {
 }
 
 /// How soon it said what it had to: of several the one that is furthest off.
-fn reacted(
-    seen: &Seen,
-    (account, all): (&Account, &[Lag]),
-    is_xoff: bool,
-) -> Option<TrialReading> {
+fn reacted(seen: &Seen, (account, all): (&Account, &[Lag]), is_xoff: bool) -> Option<TrialReading> {
     let Promise { emission, turn, .. } = seen.promise;
     let want = Span { lo: emission.least().0, hi: (emission.most() + turn).0 };
     let off = |one: &&Lag| {

@@ -28,9 +28,12 @@ fn data(seen: &Seen<'_>) -> Vec<usize> {
 
 #[test]
 fn who_does_as_declared_passes_and_nothing_is_wanted_of_what_is_not() {
-    for (verb, fence) in
-        [("send-registered", "true"), ("send-registered", "false"), ("send", "true"), ("send", "never")]
-    {
+    for (verb, fence) in [
+        ("send-registered", "true"),
+        ("send-registered", "false"),
+        ("send", "true"),
+        ("send", "never"),
+    ] {
         assert_eq!(sent(verb, fence).as_seen().word("rc.fence"), Word::Pass, "{verb}, {fence}");
     }
     assert_eq!(sent("send-registered", "never").as_seen().of("rc.fence").count(), 0);

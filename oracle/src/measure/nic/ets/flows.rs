@@ -51,7 +51,9 @@ pub(in super::super::super) static MAX_MIN: Known = Known {
     expected: |measure, _, _| {
         let Window { from, until, .. } = window(measure);
         by_source(
-            format!("from {from} to {until} each flow what its CNPs leave it, or an equal part of what the others leave of the port"),
+            format!(
+                "from {from} to {until} each flow what its CNPs leave it, or an equal part of what the others leave of the port"
+            ),
             SOURCE,
         )
     },
@@ -83,8 +85,10 @@ fn shares(
     // What its limiter lets out is less than an equal part.
     let flows = u64::try_from(declared.len()).unwrap_or(u64::MAX).max(1);
     let is_held = |flow: usize| declared[flow].offers.hi < offered.port.lo / flows;
-    let slowest = (0..declared.len()).filter(|flow| is_held(*flow)).min_by_key(|flow| wanted[*flow].hi);
-    let slowest = slowest.ok_or_else(|| not_measured("no flow was told to slow down: nothing could leak"))?;
+    let slowest =
+        (0..declared.len()).filter(|flow| is_held(*flow)).min_by_key(|flow| wanted[*flow].hi);
+    let slowest =
+        slowest.ok_or_else(|| not_measured("no flow was told to slow down: nothing could leak"))?;
     let limit = wanted[slowest].hi;
     let named = (0..declared.len()).filter(|flow| offered.flows[*flow].is_named);
     let read = |flow: usize| {
