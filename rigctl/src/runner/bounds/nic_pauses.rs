@@ -50,7 +50,7 @@ pub(super) fn paused_often(host: &str) -> String {
 
 /// A sender that does not obey fills the buffer for some three milliseconds.
 pub(super) fn full_for_long() -> String {
-    "    dut: {nic: {generation: pcie-gen3, host: {page: 4KiB, region: 64MiB}}}
+    "    dut: {nic: {generation: pcie-gen3, host: {loopback: 37Gbps-L2, page: 2MiB, region: 2MiB}}}
     streams: {load: {from: p1, class: 3, kind: rocev2-write, size: 1086B, rate: 100%}}
     endpoints: {p1: {obeys: none}}
     steps:

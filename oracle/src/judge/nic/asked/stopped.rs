@@ -17,14 +17,14 @@ impl Promise {
     ) -> Option<Lag> {
         let watchdog = self.watchdog?;
         let inside = self.inside((from, end), words);
-        let (first, last) = inside.first().zip(inside.last())?;
-        let begins = self.is_first(words, inside) || self.was_relieved(first, words, of);
-        if !begins || !inside.iter().all(Spoken::is_xoff) {
+        let last = inside.last()?;
+        let first = self.began(inside, of, words)?;
+        if !inside.iter().all(Spoken::is_xoff) {
             return None;
         }
         let next = self.refresh.most() + self.margin();
         // One that never asks again while it is full shows no watchdog.
-        if inside.len() == 1 && watchdog.least() > next {
+        if first.at == last.at && watchdog.least() > next {
             return None;
         }
         let asked = apart(first.at, last.at);
@@ -35,6 +35,27 @@ impl Promise {
         // How much longer it asks nobody sees.
         let most = Dur(u64::MAX);
         (least > watchdog.most()).then_some(Lag { least, most, record })
+    }
+
+    /// The XOFF from which on its timer has run at the first of `inside`, where that is certain: that one, or one before without XON since then and too little time
+    /// for a watchdog to have stopped it.
+    fn began<'w>(
+        &self,
+        inside: &'w [Spoken],
+        of: &Stretches,
+        words: &'w [Spoken],
+    ) -> Option<&'w Spoken> {
+        let first = inside.first()?;
+        if self.was_relieved(first, words, of) {
+            return Some(first);
+        }
+        let before = &words[..words.partition_point(|word| word.at < first.at)];
+        let xon = before.iter().rposition(|word| !word.is_xoff());
+        let Some(since) = before[xon.map_or(0, |xon| xon + 1)..].first() else {
+            return Some(first);
+        };
+        let asked = apart(since.at, first.at) + self.slack() + self.margin();
+        (asked < self.watchdog?.least()).then_some(since)
     }
 
     /// How far off what lies between two XOFFs may be.

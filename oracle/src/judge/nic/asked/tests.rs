@@ -185,3 +185,18 @@ fn who_may_have_been_stopped_owes_no_word_until_it_surely_was_relieved() {
     assert_eq!((account.xoffs.len(), account.xons.len(), account.stops.len()), (1, 0, 1));
     assert!(account.refreshes.iter().all(|one| one.record.is_some()), "{account:?}");
 }
+
+#[test]
+fn a_timer_that_began_before_it_surely_was_full_is_counted_from_there_where_that_is_certain() {
+    let stretch = |from, until| Stretch { from: Time(from), until: Time(until) };
+    let relieved = vec![stretch(0, 100), stretch(1_400, 10_000)];
+    let stop = |from: u64, least: u64| {
+        let watchdog = Some(Within::between(Dur(least), Dur(600)));
+        let of = Stretches { full: vec![stretch(from, 1_400)], relieved: relieved.clone() };
+        let account = Promise { watchdog, ..PROMISE }.account(&of, &words(&storm(6)));
+        account.stops.first().map(|stop| (stop.least, stop.most))
+    };
+    // Six from 110 to 610, of which two are before it surely is full.
+    let all = Some((Dur(495), Dur(605)));
+    assert_eq!((stop(100, 400), stop(250, 400), stop(250, 100)), (all, all, None));
+}
