@@ -7,7 +7,6 @@ mod blue_rdma;
 mod config;
 mod control_plane;
 mod ecn;
-mod fence;
 mod given;
 mod headers;
 mod headroom;
