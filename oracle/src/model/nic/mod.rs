@@ -24,6 +24,7 @@ pub mod ns3_dcqcn;
 mod operate;
 mod pair;
 mod pause_watchdog;
+mod pending;
 mod pfc;
 mod polling;
 mod port;
@@ -49,10 +50,12 @@ use super::chance::{self, Draws};
 use super::host::PFC_SIZE;
 use super::packet::ROCE_OVERHEAD;
 use answers::Answers;
+use config::EachFrame;
 use ets::Selector;
 use kept::Kept;
 use np::Np;
 use pair::Pair;
+use pending::Pending;
 use polling::{Polling, Wanted};
 use receive::Pipeline;
 use receive_buffer::ReceiveBuffer;
@@ -68,6 +71,7 @@ use table::{NOBODY, Table};
 #[derive(Debug, Clone)]
 pub struct Nic {
     config: Config,
+    each_frame: EachFrame,
     /// The host that it is.
     host: u16,
     /// Speed of its port, in bits a second.
@@ -79,8 +83,8 @@ pub struct Nic {
     limit_of_address: BTreeMap<u16, u16>,
     limit_of_port: u16,
     np: Np,
-    /// CNPs that take effect later: when, for which connection, from whom.
-    cnps: BTreeSet<(Time, u64, u16, u16)>,
+    /// CNPs that take effect later.
+    cnps: Pending,
     cnps_received: u64,
     pipeline: Pipeline,
     /// What its host has not taken yet, where that can be slow and it sends PFC then.
@@ -102,7 +106,7 @@ pub struct Nic {
     seen: Time,
     /// Whether a READ was ever asked for.
     reads: bool,
-    /// Whether an atomic operation was.
+    /// Whether an atomic operation was, or a message that waits behind a fence.
     atomics: bool,
     /// No frame is smaller.
     least: u16,
@@ -132,6 +136,7 @@ impl Nic {
         let least = config.ack_size();
         Nic {
             config: *config,
+            each_frame: EachFrame::of(config),
             host,
             line,
             table: Table::default(),
@@ -140,7 +145,7 @@ impl Nic {
             limit_of_address: BTreeMap::new(),
             limit_of_port: NOBODY,
             np: Np::default(),
-            cnps: BTreeSet::new(),
+            cnps: Pending::default(),
             cnps_received: 0,
             pipeline: Pipeline::default(),
             least: if buffer.is_some() { least.min(PFC_SIZE) } else { least },
@@ -190,7 +195,6 @@ impl Nic {
     pub(crate) fn start(&mut self, now: Time, flow: &Flow) {
         let slot = self.pair(flow.id, flow.dst);
         self.reads |= flow.verb == Verb::Read;
-        self.atomics |= flow.verb.is_atomic();
         self.holds_payload_of(flow.message.min(flow.mtu));
         let rest = flow.message % flow.mtu.max(1);
         self.holds_payload_of(if rest == 0 { flow.mtu } else { rest });
@@ -199,6 +203,7 @@ impl Nic {
         let drops = self.config.faults.rc.immediate_dropped;
         let verb = if drops { flow.verb.without_tail() } else { flow.verb };
         let verb = fence::fenced(verb, &self.config.rc, &self.config.faults.rc);
+        self.atomics |= verb.is_atomic() || verb == Verb::SendRegistered;
         self.pairs[usize::from(slot)].start(&Flow { ect, verb, ..*flow });
         self.join(slot);
         if !is_new && self.config.rp.scope == Scope::Qp {
@@ -278,10 +283,12 @@ impl Nic {
     /// Works otherwise from now on. Its state stays; where limiters are kept for something else, new ones are made.
     pub(crate) fn set(&mut self, now: Time, config: &Config) {
         let before = core::mem::replace(&mut self.config, *config);
+        self.each_frame = EachFrame::of(config);
         for limit in &mut self.send_queues.limits {
             if let Some(last) = now.0.checked_sub(1) {
                 limit.limiter.catch_up_all(&before.rp, &before.faults.rp, Time(last));
             }
+            limit.pacer.forget();
         }
         let timer = |rc: &rig_lab::Rc| (rc.timeout, rc.timeout_late);
         if timer(&before.rc) != timer(&config.rc) {
@@ -327,11 +334,17 @@ impl Nic {
     }
 
     /// The place of a queue pair, which is made if there is none.
+    #[inline]
     fn pair(&mut self, id: u16, far: u16) -> u16 {
-        let known = self.table.get(id);
-        if known != NOBODY {
-            return known;
+        match self.table.get(id) {
+            NOBODY => self.add_pair(id, far),
+            known => known,
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_pair(&mut self, id: u16, far: u16) -> u16 {
         let slot = u16::try_from(self.pairs.len()).unwrap_or(NOBODY);
         assert!(slot < NOBODY, "too many queue pairs");
         self.pairs.push(Pair::new(id, self.host, far));
