@@ -152,7 +152,10 @@ fn pauses(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
         let asks = measure.arguments.word("asks").filter(|asks| !seen.had_to(asks));
         match asks.filter(|_| read.span.meets(read.want.span)) {
             Some(asks) => {
-                let why = format!("no {} of class {class} was due of the NIC behind {port}: its host took what came", said(asks));
+                let why = match asks {
+                    "watchdog" => format!("whether the watchdog of the NIC behind {port} was due to stop class {class} is not certain"),
+                    _ => format!("no {} of class {class} was due of the NIC behind {port}: its host took what came", said(asks)),
+                };
                 Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into())
             }
             None => Ok(read),
@@ -193,7 +196,6 @@ fn said(asks: &str) -> &'static str {
     match asks {
         "xoff" => "XOFF",
         "xon" => "XON",
-        "watchdog" => "end of its watchdog",
         _ => "refresh",
     }
 }

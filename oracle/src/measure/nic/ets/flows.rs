@@ -9,12 +9,13 @@ use super::offered::{By, Offered, classes};
 use super::{sends_by_itself, want, window};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
+use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::{Span, Unit};
-use rig_lab::Part;
-use rig_testcases::Window;
+use rig_lab::{Limiting, Part, Scope};
 use rig_testcases::vocabulary::{Entry, Looks, ValueKind, WINDOW, required};
+use rig_testcases::{Measure, Script, Window};
 
 const SOURCE: &str = "Bai et al., NSDI'23, section 5: rates of queue pairs against water-filling";
 
@@ -63,9 +64,27 @@ pub(in super::super::super) static MAX_MIN: Known = Known {
     },
     from_start: FromStart::Everything,
     tells_rate: true,
+    unpromised: Some(unknown),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
+
+/// Why nothing says what limiters let out of each flow of the NIC that sends.
+fn unknown(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<String> {
+    let flows = window(measure).flows;
+    let flow = script.flows.iter().find(|flow| flows.contains(&flow.name))?;
+    let rp = &context.nics().behind(*script.dut_ports.get(usize::from(flow.nic))?)?.rp;
+    match (rp.scope, rp.limiting) {
+        (Scope::Qp, Limiting::Packet) => None,
+        (Scope::Qp, Limiting::Burst) => Some(
+            "its limiters hold back bursts: what each flow has to send is not known".to_owned(),
+        ),
+        (scope, _) => Some(format!(
+            "it has one limiter for each {}: what each flow has to send is not known",
+            scope.words()
+        )),
+    }
+}
 
 /// What the named flows carried, each beside its share.
 fn shares(

@@ -51,7 +51,9 @@ fn each_deviation_of_a_fence_holds_what_it_should_not_or_holds_it_otherwise() {
 
 #[test]
 fn flows_tied_go_as_slow_as_the_slowest() {
-    let sent = |config: Config| {
+    let sent = |mut config: Config| {
+        // Each CNP cuts.
+        config.rp.cut_window = Dur::ZERO;
         let mut bench = bench(&config);
         (1..=3).for_each(|id| bench.network.start_flow(NIC, &flow(id)));
         (0..6).for_each(|_| bench.send(cnp(1)));
