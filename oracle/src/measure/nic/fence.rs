@@ -19,7 +19,7 @@ use rig_capture::{Dir, Record, Span, Unit, What};
 use rig_lab::{Fault, Part};
 use rig_testcases::vocabulary::Entry;
 use rig_testcases::{Case, FlowSpec, Measure, RoceKind, Verb};
-use rig_units::{Bytes, Dur, Quanta, Time};
+use rig_units::{Bytes, Dur, Quanta, Time, Within};
 
 const SOURCE: &str = "Bai et al., NSDI'23, section 5: a fast registration that waits";
 
@@ -255,7 +255,7 @@ fn rate(done: &JudgeContext<'_>, trial: &Trial, flow: &str) -> Option<TrialReadi
     let frame = ports.iter().map(|port| port.speed.slot(Bytes(longest.into()))).sum::<Dur>();
     let most_way = ports.iter().map(|port| port.way(longest)).sum::<Dur>() + between.delay + frame;
     let (rc, misses) = (other.nic.rc, other.nic.receive.miss + seen.passage.nic.receive.miss);
-    let held = rc.ack_held.map_or(Dur::ZERO, |held| held.most());
+    let held = rc.ack_held.map_or(Dur::ZERO, Within::most);
     let turns = other.busy + seen.passage.busy + spread * 2;
     let least = least_way * 2 + rc.ack_latency.least();
     let most = most_way * 2 + rc.ack_latency.most() + held + misses + turns;
