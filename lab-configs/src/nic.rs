@@ -239,6 +239,10 @@ pub struct Rc {
     /// share one. Unset: nothing is known of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_source_port: Option<bool>,
+    /// Whether a fast memory registration waits until all that was asked for before it in its queue is acknowledged, and with it the SEND behind it. Unset:
+    /// nothing is known of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fmr_fence: Option<bool>,
 }
 
 /// What a frame goes through on its way in.
@@ -310,6 +314,7 @@ impl Rc {
         optional("rnr_late", Range).by_case().live().varies().tried(&["+1us"]),
         optional("mig_req", Switch).tried(&["false"]),
         optional("own_source_port", Switch).tried(&["false"]),
+        optional("fmr_fence", Switch).by_case().live().tried(&["true", "false"]),
     ];
 }
 

@@ -35,6 +35,10 @@ pub struct NicPfc {
     /// From what calls for XOFF or XON to that frame, at an idle port; of each anew. Unset: no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emission: Option<Within>,
+    /// How long it asks for a pause without XON before it stops asking (`ethtool --set-tunable pfc-prevention-tout`), each time anew: from its
+    /// first XOFF. It asks again once the priority has been down to `xon`. Unset: it asks for as long as its buffer is full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watchdog: Option<Within>,
 }
 
 impl NicPfc {
@@ -48,6 +52,7 @@ impl NicPfc {
         optional("quanta", PauseTime).tried(&["x0.5"]),
         optional("refresh", Time).tried(&["x0.5", "x1.1"]),
         optional("emission", Range).varies().tried(&["+1us"]),
+        optional("watchdog", Range).by_case().varies().tried(&["x2", "never"]),
     ];
 
     /// Of what it sends every value that lies outside its range, as [`Nic::out_of_range`](crate::Nic::out_of_range) tells it.

@@ -75,6 +75,8 @@ impl FlowSpec {
 pub enum Verb {
     /// SEND.
     Send,
+    /// SEND of memory that is registered right before it, in the same queue (a fast memory registration, FMR).
+    SendRegistered,
     /// RDMA WRITE.
     Write,
     /// RDMA READ: the other end sends the data.
@@ -93,8 +95,9 @@ pub enum Verb {
 
 impl Verb {
     /// Their names in YAML.
-    pub const NAMES: [(&str, Verb); 8] = [
+    pub const NAMES: [(&str, Verb); 9] = [
         ("send", Verb::Send),
+        ("send-registered", Verb::SendRegistered),
         ("write", Verb::Write),
         ("read", Verb::Read),
         ("send-immediate", Verb::SendImmediate),
@@ -109,9 +112,12 @@ impl Verb {
     pub const fn headers(self) -> Bytes {
         match self {
             Verb::WriteImmediate | Verb::FetchAdd | Verb::CompareSwap => Bytes(82),
-            Verb::Send | Verb::Write | Verb::Read | Verb::SendImmediate | Verb::SendInvalidate => {
-                Bytes(78)
-            }
+            Verb::Send
+            | Verb::SendRegistered
+            | Verb::Write
+            | Verb::Read
+            | Verb::SendImmediate
+            | Verb::SendInvalidate => Bytes(78),
         }
     }
 
@@ -135,6 +141,9 @@ impl Verb {
 
     /// Whether a message takes a buffer that its receiver has to have ready with the first packet.
     pub const fn takes_buffer(self) -> bool {
-        matches!(self, Verb::Send | Verb::SendImmediate | Verb::SendInvalidate)
+        matches!(
+            self,
+            Verb::Send | Verb::SendRegistered | Verb::SendImmediate | Verb::SendInvalidate
+        )
     }
 }

@@ -36,6 +36,8 @@ pub struct FlowOrder {
 pub enum Does {
     /// Sends them.
     Send,
+    /// Sends them, each from memory that is registered right before it.
+    SendRegistered,
     /// Writes them.
     Write,
     /// Reads them.
@@ -58,6 +60,7 @@ impl FlowOrder {
         let FlowSpec { verb, message, mtu, count, psn, class, dscp, address, .. } = *spec;
         let verb = match verb {
             Verb::Send => Does::Send,
+            Verb::SendRegistered => Does::SendRegistered,
             Verb::Write => Does::Write,
             Verb::Read => Does::Read,
             Verb::SendImmediate => Does::SendImmediate,
@@ -74,6 +77,7 @@ impl From<Does> for Verb {
     fn from(does: Does) -> Verb {
         match does {
             Does::Send => Verb::Send,
+            Does::SendRegistered => Verb::SendRegistered,
             Does::Write => Verb::Write,
             Does::Read => Verb::Read,
             Does::SendImmediate => Verb::SendImmediate,

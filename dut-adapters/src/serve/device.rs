@@ -239,6 +239,7 @@ impl Device {
         let id = self.nics.as_mut().ok_or_else(no_nic)?.begin(connection, verb);
         let verb = match verb {
             Verb::Send => nic::Verb::Send,
+            Verb::SendRegistered => nic::Verb::SendRegistered,
             Verb::Write => nic::Verb::Write,
             Verb::Read => nic::Verb::Read,
             Verb::SendImmediate | Verb::SendInvalidate => nic::Verb::SendWithTail,

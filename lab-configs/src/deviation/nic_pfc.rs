@@ -63,4 +63,15 @@ table! {
     nic_refresh_missing;
     /// A NIC asks for half of the pause that it says.
     nic_pause_too_short;
+    /// A NIC asks for a pause for as long as its buffer is full, whatever its watchdog says.
+    // One server that hangs stops all that is sent to it, and what stands behind that.
+    nic_watchdog_missing;
+    /// The watchdog of a NIC stops it from asking in half of the time.
+    // A host that is slow for a moment loses what it had time to ask for.
+    nic_watchdog_early;
+    /// A NIC whose watchdog stopped it asks for no pause ever again.
+    nic_watchdog_for_good;
+    /// The watchdog of a NIC goes by the time since its first XOFF, whatever XON came since.
+    // A host that is slow now and then is taken for one that hangs.
+    nic_watchdog_ignores_xon;
 }

@@ -109,4 +109,14 @@ table! {
     /// A NAK holds back every queue pair of the NIC for as long as its own.
     // Who lost nothing waits for whoever did.
     nak_holds_all;
+    /// A registration waits until all before it is acknowledged, at a NIC that declares no such fence.
+    // Who registers memory for each message sends one a round trip, and nothing says why.
+    fmr_fence_hidden;
+    /// A registration waits for nothing, at a NIC that declares that it does.
+    // Memory is given another meaning while what was sent before may have to be sent again.
+    fmr_fence_missing;
+    /// A NIC that holds registrations back holds back the SENDs of every queue pair in the same way, whatever they register.
+    fmr_fence_of_all;
+    /// What waited for all before it to be acknowledged goes on later than that.
+    fmr_fence_late ("microseconds", 1..=1_000_000, default 5);
 }

@@ -37,4 +37,7 @@ table! {
     /// The reaction point takes its port for half as fast as it is.
     // Who was never told to slow down is slow.
     line_rate_halved;
+    /// The queue pairs of a NIC are served in turns, and one that is held back holds all others: each is as slow as the slowest.
+    // The congestion of one way leaks onto all others.
+    flows_tied;
 }

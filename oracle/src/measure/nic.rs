@@ -5,6 +5,7 @@ pub(super) mod class;
 pub(super) mod counters;
 mod declared_recovery;
 pub(super) mod ets;
+pub(super) mod fence;
 pub(super) mod fixed_point;
 mod gap_stamps;
 pub(super) mod headers;

@@ -75,8 +75,9 @@ fn takes(context: &Context<'_>, script: &Script, flow: (u16, &FlowSpec)) -> Opti
     let slowed = marks && sends.rp.enable && told.np.enable;
     let slowed = slowed.then(|| sends.rp.min_rate.serialise(frame * (packets * messages)));
     let all = all + slowed.unwrap_or(Dur::ZERO);
-    // A request of a READ is a way of its own for each message, and so is an atomic operation.
-    let requests = if spec.verb.waits() { asked * messages } else { Dur::ZERO };
+    // A request of a READ is a way of its own for each message, and so is an atomic operation, and what may wait behind a fence.
+    let one_by_one = spec.verb.waits() || spec.verb == Verb::SendRegistered;
+    let requests = if one_by_one { asked * messages } else { Dur::ZERO };
     Some(context.apart().most(all + misses + again + requests + end))
 }
 

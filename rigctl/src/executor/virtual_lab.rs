@@ -366,6 +366,7 @@ impl Trial<'_, '_> {
         let id = self.recorder.begin(self.script.connection(flow), 0);
         let verb = match spec.verb {
             Verb::Send => nic::Verb::Send,
+            Verb::SendRegistered => nic::Verb::SendRegistered,
             Verb::Write => nic::Verb::Write,
             Verb::Read => nic::Verb::Read,
             Verb::SendImmediate | Verb::SendInvalidate => nic::Verb::SendWithTail,

@@ -8,7 +8,7 @@ use rig_dut::host::knob_of;
 use rig_lab::{Guests, IpVersion, OtherEnd, Profile, Server, Setting};
 use rig_oracle::measure::{self, FromStart};
 use rig_testcases::case::CaseAction;
-use rig_testcases::{Amount, Case, Flow, Injected, Injection, Measure, Sweep, Target, Which};
+use rig_testcases::{Amount, Case, Flow, Injected, Injection, Measure, Sweep, Target, Verb, Which};
 use rig_units::Dur;
 
 /// Fewest messages of one run that perftest takes.
@@ -117,6 +117,11 @@ fn unmade(name: &str, flow: &Flow) -> Option<String> {
         return Some(format!(
             "the first packet of {name} has number {}, and perftest draws its own",
             flow.psn
+        ));
+    }
+    if flow.verb == Verb::SendRegistered {
+        return Some(format!(
+            "{name} registers memory for each message, and perftest once for all"
         ));
     }
     if flow.verb.has_tail() || flow.verb.is_atomic() {

@@ -64,6 +64,7 @@ pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
     let port = |index: u16| script.ports[usize::from(index)].as_str();
     let verb = match flow.verb {
         Verb::Send => "SEND",
+        Verb::SendRegistered => "SEND behind a registration",
         Verb::Write => "WRITE",
         Verb::Read => "READ",
         Verb::SendImmediate => "SEND with immediate",

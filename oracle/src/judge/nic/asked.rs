@@ -4,6 +4,8 @@
 //! says. So there are stretches in which a NIC has surely more than XOFF allows, or has not yet fallen to XON; and others in which it
 //! surely has not. Between them nobody is accused.
 
+mod stopped;
+
 use rig_units::{Bytes, Dur, Time, Within};
 
 /// A frame in the buffer.
@@ -68,6 +70,8 @@ pub struct Promise {
     pub blur: Dur,
     /// From an XOFF to the next, while the class stays over its threshold; as far as clocks are apart.
     pub refresh: Within,
+    /// How long it asks before its watchdog stops it, as far as clocks are apart; `None` of one without.
+    pub watchdog: Option<Within>,
     /// When nothing is seen any more.
     pub until: Time,
 }
@@ -100,6 +104,8 @@ pub struct Account {
     pub early: Vec<usize>,
     /// From an XOFF to the next, while the class was over its threshold all the time.
     pub refreshes: Vec<Lag>,
+    /// For how long it asked while the class was over its threshold all the time, of one with a watchdog: until it stopped, or longer than it may.
+    pub stops: Vec<Lag>,
 }
 
 impl Account {
@@ -218,7 +224,8 @@ impl Promise {
             if full.from + self.slack() < end {
                 let relieved = of.relieved.partition_point(|one| one.from <= full.from);
                 let relieved = relieved.checked_sub(1).map(|at| of.relieved[at].until);
-                if !is_held {
+                // Who was stopped by a watchdog asks for nothing until it surely was relieved.
+                if !is_held && (self.watchdog.is_none() || is_free) {
                     let cause = (relieved.unwrap_or_default().min(full.from), full.from);
                     all.xoffs.push(self.reaction(cause, end, words, Spoken::is_xoff));
                 }
@@ -231,12 +238,13 @@ impl Promise {
             let next = of.relieved.get(next).filter(|one| one.from < again);
             is_free |= next.is_some_and(|one| one.from + self.slack() < one.until.min(self.until));
             all.refreshes.extend(self.refreshes(full.from, end, words));
+            all.stops.extend(self.stops((full.from, end), of, words));
         }
         for relieved in of.relieved.iter().filter(|one| one.from > Time::ZERO) {
             let end = relieved.until.min(self.until);
             let is_held = last(words, relieved.from.saturating_sub(self.blur))
                 .is_some_and(|word| word.holds(relieved.from + self.slack()));
-            if relieved.from + self.slack() < end && is_held {
+            if relieved.from + self.slack() < end && is_held && self.asks(relieved.from, words) {
                 let full = of.full.partition_point(|one| one.until <= relieved.from);
                 let full = full.checked_sub(1).map(|at| of.full[at].until);
                 let cause = (full.unwrap_or_default().min(relieved.from), relieved.from);
@@ -267,9 +275,7 @@ impl Promise {
 
     /// From each XOFF to the next while the class is over its threshold, or to the end of that where none came.
     fn refreshes(&self, from: Time, end: Time, words: &[Spoken]) -> Vec<Lag> {
-        let first = words.partition_point(|word| word.at < from.saturating_sub(self.blur));
-        let count = words[first..].partition_point(|word| word.at < end);
-        let inside = &words[first..first + count];
+        let inside = self.inside((from, end), words);
         let read = |apart: Dur, record: Option<usize>| Lag {
             least: apart.saturating_sub(self.blur * 2),
             most: apart + self.blur * 2,
@@ -277,9 +283,25 @@ impl Promise {
         };
         let pairs = inside.windows(2).filter(|pair| pair.iter().all(Spoken::is_xoff));
         let pairs = pairs.map(|pair| read(apart(pair[0].at, pair[1].at), Some(pair[1].record)));
-        let open = inside.last().filter(|last| last.is_xoff()).map(|last| apart(last.at, end));
+        // What stopped one that asked again is its watchdog; one that never did was not stopped before that could be.
+        let end = match self.watchdog {
+            None => Some(end),
+            Some(watchdog) if inside.len() == 1 && self.is_first(words, inside) => {
+                Some(end.min(inside[0].at + watchdog.least()))
+            }
+            Some(_) => None,
+        };
+        let last = inside.last().filter(|last| last.is_xoff());
+        let open = last.zip(end).map(|(last, end)| apart(last.at, end));
         let open = open.filter(|open| *open > self.refresh.most() + self.slack());
         pairs.chain(open.map(|open| read(open, None))).collect()
+    }
+
+    /// The words while the class is over its threshold.
+    fn inside<'w>(&self, (from, end): (Time, Time), words: &'w [Spoken]) -> &'w [Spoken] {
+        let first = words.partition_point(|word| word.at < from.saturating_sub(self.blur));
+        let count = words[first..].partition_point(|word| word.at < end);
+        &words[first..first + count]
     }
 }
 

@@ -134,7 +134,8 @@ mod tests {
     fn promise() -> Promise {
         let emission = Within::exactly(Dur::ZERO);
         let (turn, blur) = (Dur::ZERO, Dur::ZERO);
-        Promise { emission, turn, blur, refresh: Within::exactly(Dur::us(400)), until: us(1_000) }
+        let refresh = Within::exactly(Dur::us(400));
+        Promise { emission, turn, blur, refresh, watchdog: None, until: us(1_000) }
     }
 
     fn word(at: u64, is_xoff: bool) -> Spoken {

@@ -2,6 +2,7 @@
 
 pub mod asked;
 pub mod explained;
+pub mod fence;
 #[cfg(test)]
 mod fixture;
 pub mod growth;

@@ -2,9 +2,10 @@
 //! what the class gets is no property of ETS.
 
 mod cause;
+pub(in super::super) mod flows;
 mod offered;
 
-use self::offered::{Of, Offered, Table, classes};
+use self::offered::{By, Of, Offered, Table, classes};
 use super::super::judge_context::{JudgeContext, TrialReading, show};
 use super::super::judged::looked;
 use super::super::measurement::{FromStart, Known, Red, Tells, by_source};
@@ -93,7 +94,7 @@ fn shares(
     trial: &Trial,
     window: &Window,
 ) -> Result<Vec<(String, TrialReading)>, Doubt> {
-    let offered = Offered::of(done, trial, window)?;
+    let offered = Offered::of(done, trial, window, By::Class)?;
     let declared = classes(&offered, &offered.table);
     let wanted = want(&offered, offered.port, &declared);
     let named: Vec<usize> = (0..declared.len())

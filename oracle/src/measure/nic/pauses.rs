@@ -23,6 +23,8 @@ use rig_testcases::{Measure, Script};
 use rig_units::{Bytes, Dur, L2Rate, Time, Within};
 
 const SOURCE: &str = "Guo et al., SIGCOMM'16, 4.4; IEEE 802.1Q clause 36; IEEE 802.3 Annex 31B";
+/// What stops a NIC that asks for too long.
+const WATCHDOG: &str = "Guo et al., SIGCOMM'16, 4.3; ethtool(8), pfc-prevention-tout";
 /// What a frame has before what goes to memory, and behind it: Ethernet, IPv4, UDP, BTH, ICRC and FCS. What extends the BTH is counted as
 /// payload, in the model, too: 16 bytes of a first packet of a WRITE.
 const HEADERS: u16 = 62;
@@ -40,7 +42,7 @@ pub(in super::super) static PAUSES: Known = Known {
             required("class", ValueKind::Class, "0 to 7", "the priority"),
             optional(
                 "asks",
-                ValueKind::Word(&["xoff", "xon", "refresh"]),
+                ValueKind::Word(&["xoff", "xon", "refresh", "watchdog"]),
                 "what has to be due at least once: a NIC that never has to say it shows nothing of that; absent: nothing has to",
             ),
         ],
@@ -82,12 +84,14 @@ fn undeclared(measure: &Measure, context: &Context<'_>, script: &Script) -> Opti
     let port = script.ports.iter().position(|name| name == measure.named("port"))?;
     let behind = *script.dut_ports.get(port)?;
     let Nic { pfc, host, .. } = context.nics().behind(behind)?;
+    let asks = |word: &str| measure.arguments.word("asks") == Some(word);
     let fields = [
         ("host.pcie", host.pcie.is_some()),
         ("pfc.xoff", pfc.xoff.is_some()),
         ("pfc.xon", pfc.xon.is_some()),
         ("pfc.quanta", pfc.quanta.is_some()),
         ("pfc.refresh", pfc.refresh.is_some()),
+        ("pfc.watchdog", pfc.watchdog.is_some() || !asks("watchdog")),
     ];
     let (missing, _) = fields.into_iter().find(|(_, is_there)| !is_there)?;
     let part = if behind == 0 { "nic" } else { "peer" };
@@ -136,7 +140,7 @@ fn rule(context: &Context<'_>) -> Vec<Expected> {
 fn pauses(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
     let (port, class) = (measure.named("port"), class_of(measure));
     let on = format!("{port} class {class}");
-    let told: Cell<Option<(Alike, Alike)>> = Cell::new(None);
+    let told: Cell<[Alike; 3]> = Cell::default();
     done.each("nic.pauses", &on, judged, |trial| {
         let seen = Seen::of(done, trial, port, class)?;
         if seen.frames == 0 {
@@ -148,7 +152,10 @@ fn pauses(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
         let asks = measure.arguments.word("asks").filter(|asks| !seen.had_to(asks));
         match asks.filter(|_| read.span.meets(read.want.span)) {
             Some(asks) => {
-                let why = format!("no {} of class {class} was due of the NIC behind {port}: its host took what came", said(asks));
+                let why = match asks {
+                    "watchdog" => format!("whether the watchdog of the NIC behind {port} was due to stop class {class} is not certain"),
+                    _ => format!("no {} of class {class} was due of the NIC behind {port}: its host took what came", said(asks)),
+                };
                 Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into())
             }
             None => Ok(read),
@@ -158,11 +165,12 @@ fn pauses(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
         let Ok(seen) = Seen::of(done, trial, port, class) else { return Ok(Vec::new()) };
         let account = seen.account();
         let known = told.take();
-        told.set(coarser(known, seen.tells()));
+        told.set(coarser(known, seen.tells(!account.stops.is_empty())));
         let all = [
-            ("XOFF", reacted(&seen, &account.xoffs, true)),
+            ("XOFF", reacted(&seen, (&account, &account.xoffs), true)),
             ("XON", xon(&seen, &account)),
             ("refresh", refreshed(&seen, &account)),
+            ("watchdog", stopped(&seen, &account)),
             ("quanta", asked(&seen)),
             ("other priorities", strangers(&seen)),
         ];
@@ -170,20 +178,16 @@ fn pauses(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
             |(what, read): (&str, Option<TrialReading>)| Some((format!("{on} {what}"), read?));
         Ok(all.into_iter().filter_map(named).collect())
     });
-    let (emission, miss) = told.take().unwrap_or_default();
-    let told: Vec<_> = emission.into_iter().chain(miss).collect();
+    let told: Vec<_> = told.take().into_iter().flatten().collect();
     judged.resolved("nic.pauses", &told);
 }
 
 /// Of two trials what the one tells that tells less.
-fn coarser(known: Option<(Alike, Alike)>, other: (Alike, Alike)) -> Option<(Alike, Alike)> {
-    let one = |one: Alike, other: Alike| match (one, other) {
+fn coarser(known: [Alike; 3], other: [Alike; 3]) -> [Alike; 3] {
+    let mut other = other.into_iter();
+    known.map(|one| match (one, other.next().flatten()) {
         (Some(one), Some(other)) => Some(if one.2 < other.2 { other } else { one }),
         (one, other) => one.or(other),
-    };
-    Some(match known {
-        Some(known) => (one(known.0, other.0), one(known.1, other.1)),
-        None => other,
     })
 }
 
@@ -216,7 +220,7 @@ fn count(seen: &Seen, class: u8) -> TrialReading {
         );
     }
     if all < account.due {
-        got += &seen.instead();
+        got += &seen.instead(&account);
     }
     let want = Prediction {
         unit: Unit::Count,
@@ -237,7 +241,7 @@ fn count(seen: &Seen, class: u8) -> TrialReading {
 }
 
 /// How soon it said what it had to: of several the one that is furthest off.
-fn reacted(seen: &Seen, all: &[Lag], is_xoff: bool) -> Option<TrialReading> {
+fn reacted(seen: &Seen, (account, all): (&Account, &[Lag]), is_xoff: bool) -> Option<TrialReading> {
     let Promise { emission, turn, .. } = seen.promise;
     let want = Span { lo: emission.least().0, hi: (emission.most() + turn).0 };
     let off = |one: &&Lag| {
@@ -251,7 +255,7 @@ fn reacted(seen: &Seen, all: &[Lag], is_xoff: bool) -> Option<TrialReading> {
         false => ("XON", format!("no more than {} waited", seen.thresholds.1)),
     };
     let missing = worst.record.is_none().then(|| {
-        let instead = if is_xoff { seen.instead() } else { String::new() };
+        let instead = if is_xoff { seen.instead(account) } else { String::new() };
         format!("no {word} for {} after {cause}{instead}", Unit::Ps.show(worst.least.0))
     });
     let want = Prediction {
@@ -274,7 +278,7 @@ fn reacted(seen: &Seen, all: &[Lag], is_xoff: bool) -> Option<TrialReading> {
 
 /// How soon XON came, and none too soon.
 fn xon(seen: &Seen, account: &Account) -> Option<TrialReading> {
-    let usual = reacted(seen, &account.xons, false);
+    let usual = reacted(seen, (account, &account.xons), false);
     let Some(first) = account.early.first() else { return usual };
     let (_, xon) = seen.thresholds;
     let early = account.early.len();
@@ -322,6 +326,37 @@ fn refreshed(seen: &Seen, account: &Account) -> Option<TrialReading> {
         got,
         records: worst.record.into_iter().collect(),
         looked: looked(account.refreshes.len(), "XOFFs that another came before"),
+    })
+}
+
+/// For how long it asked before its watchdog stopped it: of several times the one that is furthest off.
+fn stopped(seen: &Seen, account: &Account) -> Option<TrialReading> {
+    let watchdog = seen.promise.watchdog?;
+    let want = Span { lo: watchdog.least().0, hi: watchdog.most().0 };
+    let off =
+        |one: &&Lag| one.least.0.saturating_sub(want.hi).max(want.lo.saturating_sub(one.most.0));
+    let worst = account.stops.iter().rev().max_by_key(off)?;
+    let (least, most) = (Unit::Ps.show(worst.least.0), Unit::Ps.show(worst.most.0));
+    let (_, xon) = seen.thresholds;
+    let full = format!("though more than {xon} waited all the time");
+    let got = match (worst.most.0 < want.lo, worst.least.0 > want.hi) {
+        (true, _) => format!("asked no more after {least} to {most}, {full}"),
+        (false, true) => format!("still asked {least} after its first XOFF, with no XON between"),
+        (false, false) => format!("asked no more after {least} to {most}"),
+    };
+    let want = Prediction {
+        unit: Unit::Ps,
+        span: want,
+        formula: "",
+        text: format!("asks on until its watchdog stops it, after {watchdog} without XON"),
+        source: WATCHDOG,
+    };
+    Some(TrialReading {
+        span: Span { lo: worst.least.0, hi: worst.most.0 },
+        want,
+        got: Some(got),
+        records: worst.record.into_iter().collect(),
+        looked: looked(account.stops.len(), "times it asked for long"),
     })
 }
 

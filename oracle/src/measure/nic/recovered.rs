@@ -55,6 +55,7 @@ pub(super) fn recovered(
                 all.given_up += usize::from(answered.gave_up.ok_or_else(open)?);
             }
             Verb::Send
+            | Verb::SendRegistered
             | Verb::Write
             | Verb::SendImmediate
             | Verb::WriteImmediate

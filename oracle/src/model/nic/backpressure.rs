@@ -18,6 +18,8 @@ pub struct Sends {
     pub refresh: Dur,
     /// From what calls for a word to the word.
     pub emission: Within,
+    /// How long it asks before it stops asking, if it ever does.
+    pub watchdog: Option<Within>,
 }
 
 impl Sends {
@@ -30,6 +32,7 @@ impl Sends {
             quanta: declared.quanta?,
             refresh: declared.refresh?,
             emission: declared.emission.unwrap_or(Within::ZERO),
+            watchdog: declared.watchdog,
         })
     }
 }

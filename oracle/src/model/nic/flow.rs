@@ -7,6 +7,8 @@ use rig_testcases::Container;
 pub enum Verb {
     /// Sends them.
     Send,
+    /// Sends them, each behind a registration of its memory; of a requester: each waits until all before it is acknowledged.
+    SendRegistered,
     /// Writes them to remote memory.
     Write,
     /// Reads them from remote memory.

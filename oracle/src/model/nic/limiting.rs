@@ -36,6 +36,11 @@ impl Pacer {
         self.next
     }
 
+    /// The next frame leaves after `other`, whatever its rate.
+    pub(super) fn hold_behind(&mut self, other: Time) {
+        self.next = self.next.max(Time(other.0.saturating_add(1)));
+    }
+
     /// Forgets what it has worked out: it is set otherwise from now on.
     pub(super) const fn forget(&mut self) {
         self.gap_of = (0, 0);

@@ -13,6 +13,7 @@ mod backpressure;
 mod config;
 mod counters;
 mod ets;
+mod fence;
 mod flow;
 mod host_memory;
 mod kept;
@@ -22,6 +23,7 @@ mod np;
 pub mod ns3_dcqcn;
 mod operate;
 mod pair;
+mod pause_watchdog;
 mod pending;
 mod pfc;
 mod polling;
@@ -104,7 +106,7 @@ pub struct Nic {
     seen: Time,
     /// Whether a READ was ever asked for.
     reads: bool,
-    /// Whether an atomic operation was.
+    /// Whether an atomic operation was, or a message that waits behind a fence.
     atomics: bool,
     /// No frame is smaller.
     least: u16,
@@ -139,7 +141,7 @@ impl Nic {
             line,
             table: Table::default(),
             pairs: Vec::new(),
-            send_queues: SendQueues::default(),
+            send_queues: SendQueues::new(config.faults.rp.flows_tied),
             limit_of_address: BTreeMap::new(),
             limit_of_port: NOBODY,
             np: Np::default(),
@@ -193,7 +195,6 @@ impl Nic {
     pub(crate) fn start(&mut self, now: Time, flow: &Flow) {
         let slot = self.pair(flow.id, flow.dst);
         self.reads |= flow.verb == Verb::Read;
-        self.atomics |= flow.verb.is_atomic();
         self.holds_payload_of(flow.message.min(flow.mtu));
         let rest = flow.message % flow.mtu.max(1);
         self.holds_payload_of(if rest == 0 { flow.mtu } else { rest });
@@ -201,6 +202,8 @@ impl Nic {
         let ect = flow.ect && !self.config.faults.rc.data_not_capable;
         let drops = self.config.faults.rc.immediate_dropped;
         let verb = if drops { flow.verb.without_tail() } else { flow.verb };
+        let verb = fence::fenced(verb, &self.config.rc, &self.config.faults.rc);
+        self.atomics |= verb.is_atomic() || verb == Verb::SendRegistered;
         self.pairs[usize::from(slot)].start(&Flow { ect, verb, ..*flow });
         self.join(slot);
         if !is_new && self.config.rp.scope == Scope::Qp {

@@ -62,7 +62,8 @@ impl Nic {
         latencies.map(Within::least).into_iter().min().unwrap_or(Dur::ZERO)
     }
 
-    /// Whether an acknowledgement may bring a frame forth at once, or a CNP: one with a mark a CNP, and one for an atomic operation the next.
+    /// Whether an acknowledgement may bring a frame forth at once, or a CNP: one with a mark a CNP, and one for an atomic operation, or
+    /// before a fence, the next.
     pub(crate) const fn answers_answers(&self) -> [bool; 2] {
         [self.config.np.ack_earns || self.atomics, self.config.faults.np.cnp_on_cnp]
     }
@@ -260,7 +261,7 @@ impl Nic {
         if skips || goes_on {
             pair.prepare();
         }
-        if goes_on {
+        if goes_on && !self.holds_fenced(now, slot) {
             self.send_queues.enqueue(&mut self.pairs, slot, now);
         }
         earns || skips || goes_on

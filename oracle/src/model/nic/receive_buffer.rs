@@ -6,6 +6,7 @@
 use super::Config;
 use super::backpressure::Sends;
 use super::host_memory::HostMemory;
+use super::pause_watchdog::PauseWatchdog;
 use crate::model::chance;
 use crate::model::host::PFC_SIZE;
 use crate::model::packet::{CLASSES, Packet, ROCE_OVERHEAD, bit, slot};
@@ -57,6 +58,7 @@ pub(super) struct ReceiveBuffer {
     waiting: VecDeque<(Time, u8, u16)>,
     level: [u64; CLASSES],
     pfc: PfcGen,
+    watchdog: Option<Box<PauseWatchdog>>,
     /// Frames of PFC that are to leave.
     words: Ring,
 }
@@ -77,6 +79,7 @@ impl ReceiveBuffer {
             waiting: VecDeque::new(),
             level: [0; CLASSES],
             pfc: PfcGen::new(&pfc),
+            watchdog: PauseWatchdog::of(&sends, faults, config.seed).map(Box::new),
             words: Ring::default(),
         }))
     }
@@ -107,7 +110,7 @@ impl ReceiveBuffer {
         }
         if self.pfc.wake_at().is_some_and(|due| due <= now) {
             let word = self.pfc.on_wake(now);
-            self.says(word);
+            self.says(now, word);
         }
     }
 
@@ -124,12 +127,16 @@ impl ReceiveBuffer {
         for class in (0..8).filter(|class| all & bit(*class) != 0) {
             if self.pfc.is_congested(class) != congested {
                 let word = self.pfc.set_congested(now, class, congested);
-                self.says(word);
+                self.says(now, word);
             }
         }
     }
 
-    fn says(&mut self, word: Option<Packet>) {
+    fn says(&mut self, now: Time, word: Option<Packet>) {
+        let word = match &mut self.watchdog {
+            Some(watchdog) => watchdog.passes(now, self.pfc.asserted(), word),
+            None => word,
+        };
         if let Some(mut word) = word {
             let zero = word.zero == word.enable;
             word.enable |= self.names_too;

@@ -141,16 +141,23 @@ impl Requester {
         self.reached > self.acked
     }
 
-    /// Whether its next message waits for the answer to this one: of a READ, and of an atomic operation.
+    /// Whether its next message waits for the answer to this one: of a READ, of an atomic operation, and behind a fence.
     #[inline]
     pub(super) const fn waits(&self) -> bool {
-        self.is_read() || self.verb.is_atomic()
+        matches!(self.verb, Verb::Read | Verb::FetchAdd | Verb::CompareSwap | Verb::SendRegistered)
+    }
+
+    /// Whether it is about to begin a message that waited behind a fence.
+    pub(super) const fn begins_fenced(&self) -> bool {
+        matches!(self.verb, Verb::SendRegistered) && self.place == 0 && self.next > 0
     }
 
     /// Whether it has a packet to send.
     #[inline]
     pub(super) const fn is_ready(&self) -> bool {
-        self.next < self.total && !self.is_held && (!self.waits() || self.acked >= self.next)
+        // What has begun goes on: of those that wait none but a fenced one has several packets.
+        let goes_on = !self.waits() || self.acked >= self.next || self.place > 0;
+        self.next < self.total && !self.is_held && goes_on
     }
 
     /// Whether the packet that is next has been sent before.

@@ -68,9 +68,16 @@ pub(super) struct SendQueues {
     order: [BinaryHeap<Reverse<(Time, u16)>>; CLASSES],
     /// Classes that have such lanes.
     waiting: u8,
+    /// Whether limits take turns: one that has let a frame go waits for the one that lets the next go last.
+    is_tied: bool,
 }
 
 impl SendQueues {
+    /// No limits yet; whether they are to take turns.
+    pub(super) fn new(is_tied: bool) -> SendQueues {
+        SendQueues { is_tied, ..SendQueues::default() }
+    }
+
     /// A limit that nobody waits for; its place.
     pub(super) fn add(&mut self, limit: Limit) -> u16 {
         self.limits.push(limit);
@@ -79,7 +86,7 @@ impl SendQueues {
 
     /// Forgets every limit and who waits for it.
     pub(super) fn clear(&mut self, pairs: &mut [Pair]) {
-        *self = SendQueues::default();
+        *self = SendQueues::new(self.is_tied);
         for pair in pairs {
             (pair.limit, pair.send_queue, pair.after, pair.is_queued) =
                 (NOBODY, NOBODY, NOBODY, false);
@@ -209,6 +216,9 @@ impl SendQueues {
     pub(super) fn sent(&mut self, pairs: &mut [Pair], pair: u16) {
         let place = pairs[usize::from(pair)].send_queue;
         let SendQueue { limit, first, last, .. } = self.send_queues[usize::from(place)];
+        if self.is_tied {
+            self.tie(limit);
+        }
         if !pairs[usize::from(pair)].is_ready() {
             self.drop_first(pairs, place);
             pairs[usize::from(pair)].is_queued = false;
@@ -217,5 +227,16 @@ impl SendQueues {
             self.append(pairs, place, pair);
         }
         self.settle(place, self.limits[usize::from(limit)].pacer.next());
+    }
+
+    /// The limit that has just let a frame go lets none go before every other that somebody waits for has: the head of one line holds all.
+    #[cold]
+    #[inline(never)]
+    fn tie(&mut self, limit: u16) {
+        let waiting = self.send_queues.iter().filter(|of| of.first != NOBODY && of.limit != limit);
+        let last = waiting.map(|of| self.limits[usize::from(of.limit)].pacer.next()).max();
+        if let Some(last) = last {
+            self.limits[usize::from(limit)].pacer.hold_behind(last);
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod bench;
 mod deviations;
 mod ets;
+mod fence;
 mod marks;
 mod messages;
 mod rates;

@@ -5,6 +5,7 @@
 
 mod alpha;
 pub mod ets;
+pub mod fence;
 pub mod fluid;
 pub mod forms;
 pub mod gaps;

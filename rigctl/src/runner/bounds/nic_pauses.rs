@@ -48,6 +48,20 @@ pub(super) fn paused_often(host: &str) -> String {
     )
 }
 
+/// A sender that does not obey fills the buffer for some three milliseconds.
+pub(super) fn full_for_long() -> String {
+    "    dut: {nic: {generation: pcie-gen3, host: {loopback: 37Gbps-L2, page: 2MiB, region: 2MiB}}}
+    streams: {load: {from: p1, class: 3, kind: rocev2-write, size: 1086B, rate: 100%}}
+    endpoints: {p1: {obeys: none}}
+    steps:
+      - {at: 0us, start: load, for: 3ms}
+    length: 4ms
+    trials: 2
+    measure: [{nic.pauses: {port: p1, class: 3}}]
+"
+    .to_owned()
+}
+
 fn word(seen: &Seen<'_>, xoff: bool, nth: usize) -> usize {
     seen.words(0, Dir::Rx, xoff)[nth]
 }

@@ -190,6 +190,13 @@ const TRIED: &[Tried] = &[
         case: || super::nic_pauses::paused_often("loopback: 37Gbps-L2, page: 2MiB, region: 2MiB"),
     },
     Tried {
+        path: "nic.pfc.watchdog",
+        device: "pcie-gen3",
+        measure: "nic.pauses",
+        ends: [Dur::ms(1), Dur::us(1_500)],
+        case: super::nic_pauses::full_for_long,
+    },
+    Tried {
         path: "nic.host.mtt_miss",
         device: "pcie-gen3",
         measure: "nic.pauses",

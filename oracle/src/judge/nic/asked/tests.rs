@@ -5,6 +5,7 @@ const PROMISE: Promise = Promise {
     turn: Dur(5),
     blur: Dur(0),
     refresh: Within::exactly(Dur(100)),
+    watchdog: None,
     until: Time(10_000),
 };
 
@@ -124,4 +125,78 @@ fn two_stretches_that_may_be_one_call_for_one_pause_and_two_that_are_two_for_two
     // What follows the second says nothing of what lies between the two.
     let only_after = vec![stretch(0, 90), stretch(710, 10_000)];
     assert_eq!(PROMISE.account(&Stretches { full, relieved: only_after }, &[]).due, 1);
+}
+
+/// Full from 100 to 1400, and again from 2000 to 2400; an XOFF each 100.
+fn twice() -> Stretches {
+    let stretch = |from, until| Stretch { from: Time(from), until: Time(until) };
+    let full = vec![stretch(100, 1_400), stretch(2_000, 2_400)];
+    let relieved = vec![stretch(0, 100), stretch(1_400, 2_000), stretch(2_400, 10_000)];
+    Stretches { full, relieved }
+}
+
+fn watched(said: &[(u64, u64)]) -> Account {
+    let watchdog = Some(Within::between(Dur(400), Dur(600)));
+    Promise { watchdog, ..PROMISE }.account(&twice(), &words(said))
+}
+
+/// XOFFs of 150 from 110 on, so many.
+fn storm(count: u64) -> Vec<(u64, u64)> {
+    (0..count).map(|nth| (110 + nth * 100, 150)).collect()
+}
+
+#[test]
+fn a_watchdog_that_stops_it_in_time_is_no_word_too_few() {
+    let second = [(2_010, 150), (2_110, 150), (2_210, 150), (2_310, 150), (2_410, 0)];
+    // Its last XOFF was after 300 or after 500: another 100 later it said none.
+    for count in [4, 6] {
+        let account = watched(&[&storm(count)[..], &second].concat());
+        let [stop] = account.stops[..] else { panic!("{account:?}") };
+        assert!(stop.most >= Dur(400) && stop.least <= Dur(600), "{stop:?}");
+        assert!(account.refreshes.iter().all(|one| one.record.is_some()), "{account:?}");
+        assert!(account.xoffs.iter().chain(&account.xons).all(|one| one.record.is_some()));
+        assert_eq!((account.due, account.pauses.len()), (2, 2));
+    }
+}
+
+#[test]
+fn a_watchdog_that_stops_it_too_soon_too_late_or_for_good_shows() {
+    let stop = |count| watched(&storm(count)).stops[0];
+    assert_eq!((stop(3).least, stop(3).most), (Dur(195), Dur(305)));
+    assert_eq!((stop(8).least, stop(8).most), (Dur(695), Dur(805)));
+    // To the end of what is full: how much longer it would ask nobody knows.
+    assert_eq!((stop(13).least, stop(13).most), (Dur(1_195), Dur(u64::MAX)));
+    let never_again = watched(&storm(5));
+    assert_eq!(never_again.xoffs.last().map(|one| one.record), Some(None));
+    // One that asked once and never again is one that does not refresh.
+    let once = watched(&storm(1));
+    assert_eq!((once.stops.len(), once.refreshes[0].record), (0, None));
+}
+
+#[test]
+fn who_may_have_been_stopped_owes_no_word_until_it_surely_was_relieved() {
+    let stretch = |from, until| Stretch { from: Time(from), until: Time(until) };
+    let full = vec![stretch(100, 1_400), stretch(1_420, 2_400)];
+    // Too short to be sure that it was down to XON.
+    let relieved = vec![stretch(0, 100), stretch(1_405, 1_410), stretch(2_400, 10_000)];
+    let watchdog = Some(Within::between(Dur(400), Dur(600)));
+    let promise = Promise { watchdog, ..PROMISE };
+    let account = promise.account(&Stretches { full, relieved }, &words(&storm(6)));
+    assert_eq!((account.xoffs.len(), account.xons.len(), account.stops.len()), (1, 0, 1));
+    assert!(account.refreshes.iter().all(|one| one.record.is_some()), "{account:?}");
+}
+
+#[test]
+fn a_timer_that_began_before_it_surely_was_full_is_counted_from_there_where_that_is_certain() {
+    let stretch = |from, until| Stretch { from: Time(from), until: Time(until) };
+    let relieved = vec![stretch(0, 100), stretch(1_400, 10_000)];
+    let stop = |from: u64, least: u64| {
+        let watchdog = Some(Within::between(Dur(least), Dur(600)));
+        let of = Stretches { full: vec![stretch(from, 1_400)], relieved: relieved.clone() };
+        let account = Promise { watchdog, ..PROMISE }.account(&of, &words(&storm(6)));
+        account.stops.first().map(|stop| (stop.least, stop.most))
+    };
+    // Six from 110 to 610, of which two are before it surely is full.
+    let all = Some((Dur(495), Dur(605)));
+    assert_eq!((stop(100, 400), stop(250, 400), stop(250, 100)), (all, all, None));
 }

@@ -38,6 +38,7 @@ fn rc(ack_every: u16) -> Rc {
         rnr_late: Some(Within::ZERO),
         mig_req: None,
         own_source_port: None,
+        fmr_fence: None,
     }
 }
 

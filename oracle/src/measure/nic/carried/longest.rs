@@ -86,6 +86,10 @@ impl Longest {
             let asked = trip + told_by(answers.nak_latency) + asks.resend_latency.most();
             asked * backs + waits * unasked
         };
+        // Behind a fence each message waits for the acknowledgement of the one before it.
+        let may_wait = spec.verb == Verb::SendRegistered && own.nic.rc.fmr_fence != Some(false);
+        let messages = if may_wait { u64::from(spec.count.unwrap_or(0)) } else { 0 };
+        let backs = backs + (trip + answers.ack_latency.most() + held) * messages;
         let end = trip + answers.ack_latency.most() + held;
         let all = slots + backs + misses;
         // One acknowledgement may be on its way for longer than another, and wait for a frame that is leaving.

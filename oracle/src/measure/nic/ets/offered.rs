@@ -67,10 +67,20 @@ impl Table {
     }
 }
 
+/// By what a port is shared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// By classes, as ETS is declared.
+    Class,
+    /// By queue pairs, which take turns frame by frame where no classes are declared: each flow is a class of its own.
+    Flow,
+}
+
 /// A flow that had something to send all the time.
 #[derive(Debug, Clone)]
 pub(super) struct Of {
     pub(super) name: String,
+    /// Its priority; its place where flows share the port.
     pub(super) priority: u8,
     /// Whether the case asks for its class.
     pub(super) is_named: bool,
@@ -112,6 +122,7 @@ impl Offered {
         done: &JudgeContext<'_>,
         trial: &Trial,
         window: &Window,
+        by: By,
     ) -> Result<Offered, Doubt> {
         let first = window.flows.first().map_or("", String::as_str);
         let port = trial.flow(first)?.1.nic;
@@ -123,8 +134,11 @@ impl Offered {
             }
         }
         let not_measured = |why: String| Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) };
-        let table = Table::of(&seen.nic.ets)
-            .ok_or_else(|| not_measured(format!("`{}.ets.classes` is not declared", seen.part)))?;
+        let classes = Table::of(&seen.nic.ets);
+        if by == By::Flow && classes.is_some() {
+            let why = "share its port by classes, and how flows of one class do is left open";
+            return Err(not_measured(format!("queue pairs of `{}` {why}", seen.part)));
+        }
         let (from, until) = (Time::ZERO + window.from, Time::ZERO + window.until);
         if until > seen.until {
             return Err(not_measured(
@@ -170,6 +184,12 @@ impl Offered {
             });
         }
         held(trial, &seen, (port, speed), (from, until), &flows)?;
+        let table = match by {
+            By::Class => classes.ok_or_else(|| {
+                not_measured(format!("`{}.ets.classes` is not declared", seen.part))
+            })?,
+            By::Flow => of_flows(&mut flows),
+        };
         let carried: u64 = flows.iter().map(|of| of.bytes + of.frames * L1_OVERHEAD.0).sum();
         let whole = seen.left.iter().filter(|one| one.at >= from && one.at < until);
         let whole: u64 = whole.map(|one| u64::from(one.roce.size) + L1_OVERHEAD.0).sum();
@@ -238,6 +258,21 @@ impl Offered {
     pub(super) fn round(&self, classes: &[Class]) -> u64 {
         self.rate(bytes(in_turns(classes, TURN)), 0).hi.saturating_add(self.clock)
     }
+}
+
+/// A class for each flow, of which each sends a frame in its turn.
+fn of_flows(flows: &mut [Of]) -> Table {
+    let frame = |of: &Of| match of.frames {
+        0 => real(of.longest),
+        some => real(of.bytes) / real(some),
+    };
+    let all: f64 = flows.iter().map(frame).sum();
+    let percents = flows.iter().map(|of| Some(frame(of) * 100.0 / all)).collect();
+    for (place, of) in (0..=u8::MAX).zip(flows.iter_mut()) {
+        of.priority = place;
+    }
+    let priorities = (0..=u8::MAX).take(flows.len()).collect();
+    Table { priorities, percents, limits: vec![None; flows.len()], precision: 0.0 }
 }
 
 /// The classes of `table` with what the flows had to send.

@@ -44,6 +44,8 @@ pub(super) struct Seen {
     pub(super) speed: PortSpeed,
     /// The range of its emission, as it is declared.
     emission: Within,
+    /// The range of its watchdog, if it has one.
+    watchdog: Option<Within>,
     miss: Within,
     /// When the class is over its threshold, as far as what the host declares tells without a word of the NIC's.
     plain: Stretches,
@@ -105,7 +107,8 @@ impl Seen {
         let (blur, until) = (seen.bound, seen.until);
         let turn = seen.busy;
         let again = seen.apart.range(Within::exactly(refresh));
-        let promise = Promise { emission, turn, blur, refresh: again, until };
+        let watchdog = pfc.watchdog.map(|after| seen.apart.range(after));
+        let promise = Promise { emission, turn, blur, refresh: again, watchdog, until };
         let thresholds = (xoff, xon);
         let is_own = |at: usize| brought[at].0 == class;
         // What is not lossless is never full.
@@ -145,6 +148,7 @@ impl Seen {
             thresholds,
             speed: trace.speed,
             emission: pfc.emission.unwrap_or(Within::ZERO),
+            watchdog: pfc.watchdog,
             miss: seen.nic.host.mtt_miss.unwrap_or(Within::ZERO),
             plain,
             reads: reads(&all, &bounded),
@@ -157,9 +161,12 @@ impl Seen {
     }
 
     /// Within which values emissions and reads look alike. An emission that is always off looks like a host that was, so it is told as far as
-    /// the host's declaration alone bounds what called for a word; reads that are always off add up until an XON.
-    pub(super) fn tells(&self) -> (Alike, Alike) {
+    /// the host's declaration alone bounds what called for a word; reads that are always off add up until an XON. A watchdog says nothing when it
+    /// trips: the XOFF tells that does not come.
+    pub(super) fn tells(&self, stops: bool) -> [Alike; 3] {
         let account = self.promise.account(&self.plain, &self.words);
+        let watchdog = self.watchdog.filter(|_| stops);
+        let next = self.promise.refresh.most() + self.promise.margin();
         let open = |one: &Lag| one.record.map(|_| one.most - one.least);
         let all = account.xoffs.iter().chain(&account.xons);
         let emission = all.filter_map(open).min().map(|open| self.promise.turn + open);
@@ -167,10 +174,11 @@ impl Seen {
         let width = self.promise.emission.most() + self.promise.turn + self.promise.blur * 5;
         let miss = (self.reads > 0).then(|| Dur(width.0.div_ceil(self.reads)));
         let named = |field: &str| format!("{}.{field}", self.part);
-        (
+        [
             emission.map(|off| (named("pfc.emission"), self.emission, off)),
             miss.map(|off| (named("host.mtt_miss"), self.miss, off)),
-        )
+            watchdog.map(|declared| (named("pfc.watchdog"), declared, next)),
+        ]
     }
 
     /// Whether something called for that word once: surely, or by what the NIC said and some host explains.
@@ -179,15 +187,17 @@ impl Seen {
         match asks {
             "xoff" => account.due > 0 || account.called_for().next().is_some(),
             "xon" => !account.xons.is_empty(),
+            "watchdog" => !account.stops.is_empty(),
             _ => !account.refreshes.is_empty(),
         }
     }
 
-    /// What it did instead for another priority, in words.
-    pub(super) fn instead(&self) -> String {
-        match self.others.first() {
-            Some((class, count)) => format!(", and {count} for priority {class}"),
-            None => String::new(),
+    /// What it did instead for another priority, in words; or that its watchdog stopped it before.
+    pub(super) fn instead(&self, account: &Account) -> String {
+        match (self.others.first(), account.stops.is_empty()) {
+            (Some((class, count)), _) => format!(", and {count} for priority {class}"),
+            (None, false) => ", and none ever since its watchdog stopped it".to_owned(),
+            (None, true) => String::new(),
         }
     }
 }

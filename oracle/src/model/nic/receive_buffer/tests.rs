@@ -3,13 +3,14 @@ use rig_lab::{Deviation, DeviceFaults, Nic, NicHost};
 use rig_units::L2Rate;
 
 /// A NIC whose host takes a byte a nanosecond; XOFF above 3000 bytes, XON from 1000 on.
-fn buffer(deviation: Option<&str>) -> Box<ReceiveBuffer> {
+fn buffer(deviation: Option<&str>, watchdog: Option<Dur>) -> Box<ReceiveBuffer> {
     let mut nic = Nic::usual();
     nic.host = NicHost { pcie: Some(L2Rate { bps: 8_000_000_000 }), ..NicHost::default() };
     nic.pfc.xoff = Some(Bytes(3_000));
     nic.pfc.xon = Some(Bytes(1_000));
     nic.pfc.quanta = Some(Quanta(1_000));
     nic.pfc.refresh = Some(Dur::us(4));
+    nic.pfc.watchdog = watchdog.map(Within::exactly);
     let named = deviation.and_then(Deviation::named);
     let switched = named.map(|deviation| deviation.switched(None).expect("no value"));
     let faults = DeviceFaults::of(switched.as_slice()).nic;
@@ -19,12 +20,21 @@ fn buffer(deviation: Option<&str>) -> Box<ReceiveBuffer> {
 
 /// What it says of so many frames of 1000 B in class 3 that arrive at once, and when: nanoseconds, for whom, whether XON, how long.
 fn said(deviation: Option<&str>, frames: u16) -> Vec<(u64, u8, bool, u16)> {
-    let mut buffer = buffer(deviation);
+    let mut buffer = buffer(deviation, None);
     let mut all = Vec::new();
+    fills(&mut buffer, (Time::ZERO, frames), &mut all);
+    all
+}
+
+/// Notes in `all` what it says of so many such frames that arrive at once, until they are out; and when that is.
+fn fills(
+    buffer: &mut ReceiveBuffer,
+    (mut now, frames): (Time, u16),
+    all: &mut Vec<(u64, u8, bool, u16)>,
+) -> Time {
     for _ in 0..frames {
-        buffer.arrives(Time::ZERO, &Packet::data(1, 1, 0, 3, 3, 1_000));
+        buffer.arrives(now, &Packet::data(1, 1, 0, 3, 3, 1_000));
     }
-    let mut now = Time::ZERO;
     loop {
         while let Some(word) = buffer.word() {
             let is_xon = word.enable & word.zero != 0;
@@ -32,7 +42,7 @@ fn said(deviation: Option<&str>, frames: u16) -> Vec<(u64, u8, bool, u16)> {
             buffer.said();
         }
         match buffer.wake() {
-            Time::MAX => return all,
+            Time::MAX => return now,
             due => now = due,
         }
         buffer.on_wake(now);
@@ -84,8 +94,47 @@ fn each_deviation_says_something_else_or_at_another_time() {
 }
 
 #[test]
+fn a_watchdog_ends_what_it_asks_for_until_it_was_down_to_xon() {
+    let watched = |deviation| {
+        let mut buffer = buffer(deviation, Some(Dur::us(9)));
+        let mut all = Vec::new();
+        // Twenty frames keep it full for 19 us, and six for 5.
+        let then = fills(&mut buffer, (Time::ZERO, 20), &mut all);
+        let then = fills(&mut buffer, (then + Dur::us(100), 6), &mut all);
+        fills(&mut buffer, (then + Dur::us(100), 4), &mut all);
+        all.iter().map(|&(at, _, is_xon, _)| (at / 1_000, is_xon)).collect::<Vec<_>>()
+    };
+    let (xoff, xon) = (|at| (at, false), |at| (at, true));
+    let once = [xoff(0), xoff(4), xoff(8)];
+    let then = [xoff(119), xoff(123), xon(124), xoff(224), xon(227)];
+    assert_eq!(watched(None), [&once[..], &then].concat());
+    let all = [xoff(0), xoff(4), xoff(8), xoff(12), xoff(16), xon(19)];
+    assert_eq!(watched(Some("nic_watchdog_missing")), [&all[..], &then].concat());
+    // In 4.5 us; so that of the six frames no XON is said, either.
+    let early = [xoff(0), xoff(4), xoff(119), xoff(123), xoff(224), xon(227)];
+    assert_eq!(watched(Some("nic_watchdog_early")), early);
+    assert_eq!(watched(Some("nic_watchdog_for_good")), once);
+    assert_eq!(watched(Some("nic_watchdog_ignores_xon")), once);
+}
+
+#[test]
+fn pauses_that_an_xon_ends_are_no_long_one() {
+    let watched = |deviation| {
+        let mut buffer = buffer(deviation, Some(Dur::us(6)));
+        let (mut all, mut now) = (Vec::new(), Time::ZERO);
+        for _ in 0..4 {
+            now = fills(&mut buffer, (now, 4), &mut all) + Dur::us(1);
+        }
+        all.len()
+    };
+    // An XOFF and an XON of each.
+    assert_eq!((watched(None), watched(Some("nic_watchdog_for_good"))), (8, 8));
+    assert_eq!(watched(Some("nic_watchdog_ignores_xon")), 3);
+}
+
+#[test]
 fn classes_fill_apart_and_leave_in_their_order() {
-    let mut buffer = buffer(None);
+    let mut buffer = buffer(None, None);
     for class in [3, 4, 3, 4, 3] {
         buffer.arrives(Time::ZERO, &Packet::data(1, 1, 0, class, class, 1_000));
     }
