@@ -280,6 +280,10 @@ impl<C: Clock> Served<C> {
                 };
                 Answer::Events { events: events.into_iter().map(happened).collect() }
             }
+            Ask::Polled => {
+                let at_ns = self.epoch_ns() + self.device.emulated.now().0 / 1_000;
+                Answer::Polled { at_ns, queues: self.device.emulated.polled() }
+            }
             Ask::Status => Answer::Health(self.health(|meter| meter.total())?),
             Ask::Lateness => Answer::Health(self.health(Meter::window)?),
             Ask::Quit => Answer::Done,
