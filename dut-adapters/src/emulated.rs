@@ -177,7 +177,7 @@ impl Control for Emulated {
                 let why = || Refused { why: "it has no PFC watchdog".to_owned() };
                 self.dut.yield_pfcwd().then_some(()).ok_or_else(why)?;
             }
-            Order::Decided { port, class, what } => {
+            Order::Decided { port, class, what, due_ns: _ } => {
                 let event = match what {
                     DutEventKind::Storm => Event::Storm,
                     DutEventKind::Restore => Event::Restore,

@@ -63,8 +63,14 @@ pub enum Ask {
     Do(Order),
     /// Reads what watchdogs did since the last time this was asked.
     Events,
-    /// Reads what a poll of a PFC watchdog reads.
-    Polled,
+    /// Reads what a poll of a PFC watchdog reads, for who polls in the device's place.
+    Polled {
+        /// When the poll was due, on CLOCK_MONOTONIC: how much later it comes is the machine's doing, and told with how the device has
+        /// kept up.
+        due_ns: u64,
+        /// When the next one is, which is late as soon as that is over.
+        next_ns: u64,
+    },
     /// How the device has kept up since it was booted.
     Status,
     /// How the device has kept up since the last time this was asked.

@@ -56,6 +56,8 @@ pub enum Order {
         class: u8,
         /// What was decided.
         what: DutEventKind,
+        /// When the poll was due that decided it, on CLOCK_MONOTONIC.
+        due_ns: u64,
     },
     /// Does what a step of a case asks of it.
     Perform {

@@ -38,13 +38,14 @@ pub trait Asic: Send {
     /// Has its watchdogs decide nothing by themselves, also after it has begun anew.
     fn yields(&mut self) {}
 
-    /// What a watchdog's poll reads of each queue that is guarded, and when it was read.
-    fn polled(&mut self) -> (Mono, Vec<Polled>) {
+    /// What a watchdog's poll reads of each queue that is guarded, and when it was read: the poll was due at the first instant, and the next
+    /// one is at the other.
+    fn polled(&mut self, _due: [Mono; 2]) -> (Mono, Vec<Polled>) {
         (Mono::now(), Vec::new())
     }
 
-    /// Does what its watchdog does who has decided this of a queue.
-    fn decided(&mut self, _port: &str, _class: u8, _what: DutEventKind) {}
+    /// Does what its watchdog does who has decided this of a queue, by the poll that was due then.
+    fn decided(&mut self, _queue: (&str, u8), _what: DutEventKind, _due: Mono) {}
 }
 
 /// What is drawn in a device that begins anew.
@@ -120,14 +121,14 @@ impl Asic for Served {
         self.order(Order::YieldPfcwd);
     }
 
-    fn polled(&mut self) -> (Mono, Vec<Polled>) {
-        match self.post.ask(Ask::Polled) {
+    fn polled(&mut self, [due, next]: [Mono; 2]) -> (Mono, Vec<Polled>) {
+        match self.post.ask(Ask::Polled { due_ns: due.0, next_ns: next.0 }) {
             Some(Answer::Polled { at_ns, queues }) => (Mono(at_ns), queues),
             _ => (Mono::now(), Vec::new()),
         }
     }
 
-    fn decided(&mut self, port: &str, class: u8, what: DutEventKind) {
-        self.order(Order::Decided { port: port.to_owned(), class, what });
+    fn decided(&mut self, (port, class): (&str, u8), what: DutEventKind, due: Mono) {
+        self.order(Order::Decided { port: port.to_owned(), class, what, due_ns: due.0 });
     }
 }

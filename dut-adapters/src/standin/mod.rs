@@ -284,8 +284,9 @@ impl Parts {
 
     /// Takes what was decided, by a script or by whoever publishes.
     fn decided(&mut self, message: &str) -> RedisResult<()> {
-        let Parts { orchagent, line, asic, .. } = self;
-        scripts::decided(&orchagent.rows, message, line, &mut **asic)
+        let Parts { poller, orchagent, line, asic, .. } = self;
+        let Some(poller) = poller else { return Ok(()) };
+        poller.decided(&orchagent.rows, message, line, &mut **asic)
     }
 
     /// Clears a copy of watermarks. The device has one of all kinds: who names one clears the others, too.

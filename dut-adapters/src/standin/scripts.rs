@@ -80,6 +80,8 @@ impl Scripts {
 pub(super) struct Poller {
     /// Their digests. syncd keeps them as a set, and runs them in that order.
     digests: BTreeSet<String>,
+    /// When the last poll was due, and the next one is.
+    last: Mono,
     next: Mono,
 }
 
@@ -90,7 +92,7 @@ impl Poller {
         for text in [&scripts.detect, &scripts.restore] {
             digests.insert(redis::cmd("SCRIPT").arg("LOAD").arg(text).query(line)?);
         }
-        Ok(Poller { digests, next: Mono::now() })
+        Ok(Poller { digests, last: Mono::now(), next: Mono::now() })
     }
 
     /// How long until the next poll is due.
@@ -112,6 +114,7 @@ impl Poller {
         let interval = counted::poll(rows).parse().unwrap_or(USUAL).max(1);
         let interval = Dur::ms(interval).0 / 1_000;
         let missed = (now.0 - self.next.0) / interval;
+        self.last = self.next;
         self.next = Mono(self.next.0 + interval * (missed + 1));
         self.run(rows, line, asic)
     }
@@ -123,7 +126,7 @@ impl Poller {
         line: &mut Connection,
         asic: &mut dyn Asic,
     ) -> RedisResult<()> {
-        let (at, queues) = asic.polled();
+        let (at, queues) = asic.polled([self.last, self.next]);
         let (copied, keys) = copied(rows, at, &queues);
         let mut all = redis::pipe();
         all.cmd("SELECT").arg(Db::Counters as u8).ignore();
@@ -134,6 +137,35 @@ impl Poller {
             run.arg(digest).arg(keys.len()).arg(&keys);
             run.arg(Db::Counters as u8).arg(TABLE).arg(counted::poll(rows));
             let _nothing: Value = run.query(line)?;
+        }
+        Ok(())
+    }
+
+    /// Does what was published on `PFC_WD_ACTION`: a queue, a word, and what a script tells beside. A storm of a queue that is stormed is
+    /// the same one, as is the end of one of a queue that is not.
+    pub(super) fn decided(
+        &self,
+        rows: &Rows,
+        message: &str,
+        line: &mut Connection,
+        asic: &mut dyn Asic,
+    ) -> RedisResult<()> {
+        let words: Vec<serde_json::Value> = serde_json::from_str(message).unwrap_or_default();
+        let word = |at: usize| words.get(at).and_then(serde_json::Value::as_str);
+        let (what, before, after) = match word(1) {
+            Some("storm") => (DutEventKind::Storm, "operational", "stormed"),
+            Some("restore") => (DutEventKind::Restore, "stormed", "operational"),
+            _ => return Ok(()),
+        };
+        let Some(oid) = word(0) else { return Ok(()) };
+        let Some(queue) = objects::queue(rows, oid) else { return Ok(()) };
+        let key = format!("{TABLE}:{oid}");
+        redis::cmd("SELECT").arg(Db::Counters as u8).exec(line)?;
+        let status: Option<String> =
+            redis::cmd("HGET").arg(&key).arg("PFC_WD_STATUS").query(line)?;
+        if status.as_deref() == Some(before) {
+            redis::cmd("HSET").arg(&key).arg("PFC_WD_STATUS").arg(after).exec(line)?;
+            asic.decided(queue, what, self.last);
         }
         Ok(())
     }
@@ -168,37 +200,6 @@ fn copied(rows: &Rows, at: Mono, queues: &[Polled]) -> (BTreeMap<String, Row>, V
         keys.push(oid);
     }
     (copied, keys)
-}
-
-/// Does what was published on `PFC_WD_ACTION`: a queue, a word, and what a script tells beside. A storm of a queue that is stormed is the
-/// same one, as is the end of one of a queue that is not.
-pub(super) fn decided(
-    rows: &Rows,
-    message: &str,
-    line: &mut Connection,
-    asic: &mut dyn Asic,
-) -> RedisResult<()> {
-    let words: Vec<serde_json::Value> = serde_json::from_str(message).unwrap_or_default();
-    let word = |at: usize| words.get(at).and_then(serde_json::Value::as_str);
-    let (what, before, after) = match word(1) {
-        Some("storm") => (DutEventKind::Storm, "operational", "stormed"),
-        Some("restore") => (DutEventKind::Restore, "stormed", "operational"),
-        _ => return Ok(()),
-    };
-    let Some((oid, (port, class))) =
-        word(0).and_then(|oid| Some((oid, objects::queue(rows, oid)?)))
-    else {
-        return Ok(());
-    };
-    let key = format!("{TABLE}:{oid}");
-    redis::cmd("SELECT").arg(Db::Counters as u8).exec(line)?;
-    let status: Option<String> = redis::cmd("HGET").arg(&key).arg("PFC_WD_STATUS").query(line)?;
-    if status.as_deref() != Some(before) {
-        return Ok(());
-    }
-    redis::cmd("HSET").arg(&key).arg("PFC_WD_STATUS").arg(after).exec(line)?;
-    asic.decided(port, class, what);
-    Ok(())
 }
 
 /// Takes away what scripts keep of a queue between two polls: so orchagent does where a queue is guarded anew, or no longer.
