@@ -44,6 +44,9 @@ pub trait Asic: Send {
         (Mono::now(), Vec::new())
     }
 
+    /// Ends: nobody takes what the databases say any more.
+    fn ends(&mut self) {}
+
     /// Does what its watchdog does who has decided this of a queue, by the poll that was due then.
     fn decided(&mut self, _queue: (&str, u8), _what: DutEventKind, _due: Mono) {}
 }
@@ -130,5 +133,9 @@ impl Asic for Served {
 
     fn decided(&mut self, (port, class): (&str, u8), what: DutEventKind, due: Mono) {
         self.order(Order::Decided { port: port.to_owned(), class, what, due_ns: due.0 });
+    }
+
+    fn ends(&mut self) {
+        self.post.stop();
     }
 }

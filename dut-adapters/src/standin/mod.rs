@@ -55,7 +55,7 @@ const CLEARS: &str = "WATERMARK_CLEAR_REQUEST";
 /// Where it hears what was decided of a queue.
 const ACTIONS: &str = "PFC_WD_ACTION";
 
-/// What is said of a change that is not taken, where orchagent would write to its log.
+/// What is said where orchagent and syncd would write to their logs: of a change that is not taken, of a script that fails.
 pub type Log = Box<dyn FnMut(&str) + Send>;
 
 /// What there is of it beside the databases and the device.
@@ -123,9 +123,16 @@ impl Standin {
         let run = move || {
             let mut parts = parts;
             // Whoever waits hears that it has ended; afterwards nobody listens.
-            let _over = parts.run(hears, &mut || {
+            let over = parts.run(hears, &mut || {
                 let _gone = tell.send(());
             });
+            // Redis has ended, or a script: a device that goes on would be one without a watchdog.
+            if let Err(error) = over
+                && !parts.ends.load(Ordering::SeqCst)
+            {
+                (parts.log)(&format!("its databases are given up: {error}"));
+                parts.asic.ends();
+            }
         };
         let runs = Builder::new().name("orchagent".into()).spawn(run);
         let runs = runs.map_err(|error| format!("cannot start a thread: {error}"))?;
@@ -305,7 +312,7 @@ impl Parts {
 
     fn take(&mut self) -> RedisResult<()> {
         if let Some(why) = self.orchagent.take(&mut self.line, &mut *self.asic)? {
-            (self.log)(&why);
+            (self.log)(&format!("not taken of CONFIG_DB: {why}"));
         }
         Ok(())
     }

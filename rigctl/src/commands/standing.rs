@@ -32,7 +32,7 @@ impl Standing {
             Ok(_) => None,
             Err(_) => Some(Server::start(socket)?),
         };
-        let log = Box::new(|why: &str| stderr::note(&format!("not taken of CONFIG_DB: {why}")));
+        let log = Box::new(|why: &str| stderr::note(why));
         let device = Box::new(standin::Served::at(post));
         let standin = Standin::of(profile, socket, device, Ways { faults, log, scripts })?;
         Ok(Standing { standin, server })

@@ -10,7 +10,9 @@ use crate::protocol::{Happened, Polled};
 use crate::serve::on_ports;
 use crate::standin::orchagent::Orchagent;
 use crate::standin::scripts::Poller;
-use crate::standin::{Asic, Faults, Scripts, Server, connect, fill, filled, said};
+use crate::standin::{
+    Asic, Faults, Log, Scripts, Server, Standin, Ways, connect, fill, filled, said,
+};
 use rig_capture::DutEventKind;
 use rig_generator::port::Mono;
 use rig_lab::{PfcwdFaults, Profile, Setting, WatermarkCopy};
@@ -300,4 +302,46 @@ fn a_folder_without_a_script_of_the_platform_is_refused_by_its_name() {
     assert!(why.contains("pfc_detect_broadcom.lua: No such file"), "{why}");
     let why = Scripts::read(desk.path(), None).map(drop).expect_err("no watchdog");
     assert_eq!(why, "no script decides for the watchdog of such a device");
+}
+
+/// A device that is told to end.
+struct Ended(std::sync::mpsc::Sender<()>);
+
+impl Asic for Ended {
+    fn set(&mut self, _: &[Setting]) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn clear(&mut self, _: WatermarkCopy) {}
+
+    fn counters(&mut self) -> BTreeMap<String, u64> {
+        BTreeMap::new()
+    }
+
+    fn events(&mut self) -> Vec<Happened> {
+        Vec::new()
+    }
+
+    fn ends(&mut self) {
+        self.0.send(()).expect("somebody waits");
+    }
+}
+
+#[test]
+fn a_script_that_fails_is_told_in_the_words_of_redis_and_ends_the_device() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some(server) = redis_server(desk.path()) else { return };
+    let profile = families().remove(0);
+    let scripts = Scripts::read(&own(), profile.family()).expect("they are there");
+    let scripts = Some(scripts.with("redis.call('SELECT', ARGV[1])", "error('on purpose')"));
+    let (tell, told) = std::sync::mpsc::channel();
+    let (say, said) = std::sync::mpsc::channel();
+    let log: Log = Box::new(move |why| say.send(why.to_owned()).expect("somebody waits"));
+    let ways = Ways { faults: Faults::default(), log, scripts };
+    let standin = Standin::of(&profile, server.socket(), Box::new(Ended(tell)), ways);
+    let _standin = standin.expect("it stands");
+    let patience = core::time::Duration::from_secs(10);
+    assert_eq!(told.recv_timeout(patience), Ok(()), "it is told to end");
+    let why = said.recv_timeout(patience).expect("it says why");
+    assert!(why.starts_with("its databases are given up: ") && why.contains("on purpose"), "{why}");
 }
