@@ -1,13 +1,14 @@
 //! The model as a device under test, in virtual time: the stand-in for hardware at a desk.
 
 use crate::control::{Ability, Capabilities, Control, ControlError, Order, Readings, Refused};
+use crate::protocol::Polled;
 use rig_capture::{AtRest, DutEvent, DutEventKind};
 use rig_lab::{Declared, Profile, Setting};
 use rig_oracle::model::dut::{self, Rig};
 use rig_oracle::model::host;
 use rig_oracle::model::network::{Delivered, Network};
 use rig_oracle::model::packet::Packet;
-use rig_oracle::model::pfcwd::Event;
+use rig_oracle::model::pfcwd::{self, Event};
 use rig_oracle::model::tap::Tap;
 use rig_testcases::DeviceVerb;
 use rig_units::{Dur, Time};
@@ -78,6 +79,21 @@ impl Emulated {
         (self.dut.stirred(), self.dut.at_rest())
     }
 
+    /// What a poll of a PFC watchdog reads now, of each queue that is guarded.
+    pub fn polled(&mut self) -> Vec<Polled> {
+        let polled = |(port, class, read): (String, u8, pfcwd::Counters)| Polled {
+            port,
+            class,
+            pfc_rx_pkts: read.pfc_rx_pkts,
+            on2off_rx_pkts: read.on2off_rx_pkts,
+            rx_pause_duration_us: read.rx_pause_duration_us,
+            packets: read.queue_packets,
+            occupancy: read.queue_occupancy_bytes,
+            paused: read.paused,
+        };
+        self.dut.polled().into_iter().map(polled).collect()
+    }
+
     /// The rig's ports, to start and stop what they send.
     pub fn rig(&mut self) -> &mut Network {
         self.dut.rig()
@@ -105,9 +121,9 @@ impl Control for Emulated {
     }
 
     fn capabilities(&self) -> Capabilities {
-        use Ability::{ClearWatermarks, Configure, Counters, Events, Snapshot};
+        use Ability::{ClearWatermarks, Configure, Counters, Events, Snapshot, YieldPfcwd};
         Capabilities {
-            offered: &[Snapshot, Configure, Counters, Events, ClearWatermarks],
+            offered: &[Snapshot, Configure, Counters, Events, ClearWatermarks, YieldPfcwd],
             verbs: &DeviceVerb::ALL,
             clock_bound: Dur::ZERO,
         }
@@ -156,6 +172,18 @@ impl Control for Emulated {
                 let why = format!("it has nothing to {key} that is called {word}");
                 let why = || Refused { why };
                 self.dut.perform(verb).then_some(()).ok_or_else(why)?;
+            }
+            Order::YieldPfcwd => {
+                let why = || Refused { why: "it has no PFC watchdog".to_owned() };
+                self.dut.yield_pfcwd().then_some(()).ok_or_else(why)?;
+            }
+            Order::Decided { port, class, what, due_ns: _ } => {
+                let event = match what {
+                    DutEventKind::Storm => Event::Storm,
+                    DutEventKind::Restore => Event::Restore,
+                };
+                let why = || Refused { why: format!("no watchdog guards {port}:{class}") };
+                self.dut.decided(&port, class, event).then_some(()).ok_or_else(why)?;
             }
             // What is at the other end of a cable is not its own affair: whoever has its ports does these.
             other => return Err(self.lacks(other.needs())),

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The language. Another number is another language.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 /// Its name.
 pub const PROTOCOL: &str = "rig-dut";
 /// The longest line that is read.
@@ -63,6 +63,14 @@ pub enum Ask {
     Do(Order),
     /// Reads what watchdogs did since the last time this was asked.
     Events,
+    /// Reads what a poll of a PFC watchdog reads, for who polls in the device's place.
+    Polled {
+        /// When the poll was due, on CLOCK_MONOTONIC: how much later it comes is the machine's doing, and told with how the device has
+        /// kept up.
+        due_ns: u64,
+        /// When the next one is, which is late as soon as that is over.
+        next_ns: u64,
+    },
     /// How the device has kept up since it was booted.
     Status,
     /// How the device has kept up since the last time this was asked.
@@ -102,6 +110,13 @@ pub enum Answer {
         /// From the earliest on.
         events: Vec<Happened>,
     },
+    /// What a poll of a PFC watchdog reads.
+    Polled {
+        /// When it was read, on CLOCK_MONOTONIC.
+        at_ns: u64,
+        /// Of each queue that is guarded.
+        queues: Vec<Polled>,
+    },
     /// How it kept up.
     Health(Health),
     /// It is done.
@@ -125,6 +140,28 @@ pub struct Happened {
     pub class: u8,
     /// Whether it fired or let go.
     pub what: DutEventKind,
+}
+
+/// What a poll of a PFC watchdog reads of one queue, and of its class on the port. Counts are since the boot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Polled {
+    /// The device's port, by its own name.
+    pub port: String,
+    /// Traffic class, 0 to 7.
+    pub class: u8,
+    /// PFC frames received (`SAI_PORT_STAT_PFC_<c>_RX_PKTS`).
+    pub pfc_rx_pkts: u64,
+    /// Pauses that ended (`SAI_PORT_STAT_PFC_<c>_ON2OFF_RX_PKTS`).
+    pub on2off_rx_pkts: u64,
+    /// Time spent paused, in microseconds (`SAI_PORT_STAT_PFC_<c>_RX_PAUSE_DURATION_US`).
+    pub rx_pause_duration_us: u64,
+    /// Frames that left by the queue (`SAI_QUEUE_STAT_PACKETS`).
+    pub packets: u64,
+    /// Bytes in the queue (`SAI_QUEUE_STAT_CURR_OCCUPANCY_BYTES`).
+    pub occupancy: u64,
+    /// Whether the class is paused (`SAI_QUEUE_ATTR_PAUSE_STATUS`).
+    pub paused: bool,
 }
 
 /// Reads one line of the other side.

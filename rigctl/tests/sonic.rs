@@ -2,6 +2,8 @@
 //! pairs of virtual interfaces and what orchagent does between the two. Root and Linux only.
 
 mod common;
+#[path = "sonic/scripts.rs"]
+mod scripts;
 #[path = "sonic/ssh.rs"]
 mod ssh;
 
@@ -46,11 +48,20 @@ fn redis(desk: &Path) -> bool {
 
 /// `rigctl run` of the suite on the first device of the lab.
 fn run(desk: &Path, flags: &str) -> (Output, Value) {
+    run_by(desk, flags, None)
+}
+
+/// The same, where the scripts of a folder decide for the device's watchdogs.
+fn run_by(desk: &Path, flags: &str, scripts: Option<&Path>) -> (Output, Value) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rigctl"));
     let arguments =
         format!("run one.yaml --lab {LAB} --dut broadcom --seed 7 --overwrite --out out {flags}");
     command.args(arguments.split_whitespace()).current_dir(desk).stdin(Stdio::null());
     command.env("RIGCTL_STATE", desk.join("state")).env("TMPDIR", desk.join("tmp"));
+    match scripts {
+        Some(folder) => command.env("RIG_SONIC_LUA", folder),
+        None => command.env_remove("RIG_SONIC_LUA"),
+    };
     let output = command.output().expect("rigctl starts");
     let results = std::fs::read_to_string(desk.join("out/results.json"));
     let results = results.unwrap_or_else(|why| panic!("{why}: {output:?}"));

@@ -2,6 +2,7 @@
 
 use super::flow::FlowOrder;
 use super::keyring::Keyring;
+use rig_capture::DutEventKind;
 use rig_testcases::DeviceVerb;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,19 @@ pub enum Order {
     },
     /// Makes every watermark among the counters what is in use now.
     ClearWatermarks,
+    /// Lets its PFC watchdogs decide nothing by themselves, until it is booted: somebody else does.
+    YieldPfcwd,
+    /// Does with a queue that is guarded what its watchdog does who has decided this.
+    Decided {
+        /// The port, by the device's own name.
+        port: String,
+        /// Traffic class, 0 to 7.
+        class: u8,
+        /// What was decided.
+        what: DutEventKind,
+        /// When the poll was due that decided it, on CLOCK_MONOTONIC.
+        due_ns: u64,
+    },
     /// Does what a step of a case asks of it.
     Perform {
         /// What.
@@ -63,6 +77,8 @@ impl Order {
             Order::StartFlow { .. } => "start-flow",
             Order::StopFlow { .. } => "stop-flow",
             Order::ClearWatermarks => "clear-watermarks",
+            Order::YieldPfcwd => "yield-pfcwd",
+            Order::Decided { .. } => "decided",
             Order::Perform { verb } => verb.row().key,
         }
     }
@@ -74,6 +90,7 @@ impl Order {
             Order::Cable { .. } | Order::Link { .. } => Ability::Links,
             Order::Disconnect | Order::StartFlow { .. } | Order::StopFlow { .. } => Ability::Flows,
             Order::ClearWatermarks => Ability::ClearWatermarks,
+            Order::YieldPfcwd | Order::Decided { .. } => Ability::YieldPfcwd,
             Order::Perform { verb } => Ability::Perform(*verb),
         }
     }
@@ -103,6 +120,8 @@ pub enum Ability {
     Events,
     /// Clears watermarks.
     ClearWatermarks,
+    /// Lets somebody else decide what the device's PFC watchdogs do.
+    YieldPfcwd,
     /// Lets the device do what a step of a case asks of it.
     Perform(DeviceVerb),
     /// Cuts and mends links at the device's end, and tells it which of its ports the rig's are cabled to.
@@ -117,7 +136,7 @@ pub enum Ability {
 
 impl Ability {
     /// Every one but the verbs of steps, in the order of their declaration.
-    pub const ALL: [Ability; 11] = [
+    pub const ALL: [Ability; 12] = [
         Ability::Snapshot,
         Ability::Configure,
         Ability::Refusals,
@@ -125,6 +144,7 @@ impl Ability {
         Ability::Counters,
         Ability::Events,
         Ability::ClearWatermarks,
+        Ability::YieldPfcwd,
         Ability::Links,
         Ability::Flows,
         Ability::Keys,
@@ -141,6 +161,7 @@ impl Ability {
             Ability::Counters => "reads no counters",
             Ability::Events => "hears no events",
             Ability::ClearWatermarks => "clears no watermarks",
+            Ability::YieldPfcwd => "lets nobody decide for its watchdogs",
             Ability::Perform(verb) => verb.row().lacking,
             Ability::Links => "cuts no links",
             Ability::Flows => "starts no flows",

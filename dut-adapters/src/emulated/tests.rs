@@ -55,3 +55,34 @@ fn a_device_without_a_watchdog_refuses_to_restart_it() {
         nic.order(Order::from(DeviceVerb::RestartPfcwd)).map_err(|error| error.to_string());
     assert_eq!(refused, Err("it has nothing to restart that is called pfcwd".to_owned()));
 }
+
+#[test]
+fn a_device_that_yields_decides_nothing_by_itself_and_does_what_is_decided_for_it() {
+    let decided = |what| Order::Decided { port: "Ethernet0".to_owned(), class: 3, what, due_ns: 0 };
+    let mut dut = stormed();
+    dut.order(Order::YieldPfcwd).expect("it has watchdogs");
+    assert_eq!(detected(&mut dut, Dur::ms(900)), [], "for nine polls");
+    let polled = dut.polled();
+    let queue = polled.iter().find(|one| one.port == "Ethernet0" && one.class == 3);
+    let queue = queue.expect("it is guarded");
+    assert!(queue.paused && queue.pfc_rx_pkts > 1_000, "{queue:?}");
+    assert!(queue.rx_pause_duration_us > 890_000, "{queue:?}");
+    // The second of two is the same storm.
+    for what in [DutEventKind::Storm, DutEventKind::Storm, DutEventKind::Restore] {
+        dut.order(decided(what)).expect("it is guarded");
+    }
+    let events = dut.events().expect("it is here");
+    let kinds: Vec<DutEventKind> = events.iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [DutEventKind::Storm, DutEventKind::Restore]);
+    let name = "Ethernet0:3 PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED".to_owned();
+    let read = dut.counters(std::slice::from_ref(&name)).expect("it counts");
+    assert_eq!(read.values.get(&name), Some(&1));
+    let nowhere = Order::Decided {
+        port: "Ethernet0".to_owned(),
+        class: 1,
+        what: DutEventKind::Storm,
+        due_ns: 0,
+    };
+    let refused = dut.order(nowhere).map_err(|error| error.to_string());
+    assert_eq!(refused, Err("no watchdog guards Ethernet0:1".to_owned()));
+}

@@ -22,7 +22,18 @@ fn every_question_reads_back_from_its_line() {
         (Ask::Do(Order::Link { port: 1, up: false }), "do"),
         (Ask::Do(Order::ClearWatermarks), "do"),
         (Ask::Do(Order::from(DeviceVerb::ClearWatermarks(WatermarkCopy::User))), "do"),
+        (Ask::Do(Order::YieldPfcwd), "do"),
+        (
+            Ask::Do(Order::Decided {
+                port: "Ethernet4".to_owned(),
+                class: 3,
+                what: DutEventKind::Storm,
+                due_ns: 5,
+            }),
+            "do",
+        ),
         (Ask::Events, "events"),
+        (Ask::Polled { due_ns: 1, next_ns: 2 }, "polled"),
         (Ask::Status, "status"),
         (Ask::Lateness, "lateness"),
         (Ask::Quit, "quit"),
@@ -46,8 +57,19 @@ fn answers_read_back_and_their_times_carry_a_unit() {
     assert_eq!(read::<Answer>("an answer", &text), Ok(Answer::Health(health)));
     let happened =
         Happened { at_ns: 5, port: "Ethernet4".to_owned(), class: 3, what: DutEventKind::Storm };
+    let polled = Polled {
+        port: "Ethernet4".to_owned(),
+        class: 3,
+        pfc_rx_pkts: 1,
+        on2off_rx_pkts: 2,
+        rx_pause_duration_us: 3,
+        packets: 4,
+        occupancy: 5,
+        paused: true,
+    };
     for answer in [
         Answer::Done,
+        Answer::Polled { at_ns: 7, queues: vec![polled] },
         Answer::Booted { epoch_ns: u64::MAX, declared: Box::new(declared()) },
         Answer::Refused { why: "no".to_owned() },
         Answer::Counters { values: [("x".to_owned(), 1)].into() },

@@ -48,6 +48,8 @@ pub struct Served<C> {
     keys: Option<Keys>,
     /// The boot, on the clock.
     epoch: Time,
+    /// When whoever polls in the device's place polls next, on CLOCK_MONOTONIC.
+    poll_due: Option<u64>,
     mailbox: Mailbox,
 }
 
@@ -103,7 +105,18 @@ impl<C: Clock> Served<C> {
         let epoch = clock.now();
         let owed = vec![None; ports];
         let (unsent, keys) = (0, None);
-        let served = Served { clock, profile, lines, owed, unsent, device, keys, epoch, mailbox };
+        let served = Served {
+            clock,
+            profile,
+            lines,
+            owed,
+            unsent,
+            device,
+            keys,
+            epoch,
+            poll_due: None,
+            mailbox,
+        };
         Ok((served, post))
     }
 
@@ -249,6 +262,7 @@ impl<C: Clock> Served<C> {
                     Ok(device) => {
                         self.device = device;
                         self.epoch = self.clock.now();
+                        self.poll_due = None;
                         // What the device before it has not got rid of counts from now on.
                         self.owed.iter_mut().flatten().for_each(|due| *due = Time::ZERO);
                         Answer::Booted { epoch_ns: self.epoch_ns(), declared: self.declared() }
@@ -280,6 +294,12 @@ impl<C: Clock> Served<C> {
                 };
                 Answer::Events { events: events.into_iter().map(happened).collect() }
             }
+            Ask::Polled { due_ns, next_ns } => {
+                self.was_due(due_ns);
+                self.poll_due = Some(next_ns);
+                let at_ns = self.epoch_ns() + self.device.emulated.now().0 / 1_000;
+                Answer::Polled { at_ns, queues: self.device.emulated.polled() }
+            }
             Ask::Status => Answer::Health(self.health(|meter| meter.total())?),
             Ask::Lateness => Answer::Health(self.health(Meter::window)?),
             Ask::Quit => Answer::Done,
@@ -288,6 +308,9 @@ impl<C: Clock> Served<C> {
 
     /// Does something at once.
     fn obey(&mut self, order: Order) -> Result<(), ControlError> {
+        if let Order::Decided { due_ns, .. } = order {
+            self.was_due(due_ns);
+        }
         match order {
             Order::Key { keys } => {
                 // A dump of this process's memory would show them.
@@ -311,8 +334,16 @@ impl<C: Clock> Served<C> {
         }
     }
 
+    /// Something inside the device was due then, and is done now.
+    fn was_due(&mut self, due_ns: u64) {
+        let due = due_ns.checked_sub(self.epoch_ns()).map(|ns| Time::ZERO + Dur::ns(ns));
+        let now = self.since_boot(self.clock.now());
+        self.device.meter.late(due, now, |health| &mut health.event_late);
+    }
+
     fn health(&mut self, of: impl Fn(&mut Meter) -> Health) -> Result<Health, PortError> {
         let lost = self.lost()?;
+        self.poll_due.into_iter().for_each(|due_ns| self.was_due(due_ns));
         // What a port still owes is late already, and by the time it has gone nobody may ask any more.
         let now = self.since_boot(self.clock.now());
         for &due in self.owed.iter().flatten() {

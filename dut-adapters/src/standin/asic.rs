@@ -1,9 +1,11 @@
 //! The device behind the databases.
 
 use crate::control::Order;
-use crate::protocol::{Answer, Ask, Happened};
+use crate::protocol::{Answer, Ask, Happened, Polled};
 use crate::serve::Post;
 use core::fmt;
+use rig_capture::DutEventKind;
+use rig_generator::port::Mono;
 use rig_lab::{Setting, WatermarkCopy};
 use rig_testcases::DeviceVerb;
 use std::collections::BTreeMap;
@@ -32,13 +34,43 @@ pub trait Asic: Send {
 
     /// What its watchdogs did since this was last asked.
     fn events(&mut self) -> Vec<Happened>;
+
+    /// Has its watchdogs decide nothing by themselves, also after it has begun anew.
+    fn yields(&mut self) {}
+
+    /// What a watchdog's poll reads of each queue that is guarded, and when it was read: the poll was due at the first instant, and the next
+    /// one is at the other.
+    fn polled(&mut self, _due: [Mono; 2]) -> (Mono, Vec<Polled>) {
+        (Mono::now(), Vec::new())
+    }
+
+    /// Ends: nobody takes what the databases say any more.
+    fn ends(&mut self) {}
+
+    /// Does what its watchdog does who has decided this of a queue, by the poll that was due then.
+    fn decided(&mut self, _queue: (&str, u8), _what: DutEventKind, _due: Mono) {}
 }
 
 /// What is drawn in a device that begins anew.
 const SEED: u64 = 1;
 
 /// A device that is served by this process.
-pub struct Served(pub Post);
+pub struct Served {
+    post: Post,
+    yields: bool,
+}
+
+impl Served {
+    /// The device that answers at `post`.
+    pub fn at(post: Post) -> Served {
+        Served { post, yields: false }
+    }
+
+    /// Orders it something. One that has ended does nothing any more, and there is nobody left to be told.
+    fn order(&self, order: Order) {
+        let _ended = self.post.ask(Ask::Do(order));
+    }
+}
 
 impl fmt::Debug for Served {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -48,7 +80,7 @@ impl fmt::Debug for Served {
 
 impl Asic for Served {
     fn set(&mut self, settings: &[Setting]) -> Result<(), String> {
-        match self.0.ask(Ask::Configure { settings: settings.to_vec() }) {
+        match self.post.ask(Ask::Configure { settings: settings.to_vec() }) {
             Some(Answer::Configured { .. }) => Ok(()),
             Some(Answer::Refused { why } | Answer::Bad { why }) => Err(why),
             Some(_) | None => Err("the device has ended".to_owned()),
@@ -57,30 +89,53 @@ impl Asic for Served {
 
     /// The same device each time: what is drawn in it does not tell one beginning from another.
     fn restart(&mut self, settings: &[Setting]) -> Result<(), String> {
-        match self.0.ask(Ask::Boot { seed: SEED, settings: settings.to_vec() }) {
-            Some(Answer::Booted { .. }) => Ok(()),
+        match self.post.ask(Ask::Boot { seed: SEED, settings: settings.to_vec() }) {
+            Some(Answer::Booted { .. }) => {
+                if self.yields {
+                    self.order(Order::YieldPfcwd);
+                }
+                Ok(())
+            }
             Some(Answer::Refused { why } | Answer::Bad { why }) => Err(why),
             Some(_) | None => Err("the device has ended".to_owned()),
         }
     }
 
     fn clear(&mut self, copy: WatermarkCopy) {
-        let verb = DeviceVerb::ClearWatermarks(copy);
-        // One that has ended shows nothing any more.
-        let _ended = self.0.ask(Ask::Do(Order::from(verb)));
+        self.order(Order::from(DeviceVerb::ClearWatermarks(copy)));
     }
 
     fn counters(&mut self) -> BTreeMap<String, u64> {
-        match self.0.ask(Ask::Counters { names: Vec::new() }) {
+        match self.post.ask(Ask::Counters { names: Vec::new() }) {
             Some(Answer::Counters { values }) => values,
             _ => BTreeMap::new(),
         }
     }
 
     fn events(&mut self) -> Vec<Happened> {
-        match self.0.ask(Ask::Events) {
+        match self.post.ask(Ask::Events) {
             Some(Answer::Events { events }) => events,
             _ => Vec::new(),
         }
+    }
+
+    fn yields(&mut self) {
+        self.yields = true;
+        self.order(Order::YieldPfcwd);
+    }
+
+    fn polled(&mut self, [due, next]: [Mono; 2]) -> (Mono, Vec<Polled>) {
+        match self.post.ask(Ask::Polled { due_ns: due.0, next_ns: next.0 }) {
+            Some(Answer::Polled { at_ns, queues }) => (Mono(at_ns), queues),
+            _ => (Mono::now(), Vec::new()),
+        }
+    }
+
+    fn decided(&mut self, (port, class): (&str, u8), what: DutEventKind, due: Mono) {
+        self.order(Order::Decided { port: port.to_owned(), class, what, due_ns: due.0 });
+    }
+
+    fn ends(&mut self) {
+        self.post.stop();
     }
 }

@@ -58,12 +58,16 @@ const SECOND: u64 = 1_000;
 /// The watchdog's polls where CONFIG_DB says none, in milliseconds.
 const POLL: &str = "100";
 
+/// How often watchdogs poll, in milliseconds, as it stands there.
+pub(super) fn poll(rows: &Rows) -> &str {
+    let global = rows.get("PFC_WD|GLOBAL").and_then(|row| row.get("POLL_INTERVAL"));
+    global.map_or(POLL, String::as_str)
+}
+
 /// The groups of FLEX_COUNTER_DB, as CONFIG_DB has them.
 pub(super) fn flex(rows: &Rows, all: &mut Pipeline) {
     all.cmd("SELECT").arg(Db::Flex as u8).ignore();
-    let global = rows.get("PFC_WD|GLOBAL").and_then(|row| row.get("POLL_INTERVAL"));
-    let poll = global.map_or(POLL, String::as_str).to_owned();
-    let watchdog = Row::from([("POLL_INTERVAL".to_owned(), poll)]);
+    let watchdog = Row::from([("POLL_INTERVAL".to_owned(), poll(rows).to_owned())]);
     set(all, "FLEX_COUNTER_GROUP_TABLE:PFC_WD", &watchdog);
     for (name, group, _) in GROUPS {
         if let Some(row) = rows.get(&format!("FLEX_COUNTER_TABLE|{name}")) {

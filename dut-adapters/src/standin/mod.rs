@@ -16,6 +16,7 @@ mod orchagent;
 mod refused;
 mod said;
 mod schedulers;
+mod scripts;
 mod server;
 mod spoken;
 mod told;
@@ -24,6 +25,7 @@ pub use asic::{Asic, Served};
 pub use faults::{FaultSwitch, Faults};
 pub use filled::filled;
 pub use names::{Row, Rows};
+pub use scripts::Scripts;
 pub use server::Server;
 pub use spoken::spoken;
 
@@ -35,6 +37,7 @@ use redis::{Client, Connection, ConnectionAddr, ConnectionInfo, RedisError, Redi
 use rig_generator::port::Mono;
 use rig_lab::{Profile, Setting, WatermarkCopy};
 use rig_units::Dur;
+use scripts::Poller;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -49,9 +52,29 @@ const TAKES: Dur = Dur::ms(10);
 
 /// Where it hears that a copy of watermarks is to be cleared.
 const CLEARS: &str = "WATERMARK_CLEAR_REQUEST";
+/// Where it hears what was decided of a queue.
+const ACTIONS: &str = "PFC_WD_ACTION";
 
-/// What is said of a change that is not taken, where orchagent would write to its log.
+/// What is said where orchagent and syncd would write to their logs: of a change that is not taken, of a script that fails.
 pub type Log = Box<dyn FnMut(&str) + Send>;
+
+/// What there is of it beside the databases and the device.
+#[expect(missing_debug_implementations, reason = "a closure")]
+pub struct Ways {
+    /// What it does wrong.
+    pub faults: Faults,
+    /// Who hears of what is not taken.
+    pub log: Log,
+    /// What decides for the watchdogs; `None`: the device.
+    pub scripts: Option<Scripts>,
+}
+
+impl From<(Faults, Log)> for Ways {
+    /// The device decides.
+    fn from((faults, log): (Faults, Log)) -> Ways {
+        Ways { faults, log, scripts: None }
+    }
+}
 
 /// One that takes what CONFIG_DB says, until it goes.
 #[derive(Debug)]
@@ -74,12 +97,15 @@ impl Standin {
         socket: &Path,
         asic: Box<dyn Asic>,
         told: Vec<Setting>,
-        (faults, log): (Faults, Log),
+        ways: impl Into<Ways>,
     ) -> Result<Standin, String> {
+        let Ways { faults, log, scripts } = ways.into();
         let named = |error: RedisError| format!("{}: {error}", socket.display());
-        let (line, hears) = (connect(socket).map_err(named)?, connect(socket).map_err(named)?);
+        let (mut line, hears) = (connect(socket).map_err(named)?, connect(socket).map_err(named)?);
         let (ends, deaf) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let orchagent = Orchagent::new(told, faults);
+        let poller = scripts.map(|scripts| Poller::load(&scripts, &mut line)).transpose();
+        let poller = poller.map_err(named)?;
         let now = Arc::new(Mutex::new(faults));
         let parts = Parts {
             line,
@@ -87,6 +113,7 @@ impl Standin {
             orchagent,
             copies: CopySchedule::new(faults),
             told: Told::new(faults),
+            poller,
             log,
             ends: Arc::clone(&ends),
             deaf: Arc::clone(&deaf),
@@ -96,9 +123,16 @@ impl Standin {
         let run = move || {
             let mut parts = parts;
             // Whoever waits hears that it has ended; afterwards nobody listens.
-            let _over = parts.run(hears, &mut || {
+            let over = parts.run(hears, &mut || {
                 let _gone = tell.send(());
             });
+            // Redis has ended, or a script: a device that goes on would be one without a watchdog.
+            if let Err(error) = over
+                && !parts.ends.load(Ordering::SeqCst)
+            {
+                (parts.log)(&format!("its databases are given up: {error}"));
+                parts.asic.ends();
+            }
         };
         let runs = Builder::new().name("orchagent".into()).spawn(run);
         let runs = runs.map_err(|error| format!("cannot start a thread: {error}"))?;
@@ -124,14 +158,14 @@ impl Standin {
         profile: &Profile,
         socket: &Path,
         asic: Box<dyn Asic>,
-        (faults, log): (Faults, Log),
+        ways: impl Into<Ways>,
     ) -> Result<Standin, String> {
         let rows = filled(profile)?;
         // How often its watermarks are polled the device does not know yet where it does not declare it.
         let mut told = said::settings(&rows);
         told.retain(|one| profile.declared.satisfies(one) == Ok(true));
         fill(socket, &rows, profile)?;
-        Standin::beside(socket, asic, told, (faults, log))
+        Standin::beside(socket, asic, told, ways)
     }
 
     /// From now on these are its faults.
@@ -187,6 +221,8 @@ struct Parts {
     orchagent: Orchagent,
     copies: CopySchedule,
     told: Told,
+    /// Who polls in place of the device's own watchdogs.
+    poller: Option<Poller>,
     log: Log,
     ends: Arc<AtomicBool>,
     deaf: Arc<AtomicBool>,
@@ -200,16 +236,31 @@ impl Parts {
         let mut hears = hears.as_pubsub();
         hears.psubscribe(format!("__keyspace@{}__:*", Db::Config as u8))?;
         hears.subscribe(CLEARS)?;
+        if self.poller.is_some() {
+            hears.subscribe(ACTIONS)?;
+        }
         hears.set_read_timeout(Some(LOOK))?;
         self.take()?;
+        // Who is asked here may answer only once this is ready.
         ready();
+        if self.poller.is_some() {
+            self.asic.yields();
+        }
         // When what has changed is taken.
         let mut due = Some(Mono::now());
         while !self.ends.load(Ordering::SeqCst) {
             let faults = *self.faults.lock().unwrap_or_else(PoisonError::into_inner);
             (self.orchagent.faults, self.copies.faults, self.told.faults) =
                 (faults, faults, faults);
+            if let Some(poller) = &mut self.poller {
+                poller.poll(&self.orchagent.rows, &mut self.line, &mut *self.asic)?;
+                hears.set_read_timeout(Some(poller.naps().min(LOOK)))?;
+            }
             let heard = match hears.get_message() {
+                Ok(told) if told.get_channel_name() == ACTIONS => {
+                    self.decided(&told.get_payload::<String>().unwrap_or_default())?;
+                    false
+                }
                 Ok(asked) if asked.get_channel_name() == CLEARS => {
                     self.clear(&asked.get_payload::<String>().unwrap_or_default());
                     false
@@ -230,10 +281,19 @@ impl Parts {
                 due = None;
                 self.take()?;
             }
-            self.told.tell(&self.orchagent.rows, &mut self.line, &mut *self.asic)?;
+            if self.poller.is_none() {
+                self.told.tell(&self.orchagent.rows, &mut self.line, &mut *self.asic)?;
+            }
             self.copies.copy(&self.orchagent.rows, now, &mut self.line, &mut *self.asic)?;
         }
         Ok(())
+    }
+
+    /// Takes what was decided, by a script or by whoever publishes.
+    fn decided(&mut self, message: &str) -> RedisResult<()> {
+        let Parts { poller, orchagent, line, asic, .. } = self;
+        let Some(poller) = poller else { return Ok(()) };
+        poller.decided(&orchagent.rows, message, line, &mut **asic)
     }
 
     /// Clears a copy of watermarks. The device has one of all kinds: who names one clears the others, too.
@@ -252,7 +312,7 @@ impl Parts {
 
     fn take(&mut self) -> RedisResult<()> {
         if let Some(why) = self.orchagent.take(&mut self.line, &mut *self.asic)? {
-            (self.log)(&why);
+            (self.log)(&format!("not taken of CONFIG_DB: {why}"));
         }
         Ok(())
     }

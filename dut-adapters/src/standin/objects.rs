@@ -47,6 +47,14 @@ pub(super) fn of(rows: &Rows, name: &str, counter: &str) -> Option<String> {
     Some(part(kind, place(rows, own)?, index.parse().ok()?))
 }
 
+/// The port and the class of the queue that is this object.
+pub(super) fn queue<'r>(rows: &'r Rows, oid: &str) -> Option<(&'r str, u8)> {
+    let all = ports(rows).into_iter().enumerate();
+    let mut queues = all.flat_map(|(at, port)| (0..8).map(move |class| (at, port, class)));
+    let own = queues.find(|(at, _, class)| part(ObjectType::Queue, *at, *class) == oid);
+    own.map(|(_, port, class)| (port, class))
+}
+
 /// The maps of COUNTERS_DB from names to objects.
 pub(super) fn maps(rows: &Rows) -> Pipeline {
     let mut all = redis::pipe();

@@ -9,7 +9,7 @@ use super::faults::Faults;
 use super::names::{Db, Row, Rows, numbers, of, of_port, ports, referred, row, set};
 use super::objects::{self, ObjectType};
 use super::schedulers::{self, Schedulers};
-use super::{refused, said};
+use super::{refused, said, scripts};
 use redis::{Connection, Pipeline, RedisResult};
 use rig_lab::{Setting, fields};
 use std::collections::BTreeMap;
@@ -165,6 +165,7 @@ impl Orchagent {
                     all.cmd("HDEL").arg(&key).arg(format!("PFC_WD_{field}")).ignore();
                 }
                 all.cmd("HDEL").arg(&key).arg("BIG_RED_SWITCH_MODE").ignore();
+                scripts::forget(at, queue, all);
                 match fields {
                     Some(fields) => {
                         set(all, &key, &fields);

@@ -5,6 +5,7 @@ mod heard;
 mod limits;
 mod moments;
 mod schedulers;
+mod scripts;
 mod sized;
 mod watermarks;
 
@@ -132,17 +133,22 @@ impl Asic for Device {
 /// What it said that it does not take.
 type Said = Arc<Mutex<Vec<String>>>;
 
-/// The first device of the lab as a switch, where the system has a redis-server.
-fn switch(folder: &Path, faults: Faults) -> Option<(Server, Standin, Device, Said)> {
-    let server = match Server::start(&folder.join("own").join("redis.sock")) {
-        Ok(server) => server,
+/// A redis-server, where the system has one.
+fn redis_server(folder: &Path) -> Option<Server> {
+    match Server::start(&folder.join("own").join("redis.sock")) {
+        Ok(server) => Some(server),
         Err(missing) => {
             let required = std::env::var_os("RIG_REQUIRE_ALL").is_some_and(|all| all == "1");
             assert!(!required, "{missing} and RIG_REQUIRE_ALL=1");
             eprintln!("skipped: {missing}");
-            return None;
+            None
         }
-    };
+    }
+}
+
+/// The first device of the lab as a switch, where the system has a redis-server.
+fn switch(folder: &Path, faults: Faults) -> Option<(Server, Standin, Device, Said)> {
+    let server = redis_server(folder)?;
     let (device, said) = (Device::default(), Said::default());
     let book = Arc::clone(&said);
     let log: Log = Box::new(move |why| book.lock().expect("no panic").push(why.to_owned()));

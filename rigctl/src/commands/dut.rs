@@ -9,7 +9,7 @@ use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getppid};
 use rig_dut::serve::{Conversation, Gate, Line, Place, Served, Turned, on_ports};
-use rig_dut::standin::Faults;
+use rig_dut::standin::{Faults, Scripts};
 use rig_generator::clock::Wall;
 use rig_generator::port::{Config, Port, RealTime};
 use rig_lab::{Lab, Profile, RedisAt, Transport, read};
@@ -25,6 +25,8 @@ use tokio::signal::unix::{SignalKind, signal};
 const LONGEST: usize = 9_100;
 /// Pieces of 4 KiB in which frames wait while the device is off its processor.
 const RING: u32 = 2_048;
+/// The folder of the scripts that decide for a switch's watchdogs; without it the device does.
+const SCRIPTS: &str = "RIG_SONIC_LUA";
 /// Frames under way per port.
 const SLOTS: u32 = 256;
 
@@ -44,9 +46,15 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Bad> {
     });
     let place = place.transpose()?;
     let redis = redis_of(args)?;
+    let scripts = redis.and_then(|_| std::env::var_os(SCRIPTS)).filter(|folder| !folder.is_empty());
+    let scripts = scripts.map(|folder| {
+        Scripts::read(Path::new(&folder), profile.family())
+            .map_err(|why| Bad::of(format!("`{SCRIPTS}`: {why}")))
+    });
+    let switch = redis.zip(Some(scripts.transpose()?));
     // A sleep that ends up to 50 us late, as is usual, would be the greatest error of all.
     let _unsupported = prctl::set_timerslack(1);
-    match on(args, &profile, place.as_ref(), redis) {
+    match on(args, &profile, place.as_ref(), switch) {
         Ok(()) => Ok(Exit::Passed),
         Err(why) => {
             stderr::line(&format!("error: {why}"));
@@ -73,8 +81,9 @@ fn on(
     args: &ServeArgs,
     profile: &Profile,
     place: Option<&Place>,
-    redis: Option<&Path>,
+    switch: Option<(&Path, Option<Scripts>)>,
 ) -> Result<(), String> {
+    let (redis, scripts) = switch.unzip();
     let mut lines = Vec::new();
     for interface in &args.port {
         let config = Config {
@@ -103,7 +112,9 @@ fn on(
     let ports = args.port.join(", ");
     // Whoever talks to the device finds the databases filled.
     let faults = Faults::of(&args.fault);
-    let switch = redis.map(|socket| Standing::start(profile, socket, post, faults)).transpose()?;
+    let ways = (faults, scripts.flatten());
+    let by_scripts = ways.1.is_some();
+    let switch = redis.map(|socket| Standing::start(profile, socket, post, ways)).transpose()?;
     let gate = match place {
         None => {
             stderr::line(&format!("serving {name} on {ports}"));
@@ -134,6 +145,9 @@ fn on(
             "its databases as SONiC has them: redis-cli -s {}",
             socket.display()
         ));
+        if by_scripts {
+            stderr::line(&format!("its watchdogs decide by the scripts of `{SCRIPTS}`"));
+        }
     }
     // Without the permission it is late more often, and says so whenever it is asked.
     let _usual = RealTime::enter();

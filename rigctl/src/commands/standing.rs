@@ -2,7 +2,7 @@
 
 use crate::stderr;
 use rig_dut::serve::Post;
-use rig_dut::standin::{self, Faults, Server, Standin};
+use rig_dut::standin::{self, Faults, Scripts, Server, Standin, Ways};
 use rig_lab::Profile;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -17,7 +17,8 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// Starts a redis at `socket`, unless one listens there, and fills it with what `profile` declares. The device answers at `post`.
+    /// Starts a redis at `socket`, unless one listens there, and fills it with what `profile` declares. The device answers at `post`, and
+    /// its watchdogs decide, or the scripts do.
     ///
     /// # Errors
     /// There is no redis-server, one that is there is not empty, or CONFIG_DB cannot hold what the profile declares.
@@ -25,15 +26,15 @@ impl Standing {
         profile: &Profile,
         socket: &Path,
         post: Post,
-        faults: Faults,
+        (faults, scripts): (Faults, Option<Scripts>),
     ) -> Result<Standing, String> {
         let server = match UnixStream::connect(socket) {
             Ok(_) => None,
             Err(_) => Some(Server::start(socket)?),
         };
-        let log = Box::new(|why: &str| stderr::note(&format!("not taken of CONFIG_DB: {why}")));
-        let device = Box::new(standin::Served(post));
-        let standin = Standin::of(profile, socket, device, (faults, log))?;
+        let log = Box::new(|why: &str| stderr::note(why));
+        let device = Box::new(standin::Served::at(post));
+        let standin = Standin::of(profile, socket, device, Ways { faults, log, scripts })?;
         Ok(Standing { standin, server })
     }
 }

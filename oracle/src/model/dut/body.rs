@@ -2,7 +2,7 @@
 
 use super::configure::Refused;
 use crate::model::network::Network;
-use crate::model::pfcwd::Event;
+use crate::model::pfcwd::{Counters, Event};
 use crate::model::topology::End;
 use core::fmt::Debug;
 use rig_capture::AtRest;
@@ -58,6 +58,27 @@ pub(in crate::model) trait Body: Debug + Send + Sync {
 
     /// The cable of a port was mended.
     fn mended(&mut self, _port: u16) {}
+
+    /// Has its watchdogs decide nothing by themselves from now on; whether it has any.
+    fn yield_pfcwd(&mut self) -> bool {
+        false
+    }
+
+    /// What a poll of a watchdog reads now, of each guarded queue: port, class, and that.
+    fn polled(&mut self, _network: &Network) -> Vec<(u16, u8, Counters)> {
+        Vec::new()
+    }
+
+    /// Does what somebody else has decided of a queue of the port, as its own watchdog would; whether one guards it.
+    fn decided(
+        &mut self,
+        _queue: (u16, u8),
+        _event: Event,
+        _network: &mut Network,
+        _acted: &mut Vec<Acted>,
+    ) -> bool {
+        false
+    }
 
     /// Clears every watermark of the chip.
     fn clear_watermarks(&mut self, _network: &mut Network) {}

@@ -46,6 +46,7 @@ use super::host;
 use super::link;
 use super::network::{Delivered, Network};
 use super::packet::Packet;
+use super::pfcwd::{Counters, Event};
 use super::tap::Tap;
 use super::topology::{Cable, End, Topology};
 use body::CableEnd;
@@ -213,6 +214,40 @@ impl Dut {
     pub fn perform(&mut self, verb: DeviceVerb) -> bool {
         let perform = |device: &mut Device| device.body.perform(verb, &mut self.network);
         self.devices.iter_mut().map(perform).filter(|&done| done).count() > 0
+    }
+
+    /// Has the watchdogs of every device decide nothing by themselves from now on; whether one has any.
+    pub fn yield_pfcwd(&mut self) -> bool {
+        self.devices.iter_mut().map(|device| device.body.yield_pfcwd()).filter(|&has| has).count()
+            > 0
+    }
+
+    /// What a poll of a watchdog reads now of each queue that is guarded: the name of its port, its class, and that.
+    pub fn polled(&mut self) -> Vec<(String, u8, Counters)> {
+        let mut all = Vec::new();
+        for device in &mut self.devices {
+            let own = device.body.polled(&self.network);
+            all.extend(
+                own.into_iter().map(|(port, class, read)| (device.port_name(port), class, read)),
+            );
+        }
+        all
+    }
+
+    /// What somebody else has decided of a queue, by the name of its port, is done as if its own watchdog had; whether one guards it.
+    pub fn decided(&mut self, name: &str, class: u8, event: Event) -> bool {
+        for (index, device) in (0..).zip(&mut self.devices) {
+            let ports = device.configured.port_count();
+            let Some(port) = (0..ports).find(|&port| device.port_name(port) == name) else {
+                continue;
+            };
+            let before = self.events.len();
+            let done =
+                device.body.decided((port, class), event, &mut self.network, &mut self.events);
+            self.events[before..].iter_mut().for_each(|acted| acted.device = index);
+            return done;
+        }
+        false
     }
 
     /// The configuration as the device states it.

@@ -13,7 +13,7 @@ use super::watermarks::Watermarks;
 use crate::model::chance::{self, Draws};
 use crate::model::network::Network;
 use crate::model::oscillator::Oscillator;
-use crate::model::pfcwd::{Event, Published};
+use crate::model::pfcwd::{Counters, Event, Published};
 use crate::model::switch;
 use crate::model::topology::{End, PortId, Topology};
 use rig_capture::AtRest;
@@ -45,6 +45,8 @@ pub(super) struct Switched {
     pub(super) has_restored: bool,
     /// Whether its watchdogs were stopped and started again.
     pub(super) was_restarted: bool,
+    /// Whether somebody else decides for its watchdogs.
+    yields: bool,
     at_rest: Resting,
 }
 
@@ -84,6 +86,7 @@ impl Switched {
             guards: Vec::new(),
             has_restored: false,
             was_restarted: false,
+            yields: false,
             at_rest: Resting::default(),
         };
         let mut classes = switched.running.qos.pfcwd_sw_enable.clone();
@@ -100,7 +103,7 @@ impl Switched {
     }
 
     fn poll(&mut self, network: &mut Network, acted: &mut Vec<Acted>) {
-        if self.running.pfcwd.big_red_switch || self.polls_are_over() {
+        if self.yields || self.running.pfcwd.big_red_switch || self.polls_are_over() {
             return;
         }
         let faults = &self.faults.pfcwd;
@@ -125,7 +128,7 @@ impl Switched {
     fn timers(&self) -> Time {
         // Whoever polls is not asked: that is looked at before every event of a device of many queues.
         let is_timed = self.family == Some(RuleFamily::Hardware);
-        if !is_timed || self.running.pfcwd.big_red_switch || self.polls_are_over() {
+        if !is_timed || self.yields || self.running.pfcwd.big_red_switch || self.polls_are_over() {
             return Time::MAX;
         }
         let asks = self.guards.iter().filter_map(|guard| guard.watchdog.asks());
@@ -262,6 +265,34 @@ impl Body for Switched {
                 guard.debug_storm = true;
             }
         }
+    }
+
+    fn yield_pfcwd(&mut self) -> bool {
+        self.yields = true;
+        self.family.is_some()
+    }
+
+    fn polled(&mut self, network: &Network) -> Vec<(u16, u8, Counters)> {
+        let faults = &self.faults.pfcwd;
+        let read = |guard: &mut Guard| (guard.at.port, guard.class, guard.read(network, faults));
+        self.guards.iter_mut().map(read).collect()
+    }
+
+    fn decided(
+        &mut self,
+        (port, class): (u16, u8),
+        event: Event,
+        network: &mut Network,
+        acted: &mut Vec<Acted>,
+    ) -> bool {
+        let ours = |guard: &Guard| guard.at.port == port && guard.class == class;
+        let Some(index) = self.guards.iter().position(ours) else { return false };
+        // With the big red switch on each queue has a handler already.
+        if !self.running.pfcwd.big_red_switch {
+            let published = self.guards[index].watchdog.told(event);
+            self.publish((index, published), network, acted);
+        }
+        true
     }
 
     fn clear_watermarks(&mut self, network: &mut Network) {

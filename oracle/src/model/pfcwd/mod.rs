@@ -84,6 +84,11 @@ impl Watchdog {
         event.map(|event| Published { event, heeded: self.state.heeds(event) })
     }
 
+    /// Takes in what somebody else has decided for it.
+    pub fn told(&mut self, event: Event) -> Published {
+        Published { event, heeded: self.state.heeds(event) }
+    }
+
     /// Whether the queue is stormed, which is whether there is a handler on it.
     pub fn is_stormed(&self) -> bool {
         self.state.is_stormed()

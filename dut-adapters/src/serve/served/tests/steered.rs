@@ -145,3 +145,23 @@ fn nobody_waits_for_a_device_that_has_ended() {
     drop(served);
     assert_eq!(post.ask(Ask::Status), None);
 }
+
+#[test]
+fn a_poll_of_somebody_else_that_comes_late_is_told_with_how_the_device_has_kept_up() {
+    let mut bench = Bench::new();
+    bench.run(Dur::ms(20));
+    let ask =
+        |due: u64, next: u64| Ask::Polled { due_ns: due * 1_000_000, next_ns: next * 1_000_000 };
+    let Answer::Polled { queues, .. } = bench.ask(ask(20, 120)) else { panic!("it is polled") };
+    assert_eq!(queues.len(), 8, "two classes of four ports");
+    assert_eq!(bench.health().event_late, Dur::ZERO);
+    bench.run(Dur::ms(110));
+    let decided = |due_ns| {
+        let (port, what) = ("Ethernet4".to_owned(), rig_capture::DutEventKind::Storm);
+        Ask::Do(Order::Decided { port, class: 3, what, due_ns })
+    };
+    // What was decided by a poll that was due 3 ms ago.
+    assert_eq!(bench.ask(decided(127_000_000)), Answer::Done);
+    // And the next one has not come.
+    assert_eq!(bench.health().event_late, Dur::ms(10));
+}
