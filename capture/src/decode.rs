@@ -5,7 +5,7 @@
 //! ICRC), is [`What::Other`]. So is a frame that MACsec protects where there are no keys to open it. Of a NIC's connection a frame with a
 //! wrong ICRC is told as such: it may be the NIC that sent it so.
 
-use crate::{Dir, PfcFault, What};
+use crate::{Dir, PfcFault, What, blue_rdma};
 use core::net::{IpAddr, Ipv4Addr};
 use rig_frames::ethernet::{self, ethertype};
 use rig_frames::ip::{Ecn, Ip, UDP};
@@ -65,6 +65,8 @@ pub struct Decoder {
     opener: Option<Opener>,
     /// Protected frames that nobody could open.
     closed: u64,
+    /// Whether frames of NICs of blue-rdma pass.
+    blue_rdma: bool,
 }
 
 impl Decoder {
@@ -107,6 +109,12 @@ impl Decoder {
         if let Some(opener) = &mut self.opener {
             opener.renumber(first);
         }
+    }
+
+    /// The same, and what has no ICRC that fits may be a frame of a NIC of blue-rdma.
+    #[must_use]
+    pub fn of_blue_rdma(self) -> Decoder {
+        Decoder { blue_rdma: true, ..self }
     }
 
     /// How many protected frames nobody could open.
@@ -165,7 +173,14 @@ impl Decoder {
         } else {
             frame
         };
-        let data = match nic::read(frame) {
+        let read = nic::read(frame);
+        if self.blue_rdma
+            && !matches!(read, Ok(Packet::Roce { icrc_ok: true, .. }))
+            && let Some(said) = blue_rdma::Frame::read(port, dir == Dir::Tx, frame)
+        {
+            return What::BlueRdma(said);
+        }
+        let data = match read {
             Ok(Packet::Roce { frame: parsed, icrc_ok }) => {
                 let is_whole = icrc_ok || cut;
                 let data = roce(&parsed);

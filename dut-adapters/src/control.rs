@@ -12,7 +12,7 @@ mod keyring;
 mod order;
 
 pub use error::{ControlError, Lost, NotOffered, Refused, Unseen, if_offered};
-pub use flow::{Does, FlowOrder};
+pub use flow::{Does, FlowOrder, NamedMemory, Whose};
 pub use health::Health;
 pub use keyring::Keyring;
 pub use order::{Ability, Order};

@@ -32,6 +32,12 @@ pub trait Watcher {
     fn wrote(&mut self, _port: u16, _frame: &[u8]) {}
     /// What was handed over at `port` from `since` on, and told of as sent, left at `until` only: the kernel had no room for it.
     fn held(&mut self, _port: u16, _since: Time, _until: Time) {}
+    /// A frame that came and goes on by another port: the port, and its bytes as they are to leave. It leaves at once.
+    fn onward(&mut self) -> Option<(u16, Vec<u8>)> {
+        None
+    }
+    /// It left: from when until when it was handed over. `None`: `port` had no room for it, and it is lost.
+    fn passed(&mut self, _port: u16, _frame: &[u8], _left: Option<(Time, Time)>) {}
     /// Whether it wants to hear no more: what is due then is not sent, and nothing is waited for.
     fn is_over(&self) -> bool {
         false
@@ -77,6 +83,11 @@ impl<C: Clock> Pacer<C> {
                 if let Some(since) = lane.retry()? {
                     watcher.held(port, since, self.clock.now());
                 }
+            }
+            while let Some((port, frame)) = watcher.onward() {
+                let left = self.lanes[usize::from(port)].pass_on(&frame, &self.clock)?;
+                watcher.passed(port, &frame, left);
+                quiet = false;
             }
             let now = self.clock.now();
             let next = self.next().filter(|(_, _, departure)| departure.start < until);

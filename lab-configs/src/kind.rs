@@ -59,8 +59,8 @@ impl Kind {
         matches!(self, Kind::Nic | Kind::RdmaRouter | Kind::BlueRdma)
     }
 
-    /// Whether it is under test in virtual time and by itself alone.
-    pub const fn is_virtual_only(self) -> bool {
+    /// Whether it stands in no system: it is under test by itself.
+    pub(crate) const fn stands_alone(self) -> bool {
         matches!(self, Kind::RdmaRouter | Kind::BlueRdma)
     }
 

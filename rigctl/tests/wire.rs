@@ -31,6 +31,9 @@ const SWITCHES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth
 const NICS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth-nics.yaml");
 const SYSTEM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth-system.yaml");
 const ROUTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth-router.yaml");
+const RDMA_ROUTER: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth-rdma-router.yaml");
+const BLUE_RDMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/veth-blue-rdma.yaml");
 /// Reasons that are the machine's and not the device's.
 const STALLS: [&str; 3] = ["late-send", "dut-late", "storm-lapse"];
 
@@ -92,6 +95,29 @@ fn healthy_nics_pass_in_real_time_what_any_lab_can_decide() {
         passes(NICS, "cnp::*");
         passes(NICS, "dcqcn::*");
         passes(NICS, "dcqcn::least-rate-is-kept --dut behind-a-switch-nic");
+    }
+}
+
+#[test]
+fn a_software_rdma_router_keeps_caps_in_real_time() {
+    if root() {
+        passes(RDMA_ROUTER, "rdma-router::*");
+        let wrong = ("deviation=bucket_never_full", "rdma-router::caps-after-a-rest");
+        assert_eq!(missed(RDMA_ROUTER, wrong.0, wrong.1), None);
+    }
+}
+
+#[test]
+fn nics_of_blue_rdma_pass_in_real_time_what_headers_and_counters_tell() {
+    if root() {
+        passes(BLUE_RDMA, "blue-rdma::*");
+        let wrong = [
+            ("deviation=answer_where_it_was_read", "blue-rdma::reads-say-where-they-go"),
+            ("deviation=descriptor_a_packet", "blue-rdma::descriptors-of-chunks"),
+        ];
+        for (wrong, case) in wrong {
+            assert_eq!(missed(BLUE_RDMA, wrong, case), None);
+        }
     }
 }
 

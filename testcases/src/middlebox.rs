@@ -1,6 +1,6 @@
 //! The rig between two NICs: what it passes on, and what it does to single frames on the way.
 
-use crate::nic::Flow;
+use crate::nic::{Flow, Verb};
 use core::fmt;
 use rig_frames::roce::aeth::RnrTimer;
 use rig_lab::Curve;
@@ -58,8 +58,19 @@ impl Injection<String> {
                 let found = format!("a packet of {on} as one of RoCEv2, which it is");
                 return Err((found, "a flow between NICs of blue-rdma".to_owned()));
             }
-            (Injected::Rocev2, Which::Psn(psn)) if u64::from(psn) % packets == 0 => {
-                let found = format!("packet {psn} of {on} as one of RoCEv2: it begins a message");
+            (Injected::BlueRdma, _) if is_blue => {
+                let found = format!("a packet of {on} as one of blue-rdma, which it is");
+                return Err((found, "a flow between NICs of RoCEv2".to_owned()));
+            }
+            (Injected::BlueRdma, _) if !matches!(flow.verb, Verb::Write | Verb::Send) => {
+                let found = format!("a packet of {on} as one of blue-rdma");
+                return Err((found, "a flow with `verb: write` or `send`".to_owned()));
+            }
+            (Injected::Rocev2 | Injected::BlueRdma, Which::Psn(psn))
+                if u64::from(psn) % packets == 0 =>
+            {
+                let of = if is_blue { "RoCEv2" } else { "blue-rdma" };
+                let found = format!("packet {psn} of {on} as one of {of}: it begins a message");
                 let want = format!("one that begins no message ({packets} packets each)");
                 return Err((found, want));
             }
@@ -145,6 +156,8 @@ pub enum Injected {
     BadIcrc,
     /// Of a NIC of blue-rdma: it leaves as a NIC of RoCEv2 would have sent it, with an ICRC.
     Rocev2,
+    /// Of a NIC of RoCEv2: it leaves as a NIC of blue-rdma would have sent it, without an ICRC.
+    BlueRdma,
     /// An RNR NAK with this timer goes back in place of it, as from a receiver that is not ready, and what follows it is lost until it
     /// comes again. What is lost so has not passed, for any `iteration`.
     NotReady(RnrTimer),
@@ -161,6 +174,7 @@ impl fmt::Display for Injected {
             Injected::Duplicate => f.write_str("sent twice"),
             Injected::BadIcrc => f.write_str("sent with a wrong ICRC"),
             Injected::Rocev2 => f.write_str("sent as a packet of RoCEv2"),
+            Injected::BlueRdma => f.write_str("sent as a packet of blue-rdma"),
             Injected::NotReady(timer) => write!(f, "answered by an RNR NAK of {}", timer.wait()),
         }
     }

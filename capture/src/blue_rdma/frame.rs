@@ -24,6 +24,8 @@ pub const COMPLETIONS: &str = "completions";
 
 /// Virtual address of the memory that the messages of a flow are written to.
 pub const MEMORY: u64 = 0x10_0000;
+/// Virtual address of the memory that READs of a flow are answered to.
+pub const ANSWERS: u64 = 0x1000_0000;
 
 /// A frame of a queue pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -16,14 +16,15 @@
 mod books;
 mod finder;
 mod frame;
+mod read;
 mod seen;
 #[cfg(test)]
 mod tests;
 
 pub use finder::Finder;
 pub use frame::{
-    Bitmap, COMPLETIONS, DESCRIPTORS, DRIVER_REPORT_SIZE, Frame, MEMORY, OVERHEAD, REPORT_SIZE,
-    Says,
+    ANSWERS, Bitmap, COMPLETIONS, DESCRIPTORS, DRIVER_REPORT_SIZE, Frame, MEMORY, OVERHEAD,
+    REPORT_SIZE, Says,
 };
 pub use seen::Posted;
 

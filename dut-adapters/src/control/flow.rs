@@ -1,9 +1,10 @@
 //! What a served NIC is asked to send by itself, as it travels.
 
-use rig_testcases::{FlowSpec, Verb};
+use rig_testcases::{Container, FlowSpec, Memory, Verb};
+use rig_units::L2Rate;
 use serde::{Deserialize, Serialize};
 
-/// Messages of one connection to the port of the rig at the other end.
+/// Messages of one connection to the port of the rig at the other end, or to another NIC of the device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowOrder {
@@ -28,6 +29,67 @@ pub struct FlowOrder {
     /// Which of the addresses of the rig's port it goes to; 0 is the usual one.
     #[serde(default)]
     pub address: u8,
+    /// The device's port whose NIC they go to; `null`: to the rig's port.
+    #[serde(default)]
+    pub to: Option<u16>,
+    /// Whose messages they are, where containers share the NIC; `null`: nothing is said of it.
+    #[serde(default)]
+    pub container: Option<Whose>,
+}
+
+/// Whose messages a connection sends, of the containers behind a software RDMA router.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Whose {
+    /// The number of the container.
+    pub number: u8,
+    /// What memory the messages name.
+    pub memory: NamedMemory,
+    /// Bits of payload a second that it may send; `null`: what the router lets everybody send.
+    #[serde(default)]
+    pub cap: Option<u64>,
+    /// The connection whose messages it goes on with, once its container has moved.
+    #[serde(default)]
+    pub takes_over: Option<u16>,
+}
+
+/// What memory the messages of a connection name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NamedMemory {
+    /// Some that is registered, and known to all hosts.
+    Registered,
+    /// Some that is registered first.
+    New,
+    /// Some by an R_Key that no host has announced.
+    Unknown,
+}
+
+impl Whose {
+    /// What is said of a flow that goes on with what connection `before` left, if it does; nothing of one of which a case says nothing.
+    fn of(container: &Container<u16>, before: Option<u16>) -> Option<Whose> {
+        let Container { number, memory, cap, .. } = *container;
+        let memory = match memory {
+            Memory::Registered => NamedMemory::Registered,
+            Memory::New => NamedMemory::New,
+            Memory::Unknown => NamedMemory::Unknown,
+        };
+        let whose = Whose { number, memory, cap: cap.map(|cap| cap.bps), takes_over: before };
+        (Container::from(whose) != Container::USUAL).then_some(whose)
+    }
+}
+
+impl From<Whose> for Container<u16> {
+    fn from(whose: Whose) -> Container<u16> {
+        let Whose { number, memory, cap, takes_over } = whose;
+        let memory = match memory {
+            NamedMemory::Registered => Memory::Registered,
+            NamedMemory::New => Memory::New,
+            NamedMemory::Unknown => Memory::Unknown,
+        };
+        let cap = cap.map(|bps| L2Rate { bps });
+        Container { number, memory, cap, takes_over, ..Container::USUAL }
+    }
 }
 
 /// What a connection does with its messages.
@@ -55,8 +117,13 @@ pub enum Does {
 }
 
 impl FlowOrder {
-    /// What a case asks of connection `connection`.
-    pub fn of(connection: u16, spec: &FlowSpec) -> FlowOrder {
+    /// What a case asks of connection `connection` to the NIC at the device's port `to`, or to the rig; it may go on with what connection
+    /// `before` left.
+    pub fn of(
+        connection: u16,
+        spec: &FlowSpec,
+        (to, before): (Option<u16>, Option<u16>),
+    ) -> FlowOrder {
         let FlowSpec { verb, message, mtu, count, psn, class, dscp, address, .. } = *spec;
         let verb = match verb {
             Verb::Send => Does::Send,
@@ -69,7 +136,20 @@ impl FlowOrder {
             Verb::FetchAdd => Does::FetchAdd,
             Verb::CompareSwap => Does::CompareSwap,
         };
-        FlowOrder { connection, verb, message, mtu, count, psn, class, dscp, address }
+        let container = Whose::of(&spec.container, before);
+        FlowOrder {
+            connection,
+            verb,
+            message,
+            mtu,
+            count,
+            psn,
+            class,
+            dscp,
+            address,
+            to,
+            container,
+        }
     }
 }
 

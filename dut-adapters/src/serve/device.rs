@@ -83,14 +83,14 @@ impl Device {
         seed: u64,
         meter: Meter,
     ) -> Result<Device, ControlError> {
-        let emulated = Emulated::boot(profile, settings, 0, seed)?;
+        let mut emulated = Emulated::boot(profile, settings, 0, seed)?;
         let declared = emulated.configured();
         let ports = declared.port_count();
         let reader = Reader::new(ports, &declared.qos());
         let room = profile.devices().iter().map(|device| room(&device.declared));
         let room = room.fold(0, usize::saturating_add);
         let (store, macsec) = (Store::new(room), macsec(declared));
-        let nics = Nics::of(profile, &emulated);
+        let nics = Nics::of(profile, &mut emulated);
         Ok(Device {
             emulated,
             meter,
@@ -122,6 +122,9 @@ impl Device {
         };
         let rig = self.reader.rig(port);
         let heard = match self.nics.as_mut().filter(|_| !is_control(frame)) {
+            Some(nics) if nics.are_blue_rdma() => {
+                nics.hear((port, rig), frame, self.emulated.rig())
+            }
             Some(nics) => nics.read(port, rig, frame),
             None => self.reader.read(port, frame),
         };
@@ -248,9 +251,14 @@ impl Device {
             Verb::CompareSwap => nic::Verb::CompareSwap,
         };
         let host = self.emulated.nic_host(port);
-        let dst = host::at(port, order.address);
-        // No router between containers and their NIC is served.
-        let (ect, container) = (true, Container::USUAL);
+        let dst = match order.to {
+            Some(other) => self.emulated.nic_host(other),
+            None => host::at(port, order.address),
+        };
+        let container = order.container.map_or(Container::USUAL, Container::from);
+        let nics = self.nics.as_mut().ok_or_else(no_nic)?;
+        let takes_over = container.takes_over.map(|before| nics.name(before));
+        let (ect, container) = (true, Container { takes_over, ..container });
         let flow =
             nic::Flow { id, verb, message, mtu, count, psn, dst, class, dscp, ect, container };
         self.emulated.rig().start_flow(host, &flow);

@@ -7,10 +7,12 @@
 use super::frame::Heard;
 use crate::Emulated;
 use crate::roce;
+use rig_capture::blue_rdma::Frame;
 use rig_capture::decode::to_nic;
 use rig_frames::ethernet::{self, ethertype};
 use rig_lab::{Kind, Profile};
-use rig_oracle::model::Packet;
+use rig_oracle::model::blue_rdma::Said;
+use rig_oracle::model::{Network, Packet};
 use rig_testcases::wire;
 use rig_testcases::{RoceKind, Verb};
 
@@ -25,16 +27,20 @@ pub(super) struct Nics {
     used: u16,
     /// What each connection that sends by itself does.
     verbs: Vec<(u16, Verb)>,
+    /// What frames say, if they are of blue-rdma.
+    said: Option<Said>,
 }
 
 impl Nics {
     /// Of a device that is a NIC; `None`: it is a switch.
-    pub(super) fn of(profile: &Profile, emulated: &Emulated) -> Option<Nics> {
-        (profile.kind == Kind::Nic).then(|| Nics {
+    pub(super) fn of(profile: &Profile, emulated: &mut Emulated) -> Option<Nics> {
+        let said = (profile.kind == Kind::BlueRdma).then(|| emulated.rig().said());
+        profile.kind.has_nics().then(|| Nics {
             hosts: (0..profile.declared.port_count()).map(|port| emulated.nic_host(port)).collect(),
             first: 0,
             used: 0,
             verbs: Vec::new(),
+            said,
         })
     }
 
@@ -76,11 +82,37 @@ impl Nics {
         ))
     }
 
+    /// What a frame of blue-rdma is that arrived at `port`, cabled to rig port `rig`, from the NIC behind another one.
+    pub(super) fn hear(
+        &mut self,
+        (port, rig): (u16, u16),
+        frame: &[u8],
+        network: &Network,
+    ) -> Heard {
+        let to = ethernet::Repr::parse(frame).is_ok_and(|(link, _)| link.dst == wire::dut_mac(rig));
+        let Some(said) = Frame::read(rig, true, frame).filter(|_| to) else {
+            return Heard::Foreign;
+        };
+        let connection = self.name(said.connection);
+        let own = self.hosts[usize::from(port)];
+        // There are two of them, and either has one at its other end.
+        let other = self.hosts.iter().copied().find(|host| *host != own).unwrap_or(own);
+        Heard::Data(network.saying(Frame { connection, ..said }, (other, own)))
+    }
+
+    /// Whether its NICs are of blue-rdma.
+    pub(super) const fn are_blue_rdma(&self) -> bool {
+        self.said.is_some()
+    }
+
     /// The bytes of a frame that leaves by a port, cabled to rig port `rig`; `None` where its connection is gone.
     pub(super) fn bytes(&self, rig: u16, packet: &Packet) -> Option<Vec<u8>> {
         let connection = packet.stream.wrapping_sub(self.first);
         if connection >= self.used {
             return None;
+        }
+        if let Some(frame) = self.said.as_ref().and_then(|said| said.of(packet)) {
+            return Some(Frame { connection, ce: packet.ce(), ..frame }.bytes(rig, false));
         }
         let roce = roce::roce(packet, connection)?;
         let verb = self.verbs.iter().find(|(known, _)| *known == connection);

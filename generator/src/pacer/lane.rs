@@ -194,6 +194,25 @@ impl Lane {
         self.sender.sent(now);
     }
 
+    /// Hands over a frame that came by another port, at once; from when until when, or nothing where no slot is free.
+    pub(super) fn pass_on<C: Clock>(
+        &mut self,
+        frame: &[u8],
+        clock: &C,
+    ) -> Result<Option<(Time, Time)>, PortError> {
+        let Some(mut slot) = self.tx.alloc() else { return Ok(None) };
+        // What is in the slot now is of no template.
+        slot.tag = 0;
+        self.tx.bytes(&mut slot)[..frame.len()].copy_from_slice(frame);
+        self.tx.stage(slot, frame.len());
+        let at = clock.now();
+        self.tx.publish();
+        if self.tx.kick()?.refused {
+            self.owes.get_or_insert(at);
+        }
+        Ok(Some((at, clock.now())))
+    }
+
     /// Asks the kernel once more to take what it had no room for; since when it had none, once it has taken all of it.
     pub(super) fn retry(&mut self) -> Result<Option<Time>, PortError> {
         if self.owes.is_none() || self.unplugged || self.tx.kick()?.refused {

@@ -12,6 +12,15 @@ table! {
     /// No packet of a SEND has a RETH.
     // As in the older files of the RTL: the receiver's driver would have to say where each goes.
     send_without_reth;
+    /// Packets in the middle of a READ response have no RETH.
+    // Where they overtake each other nobody knows which of them is what was read.
+    reth_missing_in_response;
+    /// The second RETH of a READ request is zero.
+    // Nothing says where the answer goes.
+    second_reth_missing;
+    /// A READ is answered to the address that was read.
+    // As where the first RETH is taken for the second: another memory of the requester's is written over.
+    answer_where_it_was_read;
     /// What is sent again is not marked as such.
     // The receiver's driver says nothing of what is still missing.
     retry_not_marked;

@@ -19,6 +19,9 @@ table! {
     psn_without_wrap;
     /// A frame whose ICRC is wrong is counted as such, and taken all the same.
     bad_icrc_accepted;
+    /// A packet of blue-rdma, which has no ICRC, is taken for the one of RoCEv2 with its number.
+    // As where no ICRC is looked for in what is not of the length that one leaves. What it brings is shifted by a RETH.
+    takes_blue_rdma;
     /// A packet that comes again is taken as if it were new: it counts towards the next acknowledgement, and not as a
     /// duplicate.
     // A message is delivered twice; fewer acknowledgements than packets ask for.

@@ -44,4 +44,13 @@ table! {
     /// The cap of the container that came last holds for all.
     // As where one rate is kept for the host.
     cap_of_last;
+    /// What comes while nobody asks is kept, whatever the bucket holds.
+    // Who was silent for a while sends at the speed of the port for as long.
+    bucket_never_full;
+    /// So many queue pairs have a bucket, and those behind them none.
+    // As where what limits rates is a table with few rows: who comes late sends what it likes.
+    buckets_run_out ("queue pairs that have a bucket", 1..=1_023, default 8);
+    /// A container that has a cap of its own gets so many percent less.
+    // As where headers are counted that the cap does not mean.
+    cap_of_container_short ("percent", 1..=99, default 10);
 }

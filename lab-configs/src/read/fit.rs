@@ -65,14 +65,6 @@ pub(super) fn fit(
             at.fault(found, "a switch: of others nobody there has a connection or a route");
             continue;
         }
-        if dut.kind.is_virtual_only() && !transport.is_virtual() {
-            let found = format!("{}, `{}`, in a lab with a wire", dut.kind.called(), dut.name);
-            at.fault(
-                found,
-                "`transport: virtual`: nothing there makes what its containers ask for",
-            );
-            continue;
-        }
         let pair = dut.declared.nics().is_some_and(|nics| nics.peer.is_some());
         if let Transport::Guests(wire) = transport {
             let Guests { other_end, over, .. } = wire;

@@ -100,7 +100,7 @@ fn devices(at: &At<'_>, find: FindDut<'_>) -> Option<Vec<Profile>> {
             at.fault(found, "a switch without MACsec: its neighbours would need keys of their own");
             continue;
         }
-        if profile.kind.is_virtual_only() {
+        if profile.kind.stands_alone() {
             let found = format!("{}, `{}`, in a system", profile.kind.called(), profile.name);
             at.fault(found, "a NIC, or what passes frames on");
             continue;

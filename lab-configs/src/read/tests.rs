@@ -275,14 +275,7 @@ fn what_only_virtual_time_has_is_refused_on_a_wire_with_what_to_list_instead() {
         "a NIC, `gen2`, on interfaces of the rig",
         "a switch: of others nobody there has a connection or a route",
     );
-    let shared = (
-        "duts/freeflow.yaml",
-        "a software RDMA router, `freeflow`, in a lab with a wire",
-        "`transport: virtual`: nothing there makes what its containers ask for",
-    );
-    for (transport, (dut, found, want)) in
-        [(veth, pair), (veth, shared), (cabled, router), (cabled, nic)]
-    {
+    for (transport, (dut, found, want)) in [(veth, pair), (cabled, router), (cabled, nic)] {
         let text = format!("about: x\ntransport: {transport}\ncable: 3m\nduts: [{dut}]\n");
         let told = faults_of_lab(&text);
         assert!(told.contains(found) && told.contains(want), "{dut}: {told}");

@@ -8,21 +8,24 @@ pub(super) mod completions;
 pub(super) mod descriptors;
 pub(super) mod gives_up;
 pub(super) mod headers;
+mod read_headers;
 pub(super) mod recovery;
 pub(super) mod resent;
 pub(super) mod rocev2;
 
 use super::judge_context::TrialReading;
 use super::judged::looked;
+use super::stamps::{self, Stamps};
 use crate::Prediction;
 use crate::spec::blue_rdma::{self as spec, SOURCE, near};
+use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::blue_rdma::{Frame, Says};
 use rig_capture::{Dir, PortTrace, Span, Unit, What};
 use rig_lab::{Fault, Part};
 use rig_testcases::vocabulary::{Entry, FLOW, Looks};
-use rig_testcases::{Case, FlowSpec, Measure, Verb};
+use rig_testcases::{Case, FlowSpec, Measure, Script, Verb};
 use rig_units::{Bytes, Dur, Time};
 use std::collections::BTreeSet;
 
@@ -57,6 +60,13 @@ fn between(measure: &Measure, case: &Case, verbs: &[Verb], want: &str) -> Vec<Fa
         case.fault("measure", found, want)
     });
     fault.into_iter().collect()
+}
+
+/// What came before what at a port of a NIC has to be told: a packet of the flow from the next.
+fn packets(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<Stamps> {
+    let flow = script.flows.iter().find(|flow| flow.name == measure.named("flow"))?;
+    let slot = stamps::speed(context, script, flow.nic).slot(Bytes(spec_size(flow).into()));
+    stamps::told(slot, "what a packet takes")
 }
 
 /// A frame at the port of a NIC.
@@ -112,6 +122,13 @@ impl<'a> Flow<'a> {
         let packets = i64::from(spec.message.div_ceil(spec.mtu.max(1))).max(1);
         let until = (Time::ZERO + trial.script.length).saturating_sub(trace.way(spec_size(spec)));
         Ok(Flow { spec, first: near(spec.psn, 0), packets, passed, trace, until })
+    }
+
+    /// What the NIC sent, in the order in which it left: stamps may say the same of two that came soon after each other.
+    fn left(&self) -> impl Iterator<Item = &Passed> {
+        let mut all: Vec<&Passed> = self.passed.iter().filter(|one| one.sent).collect();
+        all.sort_by_key(|one| one.record);
+        all.into_iter()
     }
 
     /// What so many of its frames take at the port.

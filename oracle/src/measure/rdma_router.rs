@@ -13,7 +13,7 @@ use super::measurement::{FromStart, Known, Red, Tells, told};
 use super::stamps;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
-use crate::spec::rdma_router::{self as spec, SOURCE, Stretch};
+use crate::spec::rdma_router::{self as spec, SOURCE, Stretch, Turns};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::analyse::nic::{self, Left};
@@ -225,6 +225,7 @@ fn rate(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             copied: sent.spec.verb == Verb::Send,
             wire: meanwhile.map(|one| sent.takes(one)).sum(),
             frame: sent.left.iter().map(|one| sent.takes(one)).max().unwrap_or_default(),
+            turns: turns(trial, flow)?,
         };
         let router = &capped(done.context.nics(), sent.spec);
         let apart = done.context.apart();
@@ -301,6 +302,15 @@ fn alike(trial: &Trial, flow: &str) -> Result<Vec<u16>, Doubt> {
     };
     let alike = (0..).zip(&script.flows).filter(is);
     Ok(alike.map(|(index, _)| script.connection(index)).collect())
+}
+
+/// Who takes turns with a flow, where all are of one class: no class waits for another one then.
+fn turns(trial: &Trial, flow: &str) -> Result<Option<Turns>, Doubt> {
+    let (own, spec) = trial.flow(flow)?;
+    let of_one_class = beside(trial, own).all(|(_, other)| other.class == spec.class);
+    let of = u64::try_from(beside(trial, own).count() + 1).unwrap_or(u64::MAX);
+    let packets = u64::from(spec.message.div_ceil(spec.mtu.max(1)));
+    Ok(of_one_class.then_some(Turns { of, packets }))
 }
 
 /// Bits a second of so many bytes in that time.

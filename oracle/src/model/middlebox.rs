@@ -4,7 +4,7 @@
 mod bottleneck;
 
 use self::bottleneck::{Bottleneck, Fate};
-use super::blue_rdma;
+use super::blue_rdma::{self, Log};
 use super::host::{Device, Plug, RigPort};
 use super::packet::{ACK_SIZE, Packet, PacketKind};
 use rig_testcases::{Injected, Injection, Target, Which};
@@ -36,6 +36,8 @@ pub(crate) struct Middlebox {
     expected: BTreeMap<u16, Option<u32>>,
     /// What leaves by each of the hosts now.
     passing: [Option<Packet>; 2],
+    /// Where stands what frames of blue-rdma say.
+    log: Log,
 }
 
 /// What was done to a frame.
@@ -60,7 +62,12 @@ struct Armed {
 
 impl Middlebox {
     /// From `began` on between two hosts, `delay` from the last bit in to the first bit out.
-    pub(super) fn new(began: Time, hosts: [u16; 2], ports: [RigPort; 2], delay: Dur) -> Middlebox {
+    pub(super) fn new(
+        (began, log): (Time, Log),
+        hosts: [u16; 2],
+        ports: [RigPort; 2],
+        delay: Dur,
+    ) -> Middlebox {
         Middlebox {
             hosts,
             ports,
@@ -75,6 +82,7 @@ impl Middlebox {
             unready: BTreeMap::new(),
             expected: BTreeMap::new(),
             passing: Default::default(),
+            log,
         }
     }
 
@@ -185,6 +193,10 @@ impl Middlebox {
             Some(Injected::Delay(by)) => self.leave(to, due + by, packet),
             Some(Injected::BadIcrc) => self.leave(to, due, packet.with_bad_icrc()),
             Some(Injected::Rocev2) => self.leave(to, due, blue_rdma::as_rocev2(&packet)),
+            Some(Injected::BlueRdma) => {
+                let packet = blue_rdma::as_blue_rdma(&packet, &self.log);
+                self.leave(to, due, packet);
+            }
             Some(Injected::Duplicate) => {
                 self.leave(to, due, packet);
                 self.leave(to, due, packet);

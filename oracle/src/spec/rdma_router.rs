@@ -10,6 +10,9 @@
 //! | the bucket | ((K + 1) M - `burst`) 8 / `cap`, from the first request on: it is full then |
 //! | the wire | all that leaves the port meanwhile |
 //!
+//! Beside others, whatever they ask for, each mailbox has its turn at the core, and each queue pair one at the port, frame by frame. So of N queue pairs
+//! one is through no later than its bucket lets it, or than a turn of all N for each of its messages and for each of their frames.
+//!
 //! Source: FreeFlow (Kim et al., NSDI'19), sections 5.2 and 6; `docs/freeflow.md`.
 
 use rig_lab::declared::RdmaRouter;
@@ -37,6 +40,17 @@ pub struct Stretch {
     pub wire: Dur,
     /// The longest frame takes so long.
     pub frame: Dur,
+    /// Where queue pairs take turns at the port frame by frame: those that may ask for anything, and the frames of a message.
+    pub turns: Option<Turns>,
+}
+
+/// Who takes turns with a queue pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turns {
+    /// Queue pairs in all, those that are silent among them.
+    pub of: u64,
+    /// Frames of a message.
+    pub packets: u64,
 }
 
 /// The bound that says how long a stretch takes.
@@ -152,8 +166,38 @@ pub fn takes(router: &RdmaRouter, of: &Stretch) -> (Within, Bound) {
     };
     // Where others come and go, each bound may be the greatest for a part of the stretch: together they take no longer than one after
     // the other.
-    let most = if alone || of.in_turn { most } else { core + bucket + of.wire };
+    let one_by_one = (core + bucket + of.wire, turn, by);
+    let (most, turn, by) = match of.turns {
+        _ if alone || of.in_turn => (most, turn, by),
+        None => one_by_one,
+        Some(turns) => {
+            let together = taking_turns(router, of, turns, (copies, bucket));
+            if together.0 + together.1 < one_by_one.0 + turn { together } else { one_by_one }
+        }
+    };
     (Within::between(least.saturating_sub(look), most + turn + look + missed + lost), by)
+}
+
+/// How long a stretch takes at most where everybody has a turn at the core for each message of its own and at the port for each of its frames: without a turn
+/// of either more, which is the second; and by what.
+fn taking_turns(
+    router: &RdmaRouter,
+    of: &Stretch,
+    turns: Turns,
+    (copies, bucket): (Dur, Dur),
+) -> (Dur, Dur, Bound) {
+    // A copy that outlasts a sleep misses a look.
+    let looks = if copies > Dur::ZERO { router.sleep * 2 } else { router.sleep };
+    let core = router.request * turns.of + copies + looks;
+    let wire = of.frame * turns.of;
+    let (all_core, all_wire) = (core * of.own, wire * (turns.packets * of.own));
+    let most = bucket.max(all_core).max(all_wire);
+    let by = match most {
+        most if most == bucket => Bound::Bucket,
+        most if most == all_core => Bound::Core,
+        _ => Bound::Wire,
+    };
+    (most, core + wire, by)
 }
 
 /// How long the tokens for a stretch take to come, at the declared rate, from the first request on.

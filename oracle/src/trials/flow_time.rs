@@ -95,12 +95,14 @@ fn costs(injection: &Injection<u16>, own: &Nic, (packets, all): (u64, Dur), aske
     let wait = |wait| wait + own.rc.rnr_late.map_or(Dur::ZERO, Within::most) + asked;
     match injection.tamper {
         Injected::Ce | Injected::Duplicate => Dur::ZERO,
-        Injected::Drop | Injected::BadIcrc | Injected::Rocev2 if for_good => {
+        Injected::Drop | Injected::BadIcrc | Injected::Rocev2 | Injected::BlueRdma if for_good => {
             round + waits * u64::from(own.rc.retries) + all.min(round)
         }
-        Injected::Drop | Injected::BadIcrc | Injected::Rocev2 | Injected::Behind(_) => {
-            (round + all.min(round)) * times
-        }
+        Injected::Drop
+        | Injected::BadIcrc
+        | Injected::Rocev2
+        | Injected::BlueRdma
+        | Injected::Behind(_) => (round + all.min(round)) * times,
         Injected::Delay(by) => by + (round + all.min(round)) * times,
         Injected::NotReady(timer) if for_good => {
             wait(timer.wait()) * u64::from(rnr_retries(&own.rc).unwrap_or(0) + 1)

@@ -221,12 +221,6 @@ fn served(profile: Profile) -> Result<Profile, Bad> {
         }
         return Ok(profile);
     }
-    if profile.kind.is_virtual_only() {
-        return Err(Bad::of(format!(
-            "`{name}` is {}: want a switch, a router or a NIC; it is under test in virtual time alone",
-            profile.kind.called()
-        )));
-    }
     if profile.declared.nics().is_some_and(|nics| nics.peer.is_some()) {
         return Err(Bad::of(format!(
             "`{name}` is a pair of NICs: want one of them; the rig passes on between two in virtual time alone"

@@ -74,6 +74,11 @@ fn steered(
             false
         });
     }
+    if matches!(lab.transport, Transport::Veth(_) | Transport::Interfaces(_)) && tampers(&case) {
+        return Err(Missing::Lab.so(
+            "it does something to frames between two NICs, which the rig does in virtual time alone",
+        ));
+    }
     if let Transport::Guests(wire) = &lab.transport {
         case = match profile.kind {
             Kind::Switch => in_bridge::of(&case, &mut left_out)?,
@@ -148,6 +153,11 @@ fn orders(case: &Case) -> impl Iterator<Item = Order> {
         CaseAction::Device(verb) => Some(Order::from(verb)),
         _ => None,
     })
+}
+
+/// Whether something is done to frames between two NICs, or they wait there.
+fn tampers(case: &Case) -> bool {
+    !case.between.inject.is_empty() || case.between.bottleneck.is_some()
 }
 
 /// Whether a link is taken down on the way.

@@ -146,6 +146,9 @@ fn bridged(wire: FlowWire, case: &Case) -> Option<String> {
         (_, Injected::Ce, _) if wire.other_end == OtherEnd::Rig => {
             Some("it marks frames, and neither end looks at marks".to_owned())
         }
+        (_, Injected::BlueRdma, _) => Some(
+            "it sends packets of blue-rdma, which the rig does in virtual time alone".to_owned(),
+        ),
         (_, Injected::NotReady(_), _) if wire.other_end == OtherEnd::Guest => {
             Some("its receiver is not ready, and perftest's always is".to_owned())
         }

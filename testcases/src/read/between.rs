@@ -74,7 +74,7 @@ fn injection(at: &At<'_>) -> Option<Injection<String>> {
     let iteration = fields.maybe("iteration", |at| at.whole(1..=1_000, "a round, from 1"))?;
     let tamper = fields.need(
         "do",
-        "ce, drop, duplicate, bad-icrc, rocev2, {delay: 20us}, {behind: 3} or {rnr: 14}",
+        "ce, drop, duplicate, bad-icrc, rocev2, blue-rdma, {delay: 20us}, {behind: 3} or {rnr: 14}",
     );
     let named = matches!(which, Some(Which::Psn(_))) && frames == Some(Target::Data);
     let tamper = tamper.and_then(|at| match injected(&at)? {
@@ -83,9 +83,16 @@ fn injection(at: &At<'_>) -> Option<Injection<String>> {
             at.fault("a receiver that is not ready for something else than a message", want);
             None
         }
-        Injected::Rocev2 if which.is_some() && frames.is_some() && !named => {
-            let want = "rocev2 with `frames: data` and `psn:`, a packet that begins no message";
-            at.fault("something else than one packet of data as one of RoCEv2", want);
+        other @ (Injected::Rocev2 | Injected::BlueRdma)
+            if which.is_some() && frames.is_some() && !named =>
+        {
+            let (word, of) = match other {
+                Injected::Rocev2 => ("rocev2", "RoCEv2"),
+                _ => ("blue-rdma", "blue-rdma"),
+            };
+            let want =
+                format!("{word} with `frames: data` and `psn:`, a packet that begins no message");
+            at.fault(format!("something else than one packet of data as one of {of}"), want);
             None
         }
         tamper => Some(tamper),
@@ -158,5 +165,6 @@ fn injected(at: &At<'_>) -> Option<Injected> {
         ("duplicate", Injected::Duplicate),
         ("bad-icrc", Injected::BadIcrc),
         ("rocev2", Injected::Rocev2),
+        ("blue-rdma", Injected::BlueRdma),
     ])
 }

@@ -3,7 +3,7 @@
 use super::super::judge_context::JudgeContext;
 use super::super::judged::Judged;
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::{End, Flow, OF_FLOW, reading};
+use super::{End, Flow, OF_FLOW, packets, reading};
 use crate::spec::blue_rdma::{SOURCE, near, psn};
 use rig_capture::blue_rdma::Says;
 use rig_testcases::vocabulary::Entry;
@@ -21,6 +21,7 @@ pub(in super::super) static ACKS: Known = Known {
     red: Red::Mutated("lost-packet-of-a-window", "deviation=completes_early"),
     expected: |_, _, _| by_source("each message once all up to its end has come", SOURCE),
     judge: |measure, done, judged| acks(done, measure.named("flow"), judged),
+    stamps: Some(packets),
     ..Known::USUAL
 };
 

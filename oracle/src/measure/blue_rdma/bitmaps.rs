@@ -3,7 +3,7 @@
 use super::super::judge_context::JudgeContext;
 use super::super::judged::Judged;
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::{End, Flow, OF_FLOW, Passed, reading};
+use super::{End, Flow, OF_FLOW, Passed, packets, reading};
 use crate::spec::blue_rdma::{Owed, SOURCE, lowest, near, owed, psn};
 use rig_capture::blue_rdma::Says;
 use rig_testcases::vocabulary::Entry;
@@ -25,6 +25,7 @@ pub(in super::super) static BITMAPS: Known = Known {
         )
     },
     judge: |measure, done, judged| bitmaps(done, measure.named("flow"), judged),
+    stamps: Some(packets),
     ..Known::USUAL
 };
 

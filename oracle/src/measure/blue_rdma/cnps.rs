@@ -3,7 +3,7 @@
 use super::super::judge_context::JudgeContext;
 use super::super::judged::Judged;
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::{End, Flow, OF_FLOW, Passed, reading};
+use super::{End, Flow, OF_FLOW, Passed, packets, reading};
 use crate::spec::blue_rdma::{SOURCE, notified};
 use rig_capture::blue_rdma::Says;
 use rig_testcases::vocabulary::Entry;
@@ -20,6 +20,7 @@ pub(in super::super) static CNPS: Known = Known {
     red: Red::Mutated("cnp-for-each-mark", "deviation=cnp_never"),
     expected: |_, _, _| by_source("one for a mark, `cnp_interval` apart", SOURCE),
     judge: |measure, done, judged| cnps(done, measure.named("flow"), judged),
+    stamps: Some(packets),
     ..Known::USUAL
 };
 

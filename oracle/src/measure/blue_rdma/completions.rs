@@ -62,7 +62,8 @@ fn completions(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let seen = Flow::of(trial, flow, End::Sender)?;
         let name = counter_of(trial, seen.spec, rig_capture::blue_rdma::COMPLETIONS)?;
         let driver = done.context.seen().blue_rdma().map_or(Dur::ZERO, |declared| declared.driver);
-        let due = done.context.apart().most(driver) + seen.slots(2);
+        let blur = trial.observation.bound() * 2;
+        let due = done.context.apart().most(driver) + seen.slots(2) + blur;
         let reads = seen.spec.verb == Verb::Read;
         let of_message = if reads { 1 } else { seen.packets };
         let mut come = Come::none_before(seen.first);

@@ -3,7 +3,7 @@
 use super::super::judge_context::JudgeContext;
 use super::super::judged::Judged;
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::{Come, End, Flow, OF_FLOW, reading};
+use super::{Come, End, Flow, OF_FLOW, packets, reading};
 use crate::judge::answers::NOT_MEASURED;
 use crate::spec::blue_rdma::{SOURCE, near, psn, timeout};
 use crate::verdict::Doubt;
@@ -25,6 +25,7 @@ pub(in super::super) static GIVES_UP: Known = Known {
         by_source(format!("{retries} times, as the driver is set to"), SOURCE)
     },
     judge: |measure, done, judged| gives_up(done, measure.named("flow"), judged),
+    stamps: Some(packets),
     ..Known::USUAL
 };
 

@@ -3,7 +3,8 @@
 use super::super::judge_context::JudgeContext;
 use super::super::judged::Judged;
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::{End, Flow, OF_FLOW, reading};
+use super::read_headers::of_reads;
+use super::{End, Flow, OF_FLOW, of_either, reading};
 use crate::spec::blue_rdma::{SOURCE, near};
 use rig_capture::blue_rdma::{Frame, OVERHEAD, Says};
 use rig_testcases::Verb;
@@ -13,7 +14,8 @@ use rig_testcases::vocabulary::Entry;
 pub(in super::super) static HEADERS: Known = Known {
     entry: Entry {
         name: "blue_rdma.headers",
-        about: "the headers of each packet of a WRITE or a SEND: a RETH with its own address and length, the number of its message, and isRetry where it had left before",
+        about: "the headers of each packet of a WRITE or a SEND: a RETH with its own address and length, the number of its message, and isRetry where it had left before; of a READ its request's, with a second RETH that says where the answer goes, and those of each packet of the answer, which goes there",
+        sense: of_either,
         ..OF_FLOW
     },
     tells: Tells::Each("packet"),
@@ -25,15 +27,39 @@ pub(in super::super) static HEADERS: Known = Known {
 
 /// What the first packet says, by which the others go.
 #[derive(Debug, Clone, Copy)]
-struct Base {
-    address: u64,
-    msn: u16,
+pub(super) struct Base {
+    pub(super) address: u64,
+    pub(super) msn: u16,
+}
+
+/// What the opcode and the RETH of a packet with a payload say.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) first: bool,
+    pub(super) last: bool,
+    pub(super) address: u64,
+    pub(super) length: u32,
 }
 
 impl Flow<'_> {
-    /// What is wrong with the headers of a packet, if anything is; `again`: it had left before.
+    /// What is wrong with the headers of a packet of a WRITE or a SEND, if anything is; `again`: it had left before.
     fn unlike(&self, frame: &Frame, number: i64, again: bool, base: Base) -> Option<String> {
         let Says::Data { first, last, address, length } = frame.says else { return None };
+        if frame.is_send != (self.spec.verb == Verb::Send) {
+            return Some("another verb's opcode".to_owned());
+        }
+        let said = Place { first, last, address, length };
+        self.misplaced(frame, said, (number, again), base)
+    }
+
+    /// What is wrong with the headers of a packet with a payload that says of its place in its message what it does.
+    pub(super) fn misplaced(
+        &self,
+        frame: &Frame,
+        Place { first, last, address, length }: Place,
+        (number, again): (i64, bool),
+        base: Base,
+    ) -> Option<String> {
         let (message, place) = (
             (number - self.first).div_euclid(self.packets),
             (number - self.first).rem_euclid(self.packets),
@@ -42,16 +68,12 @@ impl Flow<'_> {
         let payload = (self.spec.message - before.min(self.spec.message)).min(self.spec.mtu);
         let due = base.address + u64::from(before);
         let said = if first { self.spec.message } else { payload };
-        let msn = base.msn.wrapping_add(u16::try_from(message & 0xffff).unwrap_or(0));
         if (first, last) != (place == 0, place + 1 == self.packets) {
             return Some(format!(
                 "packet {} of {} of a message with another one's opcode",
                 place + 1,
                 self.packets
             ));
-        }
-        if frame.is_send != (self.spec.verb == Verb::Send) {
-            return Some("another verb's opcode".to_owned());
         }
         if address == 0 && length == 0 {
             return Some("no RETH".to_owned());
@@ -62,22 +84,31 @@ impl Flow<'_> {
         if u32::from(frame.size) != payload + u32::from(OVERHEAD) {
             return Some(format!("{}B of frame for {payload}B of payload", frame.size));
         }
-        if frame.msn != msn {
-            return Some(format!("MSN {} where {msn} is due", frame.msn));
-        }
-        (frame.is_retry != again).then(|| match again {
-            true => "isRetry is clear, and it had left before".to_owned(),
-            false => "isRetry is set, and it had not left before".to_owned(),
-        })
+        unmarked(frame, (message, again), base)
     }
+}
+
+/// What is wrong with the number of its message, or with isRetry.
+pub(super) fn unmarked(frame: &Frame, (message, again): (i64, bool), base: Base) -> Option<String> {
+    let msn = base.msn.wrapping_add(u16::try_from(message & 0xffff).unwrap_or(0));
+    if frame.msn != msn {
+        return Some(format!("MSN {} where {msn} is due", frame.msn));
+    }
+    (frame.is_retry != again).then(|| match again {
+        true => "isRetry is clear, and it had left before".to_owned(),
+        false => "isRetry is set, and it had not left before".to_owned(),
+    })
 }
 
 fn headers(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     done.each("blue_rdma.headers", flow, judged, |trial| {
+        if trial.flow(flow)?.1.verb == Verb::Read {
+            return Ok(of_reads(trial, flow)?);
+        }
         let seen = Flow::of(trial, flow, End::Sender)?;
         let (mut reached, mut base, mut count) = (seen.first, None, 0);
         let mut wrong = Vec::new();
-        for one in seen.passed.iter().filter(|one| one.sent && one.frame.is_data()) {
+        for one in seen.left().filter(|one| one.frame.is_data()) {
             let number = near(one.frame.psn, reached);
             let Says::Data { address, .. } = one.frame.says else { continue };
             let base = *base.get_or_insert(Base { address, msn: one.frame.msn });

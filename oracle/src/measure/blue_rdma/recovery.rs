@@ -3,7 +3,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::{End, Flow, OF_FLOW};
+use super::{End, Flow, OF_FLOW, packets};
 use crate::Prediction;
 use crate::spec::blue_rdma::{AGAIN, APART, SOURCE, STRIDE, WINDOW, near, psn};
 use crate::trials::trial::Trial;
@@ -23,6 +23,7 @@ pub(in super::super) static RECOVERY: Known = Known {
     red: Red::Mutated("one-in-a-thousand-lost", "deviation=resends_a_stride_less"),
     expected: |_, _, _| by_source("129 to 144 packets for each that was lost", SOURCE),
     judge: |measure, done, judged| recovery(done, measure.named("flow"), judged),
+    stamps: Some(packets),
     ..Known::USUAL
 };
 

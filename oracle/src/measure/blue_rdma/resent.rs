@@ -4,7 +4,7 @@
 use super::super::judge_context::JudgeContext;
 use super::super::judged::Judged;
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::{Come, End, Flow, OF_FLOW, Passed, reading};
+use super::{Come, End, Flow, OF_FLOW, Passed, packets, reading};
 use crate::spec::blue_rdma::{self as spec, SOURCE, STRIDE, lowest, near, psn};
 use rig_capture::blue_rdma::{Frame, Says};
 use rig_testcases::vocabulary::Entry;
@@ -27,6 +27,7 @@ pub(in super::super) static RESENT: Known = Known {
         )
     },
     judge: |measure, done, judged| resent(done, measure.named("flow"), judged),
+    stamps: Some(packets),
     ..Known::USUAL
 };
 

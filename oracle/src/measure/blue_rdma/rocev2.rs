@@ -3,7 +3,7 @@
 use super::super::judge_context::JudgeContext;
 use super::super::judged::Judged;
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::{End, Flow, OF_FLOW, Passed, reading};
+use super::{End, Flow, OF_FLOW, Passed, packets, reading};
 use crate::spec::blue_rdma::{SOURCE, come, near, psn};
 use crate::trials::trial::Trial;
 use rig_capture::blue_rdma::Says;
@@ -26,6 +26,7 @@ pub(in super::super) static ROCEV2: Known = Known {
         by_source("nothing: what stands where the key should be is none of its own", SOURCE)
     },
     judge: |measure, done, judged| rocev2(done, measure.named("flow"), judged),
+    stamps: Some(packets),
     ..Known::USUAL
 };
 

@@ -19,9 +19,9 @@ pub(crate) use port::Port;
 
 use super::nic::{Flow, Verb};
 use super::oscillator::Oscillator;
-use super::packet::{Packet, RETH, ROCE_OVERHEAD};
+use super::packet::{Packet, PacketKind, RETH, ROCE_OVERHEAD};
 use receiver::Receiver;
-use rig_capture::blue_rdma::{COMPLETIONS, DESCRIPTORS, Frame, OVERHEAD, Says};
+use rig_capture::blue_rdma::{COMPLETIONS, DESCRIPTORS, Frame, MEMORY, OVERHEAD, Says};
 use rig_lab::BlueRdmaFaults;
 use rig_lab::declared::BlueRdma;
 use rig_units::{Dur, Time};
@@ -215,6 +215,44 @@ pub(crate) fn as_rocev2(packet: &Packet) -> Packet {
     let payload = packet.size.saturating_sub(OVERHEAD).next_multiple_of(4);
     let reth = if packet.is_first() { RETH } else { 0 };
     packet.without_note(payload.saturating_add(ROCE_OVERHEAD + reth))
+}
+
+/// A packet of a message of RoCEv2 that does not begin it as a NIC of this dialect would have sent it: a RETH of its own, no pad, no ICRC. Whoever looks for
+/// one takes the last four bytes of payload for it.
+pub(crate) fn as_blue_rdma(packet: &Packet, log: &Log) -> Packet {
+    let size = packet.size.saturating_sub(ROCE_OVERHEAD).saturating_add(OVERHEAD);
+    let (first, last) = (packet.is_first(), packet.is_last());
+    let length = u32::from(size.saturating_sub(OVERHEAD));
+    let frame = Frame {
+        connection: packet.stream,
+        psn: packet.seq & 0xff_ffff,
+        msn: 0,
+        size,
+        is_retry: false,
+        ce: packet.ce(),
+        is_send: false,
+        says: Says::Data { first, last, address: MEMORY, length },
+    };
+    log.note(Packet { size, ..*packet }.with_bad_icrc(), frame)
+}
+
+/// A frame of the outside world from host `src` to host `dst`, which says this of a connection.
+pub(crate) fn saying(frame: Frame, (src, dst): (u16, u16), log: &Log) -> Packet {
+    let mut packet = Packet::data(frame.connection, src, dst, 0, 0, frame.size);
+    packet.seq = frame.psn;
+    packet = match frame.says {
+        Says::Data { first, last, .. } => packet.with_place(first, last),
+        Says::Response { first, last, .. } => packet.with_place(first, last).with_response(true),
+        _ => packet,
+    };
+    packet.kind = match frame.says {
+        Says::Data { .. } | Says::Response { .. } => PacketKind::Data,
+        Says::Request { .. } => PacketKind::ReadRequest,
+        Says::Cnp => PacketKind::Cnp,
+        Says::Report { by_driver: true, lost: true, .. } => PacketKind::Nak,
+        Says::Report { .. } => PacketKind::Ack,
+    };
+    log.note(packet.with_ect(true).with_ce(frame.ce), frame)
 }
 
 impl Config {

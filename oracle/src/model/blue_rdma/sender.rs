@@ -3,7 +3,7 @@
 use super::receiver::number;
 use crate::model::nic::{Flow, Verb};
 use crate::model::packet::{Packet, PacketKind, bit};
-use rig_capture::blue_rdma::{Frame, MEMORY, OVERHEAD, REPORT_SIZE, Says};
+use rig_capture::blue_rdma::{ANSWERS, Frame, MEMORY, OVERHEAD, REPORT_SIZE, Says};
 use rig_lab::BlueRdmaFaults;
 use rig_units::Time;
 use std::collections::{BTreeSet, VecDeque};
@@ -179,15 +179,19 @@ impl Sender {
     ) -> (u16, Says) {
         let message = self.flow.message;
         if self.kind == Kind::Request {
-            let says = Says::Request { address: MEMORY, length: message, answer: MEMORY };
+            let answer = if faults.second_reth_missing { 0 } else { ANSWERS };
+            let says = Says::Request { address: MEMORY, length: message, answer };
             return (REPORT_SIZE, says);
         }
         let payload = (message - before).min(self.flow.mtu);
         let size = u16::try_from(payload).unwrap_or(u16::MAX).saturating_add(OVERHEAD);
+        let is_answer = self.kind == Kind::Response;
         let is_bare = (faults.reth_missing_in_middle && !first && !last)
+            || (faults.reth_missing_in_response && is_answer && !first && !last)
             || (faults.send_without_reth && self.flow.verb == Verb::Send);
         let length = if first { message } else { payload };
-        let (address, length) = if is_bare { (0, 0) } else { (MEMORY + u64::from(before), length) };
+        let memory = if is_answer && !faults.answer_where_it_was_read { ANSWERS } else { MEMORY };
+        let (address, length) = if is_bare { (0, 0) } else { (memory + u64::from(before), length) };
         let says = match self.kind {
             Kind::Response => Says::Response { first, last, address, length },
             _ => Says::Data { first, last, address, length },

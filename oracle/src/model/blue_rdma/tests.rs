@@ -5,7 +5,7 @@ use super::sender::Sender;
 use super::window::Window;
 use crate::model::nic::{Flow, Verb};
 use crate::model::packet::PacketKind;
-use rig_capture::blue_rdma::{Bitmap, Frame, Says};
+use rig_capture::blue_rdma::{ANSWERS, Bitmap, Frame, MEMORY, Says};
 use rig_lab::BlueRdmaFaults;
 use rig_testcases::Container;
 use rig_units::Time;
@@ -168,4 +168,28 @@ fn a_read_is_over_when_its_request_and_its_answer_are() {
     let early = BlueRdmaFaults { read_completes_early: true, ..NONE };
     assert_eq!([0, 1, 5].map(|answered| sender.completed(answered, &NONE)), [0, 1, 2]);
     assert_eq!(sender.completed(0, &early), 2);
+}
+
+#[test]
+fn a_read_says_where_its_answer_goes_and_an_answer_says_so_in_each_packet() {
+    let read = Flow { verb: Verb::Read, ..FLOW };
+    let says = |faults: &BlueRdmaFaults| {
+        let (_, request) = Sender::new(&read, Time::ZERO).send(Time::ZERO, 0, faults);
+        let Says::Request { answer, .. } = request.says else { panic!("{request:?}") };
+        let mut answering = Sender::answering(&read, Time::ZERO);
+        answering.answer();
+        let of = |_| match answering.send(Time::ZERO, 0, faults).1.says {
+            Says::Response { address, .. } => address,
+            other => panic!("{other:?}"),
+        };
+        (answer, [0, 1].map(of))
+    };
+    let all = [ANSWERS, ANSWERS + 64];
+    assert_eq!(says(&NONE), (ANSWERS, all));
+    let silent = BlueRdmaFaults { second_reth_missing: true, ..NONE };
+    assert_eq!(says(&silent), (0, all));
+    let bare = BlueRdmaFaults { reth_missing_in_response: true, ..NONE };
+    assert_eq!(says(&bare), (ANSWERS, [ANSWERS, 0]));
+    let astray = BlueRdmaFaults { answer_where_it_was_read: true, ..NONE };
+    assert_eq!(says(&astray), (ANSWERS, [MEMORY, MEMORY + 64]));
 }

@@ -2,7 +2,7 @@ use super::*;
 use rig_frames::roce::aeth::RnrTimer;
 
 fn middlebox(began: Time, delay: Dur) -> Middlebox {
-    Middlebox::new(began, [3, 5], [(); 2].map(|()| RigPort::new(None)), delay)
+    Middlebox::new((began, Log::default()), [3, 5], [(); 2].map(|()| RigPort::new(None)), delay)
 }
 
 fn packet(seq: u32) -> Packet {

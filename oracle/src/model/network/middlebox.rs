@@ -24,7 +24,7 @@ impl<Q: EventQueue> Network<Q> {
                 other => panic!("only ports of the rig become a middlebox, not {other:?}"),
             }
         });
-        let middlebox = Middlebox::new(self.wires.now, hosts, ports, delay);
+        let middlebox = Middlebox::new((self.wires.now, self.log.clone()), hosts, ports, delay);
         self.hosts[usize::from(hosts[0])].node = Node::Middlebox(Box::new(middlebox));
         self.arm(hosts);
     }

@@ -9,6 +9,7 @@ use crate::model::nic::{Config, Flow, Nic, Port, Verb};
 use crate::model::packet::Packet;
 use crate::model::queue::EventQueue;
 use crate::model::tap::Tap;
+use rig_capture::blue_rdma::Frame;
 
 impl<Q: EventQueue> Network<Q> {
     /// A frame of the outside world whose last bit reaches a host now.
@@ -86,6 +87,11 @@ impl<Q: EventQueue> Network<Q> {
         if let Some((nic, _)) = self.blue_port(host) {
             nic.set(config);
         }
+    }
+
+    /// A frame of the outside world for a NIC of blue-rdma, from host `ends.0` to host `ends.1`: what it says, of a connection as the engine calls it.
+    pub fn saying(&self, frame: Frame, ends: (u16, u16)) -> Packet {
+        blue_rdma::saying(frame, ends, &self.log)
     }
 
     /// What frames of NICs of blue-rdma say.

@@ -181,7 +181,7 @@ impl Polling {
         {
             return None;
         }
-        let Some([cost, burst]) = tokens(&one.wanted, router, faults) else {
+        let Some([cost, burst]) = tokens((index, &one.wanted), router, faults) else {
             return Some(one.from);
         };
         if cost > burst {
@@ -195,8 +195,9 @@ impl Polling {
     /// Takes the tokens for a request at `now`.
     fn pay(&mut self, index: usize, now: Time, router: &RdmaRouter, faults: &RdmaRouterFaults) {
         let one = &mut self.boxes[index];
-        let Some([cost, burst]) = tokens(&one.wanted, router, faults) else { return };
-        let full = i128::from(now.0) - burst;
+        let Some([cost, burst]) = tokens((index, &one.wanted), router, faults) else { return };
+        let since = if faults.bucket_never_full { 0 } else { i128::from(now.0) };
+        let full = since - burst;
         one.paid = Some(one.paid.map_or(full, |paid| paid.max(full)) + cost);
     }
 
@@ -233,8 +234,19 @@ fn copies(router: &RdmaRouter, wanted: &Wanted) -> Dur {
 }
 
 /// What a message costs of a bucket, and what the bucket holds, both as the time in which it comes, in picoseconds; `None`: there is none.
-fn tokens(wanted: &Wanted, router: &RdmaRouter, faults: &RdmaRouterFaults) -> Option<[i128; 2]> {
-    let cap = wanted.container.cap.or(router.cap).filter(|_| !faults.bucket_bypassed)?;
+/// The queue pair is that of a mailbox.
+fn tokens(
+    (index, wanted): (usize, &Wanted),
+    router: &RdmaRouter,
+    faults: &RdmaRouterFaults,
+) -> Option<[i128; 2]> {
+    let has_none = faults.buckets_run_out.is_some_and(|buckets| index >= buckets as usize);
+    let short = |cap: L2Rate| match faults.cap_of_container_short {
+        Some(percent) => L2Rate { bps: cap.bps / 100 * u64::from(100 - percent.min(99)) },
+        None => cap,
+    };
+    let cap = wanted.container.cap.map(short).or(router.cap);
+    let cap = cap.filter(|_| !faults.bucket_bypassed && !has_none)?;
     let takes = |bytes: u64| i128::from(time_of(bytes, cap, faults.bucket_quantised).0);
     Some([takes(wanted.message.into()), takes(router.burst.0)])
 }

@@ -476,11 +476,12 @@ impl Nic {
 }
 
 /// Whether a packet is taken although its ICRC is wrong.
-const fn takes_spoilt(faults: &RcFaults, packet: &Packet) -> bool {
+fn takes_spoilt(faults: &RcFaults, packet: &Packet) -> bool {
     let spoilt_of_kind = match packet.kind {
         PacketKind::Ack => faults.spoilt_ack_taken,
         PacketKind::Data => faults.spoilt_response_taken && packet.is_response(),
         _ => false,
     };
-    faults.bad_icrc_accepted || spoilt_of_kind
+    let foreign = faults.takes_blue_rdma && packet.note().is_some();
+    faults.bad_icrc_accepted || spoilt_of_kind || foreign
 }

@@ -22,6 +22,7 @@ const ALONE: Stretch = Stretch {
     copied: false,
     wire: Dur::us(410),
     frame: Dur::ns(430),
+    turns: None,
 };
 
 #[test]
@@ -56,6 +57,29 @@ fn who_takes_turns_gets_no_more_than_a_turn_beyond_a_share() {
     // What the wire takes may come on top, where the others are not there all the time.
     let most = want.most() + Dur::us(410);
     assert_eq!(takes(&FAST, &others).0, Within::between(Dur::us(600) - turn, most));
+}
+
+#[test]
+fn beside_others_a_cap_is_kept_to_a_turn_of_all_of_them() {
+    // 1001 messages of 2 KiB less a burst at 1 Gb/s: 16.384 us each, and a turn of ten is 6 us at the core and 4.3 us at the port.
+    let capped =
+        RdmaRouter { cap: Some(L2Rate { bps: 1_000_000_000 }), burst: Bytes(8_192), ..FAST };
+    let turns = Some(Turns { of: 10, packets: 1 });
+    let beside = Stretch { all: 9_000, sharing: 10, turns, wire: Dur::ms(9), ..ALONE };
+    let (within, by) = takes(&capped, &beside);
+    assert_eq!(by, Bound::Bucket);
+    assert_eq!(within.most(), Dur::ns(16_334_848 + 10 * 1_030));
+    assert_eq!(within.least(), Dur::ns(16_334_848 - 10 * 1_030));
+    // Without turns whatever leaves the port may come first.
+    let others = takes(&capped, &Stretch { turns: None, ..beside }).0;
+    assert_eq!(others.most(), Dur::ns(16_334_848 + 10 * 1_030) + Dur::us(5_400) + Dur::ms(9));
+    // Beyond a tenth of the port nothing is owed: ten frames of 430 ns, four for a message.
+    let wide = Stretch { turns: Some(Turns { of: 10, packets: 4 }), ..beside };
+    assert_eq!(takes(&capped, &wide).0.most(), Dur::ns(17_200_000 + 10 * 1_030));
+    // A turn for each is no more than all of them one after the other.
+    let few = Stretch { all: 1_001, wire: Dur::us(100), ..wide };
+    let one_by_one = Dur::ns(16_334_848 + 600_600 + 100_000 + 10 * 1_030);
+    assert_eq!(takes(&capped, &few).0.most(), one_by_one);
 }
 
 #[test]

@@ -106,8 +106,8 @@ impl Tape {
             Some(Injected::Behind(frames)) => Treatment::Behind(frames),
             Some(Injected::Duplicate) => Treatment::Twice,
             Some(Injected::BadIcrc) => Treatment::Spoilt,
-            // No guest has a NIC that this could be said of: there is nothing to send it as.
-            Some(Injected::Rocev2) => Treatment::Passes,
+            // No guest has a NIC of blue-rdma, and none is sent a packet of it.
+            Some(Injected::Rocev2 | Injected::BlueRdma) => Treatment::Passes,
             Some(Injected::NotReady(timer)) => Treatment::NotReady(timer),
         }
     }

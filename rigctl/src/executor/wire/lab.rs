@@ -195,6 +195,9 @@ impl WireLab {
             Tape::new((script, stop), origin, self.bench.next, instant, (bound, listener));
         tape.ledger = tape.ledger.onto(self.spool.take().map(|onto| Spool::held(onto, script)));
         tape.disk = self.disk.take();
+        if declared.blue_rdma().is_some() {
+            tape.decoder = core::mem::take(&mut tape.decoder).of_blue_rdma();
+        }
         tape.unseen.before(read, &earlier);
         let mut trial = Trial { lab: self, script, program: &program, tape, config: Vec::new() };
         let ran = trial.run(origin);

@@ -17,6 +17,7 @@ mod exchanged;
 mod keeper;
 mod lab;
 mod losses;
+mod onward;
 mod patience;
 mod peers;
 mod room;

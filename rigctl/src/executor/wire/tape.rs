@@ -4,6 +4,7 @@
 use super::super::ledger::Ledger;
 use super::broken::Broken;
 use super::exchanged::Exchanged;
+use super::onward::Onward;
 use super::silence::Listener;
 use super::unseen::Unseen;
 use crate::stop::Stop;
@@ -51,6 +52,8 @@ pub(super) struct Tape<'a> {
     pub(super) took: Dur,
     /// Every frame goes onto a disk, too, if somebody asked for that.
     pub(super) disk: Option<Capture>,
+    /// What goes on to the NIC at the other end.
+    onward: Onward,
 }
 
 /// Sequence numbers on the wire have 24 bits.
@@ -92,6 +95,7 @@ impl<'a> Tape<'a> {
             exchanged: Exchanged::default(),
             took: Dur::ZERO,
             disk: None,
+            onward: Onward::of(script),
         }
     }
 
@@ -251,6 +255,7 @@ impl Watcher for Tape<'_> {
         let Some(port) = self.ports.get(usize::from(lane)).copied().flatten() else { return };
         if let Some(since) = at.since(self.origin) {
             self.listener.heard(port, Time(since.0));
+            self.onward.came(port, frame);
         }
         let (what, secured, vlan) = self.decoder.read(port, Dir::Rx, frame, frame.len());
         let what = match what {
@@ -278,6 +283,30 @@ impl Watcher for Tape<'_> {
             let sender = format!("what {name} was given, as the kernel had no room for it,");
             self.late.push(Lateness { at, by, sender });
         }
+    }
+
+    fn onward(&mut self) -> Option<(u16, Vec<u8>)> {
+        self.onward.next()
+    }
+
+    fn passed(&mut self, lane: u16, frame: &[u8], left: Option<(Time, Time)>) {
+        let Some(port) = self.ports.get(usize::from(lane)).copied().flatten() else { return };
+        let Some((at, gone)) = left else {
+            // It is no loss of the device's: the trial does not count.
+            let name = &self.script.ports[usize::from(port)];
+            let sender = format!("what {name} was to pass on, as it had no room for it,");
+            let at = self.late.last().map_or(Time::ZERO, |late| late.at);
+            self.late.push(Lateness { at, by: self.bound, sender });
+            return;
+        };
+        self.exchanged.sent += 1;
+        self.off = self.off.max(gone.since(at).unwrap_or_default());
+        if let Some(disk) = &mut self.disk {
+            disk.wrote(lane, frame);
+            disk.sent(Time(at.since(self.origin).unwrap_or_default().0));
+        }
+        let said = self.decoder.read(port, Dir::Tx, frame, frame.len());
+        self.push((lane, Dir::Tx), at, said);
     }
 
     fn reads(&self) -> bool {

@@ -91,8 +91,11 @@ impl Trial<'_> {
                 self.lane(from).sender.stop(Who::Stream(*stream));
             }
             Action::StartFlow(flow) => {
-                let order = FlowOrder::of(self.script.connection(*flow), self.flow(*flow));
-                let port = self.behind(self.flow(*flow).nic);
+                let spec = self.flow(*flow);
+                let before = spec.container.takes_over.map(|of| self.script.connection(of));
+                let (port, to) = (self.behind(spec.nic), self.behind(spec.to));
+                let to = (spec.nic != spec.to).then_some(to);
+                let order = FlowOrder::of(self.script.connection(*flow), spec, (to, before));
                 self.lab.bench.control.order(Order::StartFlow { port, flow: order })?;
             }
             Action::StopFlow(flow) => self.stop_flow(*flow)?,

@@ -48,6 +48,8 @@ fn order(connection: u16) -> FlowOrder {
         class: 3,
         dscp: 26,
         address: 0,
+        to: None,
+        container: None,
     }
 }
 

@@ -155,6 +155,35 @@ fn a_container_has_a_cap_of_its_own() {
 }
 
 #[test]
+fn buckets_that_run_out_are_never_full_or_short_are_as_they_are_told() {
+    let of = |gbps: u64| {
+        let cap = Some(L2Rate { bps: gbps * 1_000_000_000 });
+        Wanted { container: Container { cap, ..Container::USUAL }, message: 8_000, ..WRITES }
+    };
+    let run = |faults: &RdmaRouterFaults| {
+        let mut polling = Polling::new(Time::ZERO);
+        polling.ask((&FAST, faults), Time::ZERO, 0, of(1));
+        polling.ask((&FAST, faults), Time::ZERO, 1, of(2));
+        [0, 1].map(|slot| at(&mut polling.clone(), (&FAST, faults), slot).len())
+    };
+    let right = run(&NONE);
+    let two = run(&RdmaRouterFaults { buckets_run_out: Some(1), ..NONE });
+    assert!(two[0] <= right[0] && two[1] > right[1] * 4, "{two:?} and {right:?}");
+    // Half of 1 Gb/s: a message in 128 us.
+    let short = run(&RdmaRouterFaults { cap_of_container_short: Some(50), ..NONE });
+    assert!(short[0] < right[0] && short[1] < right[1], "{short:?} and {right:?}");
+    let late = |faults: &RdmaRouterFaults| {
+        let start = Time::ZERO + Dur::ms(1);
+        let mut polling = Polling::new(start);
+        polling.ask((&FAST, faults), start, 0, of(1));
+        through(&mut polling, (&FAST, faults), start + Dur::us(60)).len()
+    };
+    // Eight messages of a bucket; 15 more of a millisecond at 1 Gb/s, and one of what comes meanwhile.
+    let kept = RdmaRouterFaults { bucket_never_full: true, ..NONE };
+    assert_eq!([late(&NONE), late(&kept)], [8, 24]);
+}
+
+#[test]
 fn a_core_that_looks_into_256_mailboxes_serves_no_other() {
     let mut polling = asking(&FAST, 300, 2_048);
     let faults = RdmaRouterFaults { mailboxes_out_of_reach: Some(256), ..NONE };
