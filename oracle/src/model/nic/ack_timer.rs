@@ -7,9 +7,15 @@ use rig_units::{Dur, Time, Within};
 /// The unit of what codes say.
 const UNIT: Dur = Dur::ns(4_096);
 
-/// From when on it runs, and how long.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct AckTimer(Option<(Time, Dur)>);
+/// From when on it runs, and how long; [`Time::MAX`]: it has not been started.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AckTimer(Time, Dur);
+
+impl Default for AckTimer {
+    fn default() -> AckTimer {
+        AckTimer(Time::MAX, Dur::ZERO)
+    }
+}
 
 impl AckTimer {
     /// When it runs out, started at `since`: later by another length of time each time that it starts. [`None`] where it does not run.
@@ -21,21 +27,17 @@ impl AckTimer {
         draws: &mut Draws,
     ) -> Option<Time> {
         let interval = interval(rc, faults)?;
-        let wait = match self.0 {
-            Some((started, wait)) if started == since => wait,
-            _ => {
-                let late = rc.timeout_late.unwrap_or(Within::at_most(interval * 3));
-                let early = Dur::ns(faults.timeout_runs_early.unwrap_or(0).into());
-                interval.saturating_sub(early) + draws.next(late)
-            }
-        };
-        self.0 = Some((since, wait));
-        Some(since + wait)
+        if self.0 != since {
+            let late = rc.timeout_late.unwrap_or(Within::at_most(interval * 3));
+            let early = Dur::ns(faults.timeout_runs_early.unwrap_or(0).into());
+            *self = AckTimer(since, interval.saturating_sub(early) + draws.next(late));
+        }
+        Some(since + self.1)
     }
 
     /// What it was set to is no more.
     pub(super) const fn forget(&mut self) {
-        self.0 = None;
+        self.0 = Time::MAX;
     }
 }
 

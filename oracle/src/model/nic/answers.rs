@@ -29,7 +29,7 @@ impl Default for Answers {
 
 impl Answers {
     /// Lets a frame wait until `at`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, what: Answer, at: Time, packet: &Packet) {
         let ring = what as usize;
         self.rings[ring].push(packet).at = at;
@@ -64,7 +64,7 @@ impl Answers {
     }
 
     /// Forgets the first one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn drop_front(&mut self) {
         self.rings[self.next.1].drop_front();
         let at = |ring: &Ring| ring.front().map_or(Time::MAX, |packet| packet.at);

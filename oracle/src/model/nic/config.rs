@@ -1,5 +1,6 @@
 //! What a NIC is made of, and how that follows from a profile.
 
+use super::ack_timer;
 use super::backpressure::Sends;
 use super::port_classes::PortClasses;
 use super::rp::Limiter;
@@ -8,6 +9,26 @@ use crate::model::oscillator::Oscillator;
 use crate::model::packet::ACK_SIZE;
 use rig_lab::declared::RdmaRouter;
 use rig_lab::{NicFaults, NicHost, Np, Rc, Receive, Rp};
+
+/// What is asked of a configuration at each frame, in one place: it is spread over many cache lines.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EachFrame {
+    /// Whether frames may leave as something that they should not be.
+    pub(super) disguises: bool,
+    /// Whether requesters have a timer.
+    pub(super) is_timed: bool,
+}
+
+impl EachFrame {
+    pub(super) fn of(config: &Config) -> EachFrame {
+        let (rc, faults) = (&config.rc, &config.faults.rc);
+        let spoils = faults.icrc_wrong.or(faults.icrc_rarely_wrong).is_some();
+        EachFrame {
+            disguises: spoils || config.odd_headers() != (false, false),
+            is_timed: ack_timer::runs(rc, faults),
+        }
+    }
+}
 
 /// What a NIC is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +96,16 @@ impl Config {
         return self.ns3.is_some();
         #[cfg(not(feature = "ns3"))]
         false
+    }
+
+    /// Whether MigReq is clear in what it sends, and whether all connections have one UDP port.
+    pub(super) fn odd_headers(&self) -> (bool, bool) {
+        let (rc, faults) = (&self.rc, &self.faults.rc);
+        let is_not = |declared: Option<bool>| declared == Some(false);
+        (
+            is_not(rc.mig_req) || faults.mig_req_clear,
+            is_not(rc.own_source_port) || faults.source_port_shared,
+        )
     }
 
     /// A limiter of a port of `line` bits a second that was told nothing yet.

@@ -22,6 +22,7 @@ mod np;
 pub mod ns3_dcqcn;
 mod operate;
 mod pair;
+mod pending;
 mod pfc;
 mod polling;
 mod port;
@@ -47,10 +48,12 @@ use super::chance::{self, Draws};
 use super::host::PFC_SIZE;
 use super::packet::ROCE_OVERHEAD;
 use answers::Answers;
+use config::EachFrame;
 use ets::Selector;
 use kept::Kept;
 use np::Np;
 use pair::Pair;
+use pending::Pending;
 use polling::{Polling, Wanted};
 use receive::Pipeline;
 use receive_buffer::ReceiveBuffer;
@@ -66,6 +69,7 @@ use table::{NOBODY, Table};
 #[derive(Debug, Clone)]
 pub struct Nic {
     config: Config,
+    each_frame: EachFrame,
     /// The host that it is.
     host: u16,
     /// Speed of its port, in bits a second.
@@ -77,8 +81,8 @@ pub struct Nic {
     limit_of_address: BTreeMap<u16, u16>,
     limit_of_port: u16,
     np: Np,
-    /// CNPs that take effect later: when, for which connection, from whom.
-    cnps: BTreeSet<(Time, u64, u16, u16)>,
+    /// CNPs that take effect later.
+    cnps: Pending,
     cnps_received: u64,
     pipeline: Pipeline,
     /// What its host has not taken yet, where that can be slow and it sends PFC then.
@@ -130,6 +134,7 @@ impl Nic {
         let least = config.ack_size();
         Nic {
             config: *config,
+            each_frame: EachFrame::of(config),
             host,
             line,
             table: Table::default(),
@@ -138,7 +143,7 @@ impl Nic {
             limit_of_address: BTreeMap::new(),
             limit_of_port: NOBODY,
             np: Np::default(),
-            cnps: BTreeSet::new(),
+            cnps: Pending::default(),
             cnps_received: 0,
             pipeline: Pipeline::default(),
             least: if buffer.is_some() { least.min(PFC_SIZE) } else { least },
@@ -275,10 +280,12 @@ impl Nic {
     /// Works otherwise from now on. Its state stays; where limiters are kept for something else, new ones are made.
     pub(crate) fn set(&mut self, now: Time, config: &Config) {
         let before = core::mem::replace(&mut self.config, *config);
+        self.each_frame = EachFrame::of(config);
         for limit in &mut self.send_queues.limits {
             if let Some(last) = now.0.checked_sub(1) {
                 limit.limiter.catch_up_all(&before.rp, &before.faults.rp, Time(last));
             }
+            limit.pacer.forget();
         }
         let timer = |rc: &rig_lab::Rc| (rc.timeout, rc.timeout_late);
         if timer(&before.rc) != timer(&config.rc) {
@@ -324,11 +331,17 @@ impl Nic {
     }
 
     /// The place of a queue pair, which is made if there is none.
+    #[inline]
     fn pair(&mut self, id: u16, far: u16) -> u16 {
-        let known = self.table.get(id);
-        if known != NOBODY {
-            return known;
+        match self.table.get(id) {
+            NOBODY => self.add_pair(id, far),
+            known => known,
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_pair(&mut self, id: u16, far: u16) -> u16 {
         let slot = u16::try_from(self.pairs.len()).unwrap_or(NOBODY);
         assert!(slot < NOBODY, "too many queue pairs");
         self.pairs.push(Pair::new(id, self.host, far));

@@ -3,10 +3,10 @@
 use super::Flow;
 use super::atomics::Atomics;
 use super::np::Answered;
-use super::requester::Requester;
-use super::responder::Responder;
+use super::requester::{Request, Requester};
+use super::responder::{Responder, Response};
 use super::table::NOBODY;
-use crate::model::packet::{Packet, PacketKind};
+use crate::model::packet::{ATOMIC_SIZE, Packet, PacketKind};
 use rig_units::Time;
 
 /// Bytes of payload of a packet of a READ that nobody announced.
@@ -89,44 +89,59 @@ impl Pair {
     }
 
     /// Makes up its next frame; to be called whenever that may be another one.
-    #[inline]
+    #[inline(never)]
     pub(super) fn prepare(&mut self) {
-        if let Some(frame) = self.next() {
-            self.frame = frame;
+        if self.responder.owes() {
+            return self.prepare_response();
         }
+        let Some(requester) = &self.requester else { return };
+        let (psn, size, is_first, is_last, has_tail) = match requester.next() {
+            Request::Data { psn, size, is_first, is_last, has_tail } => {
+                (psn, size, is_first, is_last, has_tail)
+            }
+            other => return self.prepare_other(&other),
+        };
+        let packet = Packet::data(self.stream, self.from, self.far, self.class, self.dscp, size);
+        let packet = packet.with_ect(self.ect).with_record(true);
+        self.frame =
+            Packet { seq: psn, ..packet }.with_place(is_first, is_last).with_tail(has_tail);
     }
 
-    /// Its next frame: what a READ is owed first.
-    #[inline]
-    fn next(&self) -> Option<Packet> {
-        let packet = Packet::data(self.stream, self.from, self.far, self.class, self.dscp, 0);
-        let mut packet = packet.with_ect(self.ect).with_record(true);
-        if let Some(response) = self.responder.next(self.mtu) {
-            (packet.seq, packet.size) = (response.psn, response.size);
-            return Some(
-                packet.with_place(response.is_first, response.is_last).with_response(true),
-            );
-        }
-        let requester = self.requester.as_ref()?;
-        let request = requester.next();
-        if let Some(wanted) = request.wanted {
-            let asks = Packet::read_request(self.stream, self.from, self.far, request.psn, wanted);
-            let asks = asks.with_ect(self.ect).with_record(true);
-            return Some(Packet {
+    /// The same of what a READ is owed, which goes first.
+    #[cold]
+    #[inline(never)]
+    fn prepare_response(&mut self) {
+        let Some(Response { psn, size, is_first, is_last }) = self.responder.next(self.mtu) else {
+            return;
+        };
+        let packet = Packet::data(self.stream, self.from, self.far, self.class, self.dscp, size);
+        let packet = packet.with_ect(self.ect).with_record(true).with_response(true);
+        self.frame = Packet { seq: psn, ..packet }.with_place(is_first, is_last);
+    }
+
+    /// The same of a request that brings nothing: it asks, or works on what is there.
+    #[cold]
+    #[inline(never)]
+    fn prepare_other(&mut self, request: &Request) {
+        let packet = match *request {
+            Request::Data { .. } => return,
+            Request::Read { psn, wanted } => Packet {
                 class: self.class,
                 dscp: self.dscp,
                 kind: PacketKind::ReadRequest,
-                ..asks
-            });
-        }
-        (packet.seq, packet.size) = (request.psn, request.size);
-        let packet = packet.with_place(request.is_first, request.is_last);
-        let packet = packet.with_tail(request.has_tail);
-        Some(request.atomic.map_or(packet, |compare| packet.with_atomic(compare)))
+                ..Packet::read_request(self.stream, self.from, self.far, psn, wanted)
+            },
+            Request::Atomic { psn, compare } => {
+                let (class, dscp) = (self.class, self.dscp);
+                let data = Packet::data(self.stream, self.from, self.far, class, dscp, ATOMIC_SIZE);
+                Packet { seq: psn, ..data }.with_place(true, true).with_atomic(compare)
+            }
+        };
+        self.frame = packet.with_ect(self.ect).with_record(true);
     }
 
     /// That frame has left at `now`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn sent(&mut self, now: Time) {
         if self.responder.owes() {
             self.responder.sent(self.mtu);

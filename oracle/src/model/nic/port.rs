@@ -129,8 +129,9 @@ impl Device for Port {
     #[inline(always)]
     fn started(&mut self, _: usize, plug: &mut Plug, free: Time) {
         plug.started(free);
-        self.nic.sent(plug.clock, self.planned);
-        self.wake = self.nic.wake();
+        if self.nic.sent(plug.clock, self.planned) {
+            self.wake = self.nic.wake();
+        }
         self.choose(plug);
     }
 

@@ -21,7 +21,7 @@ impl Nic {
     }
 
     /// A frame arrives whose last bit is here at `now`; no PFC. Whether anything may have to be done at another time than before.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) -> bool {
         if packet.bad_icrc() {
             self.counters.rx_icrc_encapsulated += 1;
@@ -119,16 +119,11 @@ impl Nic {
         true
     }
 
-    #[inline]
+    #[inline(always)]
     fn data(&mut self, now: Time, packet: &Packet) {
         let slot = self.pair(packet.stream, packet.src);
-        if packet.ce() {
-            self.counters.np_ecn_marked_roce_packets += 1;
-            if !(packet.is_response() && self.config.faults.np.cnp_missed_on_read) {
-                self.marked(now, packet, slot);
-            }
-        } else if self.config.faults.np.cnp_without_mark && packet.ect() {
-            self.marked(now, packet, slot);
+        if packet.ce() || self.config.faults.np.cnp_without_mark {
+            self.may_be_marked(now, packet, slot);
         }
         if packet.is_response() {
             return self.response(now, packet, slot);
@@ -139,22 +134,45 @@ impl Nic {
             Some(Recovery::SelectiveRepeat) => self.places(packet, slot),
             _ => responder.takes_data(packet.seq, packet.is_last(), rc.ack_every, faults),
         };
-        let last = |nic: &Nic| nic.pairs[usize::from(slot)].responder.last();
         match taken {
             Taken::Here { acks: false } => {}
-            Taken::Here { acks: true } => {
-                let last = last(self);
-                match packet.atomic() {
-                    None => self.acknowledge(now, packet, last),
-                    Some(compare) => self.operate(now, packet, slot, compare),
-                }
+            Taken::Here { acks: true } if packet.atomic().is_none() => {
+                let last = self.pairs[usize::from(slot)].responder.last();
+                self.acknowledge(now, packet, last);
             }
+            other => self.unusual(now, packet, slot, other),
+        }
+    }
+
+    /// A packet that carries a mark, or to which a fault may answer as if it did.
+    #[cold]
+    #[inline(never)]
+    fn may_be_marked(&mut self, now: Time, packet: &Packet, slot: u16) {
+        let faults = &self.config.faults.np;
+        if packet.ce() {
+            let misses = packet.is_response() && faults.cnp_missed_on_read;
+            self.counters.np_ecn_marked_roce_packets += 1;
+            if !misses {
+                self.marked(now, packet, slot);
+            }
+        } else if packet.ect() {
+            self.marked(now, packet, slot);
+        }
+    }
+
+    /// A packet that is no plain one in its turn.
+    #[cold]
+    #[inline(never)]
+    fn unusual(&mut self, now: Time, packet: &Packet, slot: u16, taken: Taken) {
+        let last = self.pairs[usize::from(slot)].responder.last();
+        match taken {
+            Taken::Here { .. } => self.operate(now, packet, slot, packet.atomic().flatten()),
             Taken::Ahead { naks } => self.hole(now, packet, slot, naks),
             Taken::HereBeforeAHole => self.ask(now, packet, slot),
             Taken::Kept => self.counters.duplicate_request += 1,
             Taken::Behind => {
                 let itself = self.config.faults.rc.duplicate_acked_as_itself;
-                let again = if itself { packet.seq } else { last(self) };
+                let again = if itself { packet.seq } else { last };
                 self.counters.duplicate_request += 1;
                 match packet.atomic() {
                     None => self.acknowledge(now, packet, again),
@@ -163,7 +181,7 @@ impl Nic {
             }
         }
     }
-
+    #[inline(always)]
     fn acknowledge(&mut self, now: Time, packet: &Packet, last: u32) {
         let mut ack = packet.ack(self.config.ack_size());
         if !self.config.acks_echo_marks() {
@@ -228,7 +246,7 @@ impl Nic {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn ack(&mut self, now: Time, packet: &Packet) -> bool {
         let slot = self.table.get(packet.stream);
         if packet.ce() {

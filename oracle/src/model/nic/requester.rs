@@ -4,7 +4,7 @@ use super::ack_timer::AckTimer;
 use super::psn::{Place, place, psn};
 use super::{Flow, Verb};
 use crate::model::chance::Draws;
-use crate::model::packet::{ATOMIC_SIZE, READ_REQUEST_SIZE, RETH, ROCE_OVERHEAD, TAIL_SIZE};
+use crate::model::packet::{RETH, ROCE_OVERHEAD, TAIL_SIZE};
 use rig_lab::{Rc, RcFaults, Recovery};
 use rig_units::{Dur, Time};
 
@@ -12,7 +12,12 @@ use rig_units::{Dur, Time};
 /// is on the wire is [`psn`](Self::psn) of them.
 #[derive(Debug, Clone)]
 pub(super) struct Requester {
-    flow: Flow,
+    /// Of the flow, what packets are made of.
+    verb: Verb,
+    message: u32,
+    mtu: u32,
+    count: Option<u32>,
+    first_psn: u32,
     /// Packets of a message.
     packets: u32,
     /// Packets of the flow.
@@ -57,17 +62,13 @@ pub(super) enum Unready {
 
 /// A packet of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Request {
-    pub(super) psn: u32,
-    pub(super) size: u16,
-    pub(super) is_first: bool,
-    pub(super) is_last: bool,
-    /// Bytes that a READ request asks for.
-    pub(super) wanted: Option<u32>,
-    /// Four bytes come with it.
-    pub(super) has_tail: bool,
-    /// What an atomic operation compares with, if it does.
-    pub(super) atomic: Option<Option<u32>>,
+pub(super) enum Request {
+    /// A part of a message, which four bytes may come with.
+    Data { psn: u32, size: u16, is_first: bool, is_last: bool, has_tail: bool },
+    /// It asks for so many bytes.
+    Read { psn: u32, wanted: u32 },
+    /// An atomic operation, and what it compares with, if it does.
+    Atomic { psn: u32, compare: Option<u32> },
 }
 
 impl Requester {
@@ -75,7 +76,11 @@ impl Requester {
         let packets = flow.message.div_ceil(flow.mtu.max(1)).max(1);
         let total = flow.count.map_or(u64::MAX, |count| u64::from(count) * u64::from(packets));
         Requester {
-            flow: *flow,
+            verb: flow.verb,
+            message: flow.message,
+            mtu: flow.mtu,
+            count: flow.count,
+            first_psn: flow.psn,
             packets,
             total,
             next: 0,
@@ -109,16 +114,16 @@ impl Requester {
     pub(super) fn left(&self) -> Option<u32> {
         let whole = self.reached / u64::from(self.packets);
         let left = |count: u32| count.saturating_sub(u32::try_from(whole).unwrap_or(u32::MAX));
-        self.flow.count.map(left)
+        self.count.map(left)
     }
 
     const fn is_read(&self) -> bool {
-        matches!(self.flow.verb, Verb::Read)
+        matches!(self.verb, Verb::Read)
     }
 
     fn psn(&self, packet: u64) -> u32 {
         let low = u32::try_from(packet & 0xff_ffff).unwrap_or(0);
-        psn(self.flow.psn.wrapping_add(low))
+        psn(self.first_psn.wrapping_add(low))
     }
 
     /// Packets acknowledged so far; of a READ those that it brought.
@@ -139,7 +144,7 @@ impl Requester {
     /// Whether its next message waits for the answer to this one: of a READ, and of an atomic operation.
     #[inline]
     pub(super) const fn waits(&self) -> bool {
-        self.is_read() || self.flow.verb.is_atomic()
+        self.is_read() || self.verb.is_atomic()
     }
 
     /// Whether it has a packet to send.
@@ -157,17 +162,17 @@ impl Requester {
     /// The packet that is next.
     #[inline]
     pub(super) fn next(&self) -> Request {
-        let Flow { verb, message, mtu, .. } = self.flow;
+        let Requester { verb, message, mtu, .. } = *self;
         let rest = message - self.place * mtu;
         if verb == Verb::Read {
-            let (size, late) = (READ_REQUEST_SIZE, self.late.min(self.packets - self.place - 1));
-            let (psn, rest) = (self.psn(self.next + u64::from(late)), rest - late * mtu);
-            return Request { size, wanted: Some(rest), ..whole(psn) };
+            let late = self.late.min(self.packets - self.place - 1);
+            let psn = self.psn(self.next + u64::from(late));
+            return Request::Read { psn, wanted: rest - late * mtu };
         }
         if verb.is_atomic() {
             let compare = u32::try_from(self.next & 0xff_ffff).unwrap_or(0);
-            let atomic = Some((verb == Verb::CompareSwap).then_some(compare));
-            return Request { size: ATOMIC_SIZE, atomic, ..whole(self.psn(self.next)) };
+            let compare = (verb == Verb::CompareSwap).then_some(compare);
+            return Request::Atomic { psn: self.psn(self.next), compare };
         }
         let psn = self.psn(self.next);
         let (is_first, is_last) = (self.place == 0, self.place + 1 == self.packets);
@@ -178,7 +183,7 @@ impl Requester {
         let tail = if has_tail { TAIL_SIZE } else { 0 };
         let payload = u16::try_from(payload).unwrap_or(u16::MAX);
         let size = payload.saturating_add(ROCE_OVERHEAD + header + tail);
-        Request { size, is_first, is_last, has_tail, ..whole(psn) }
+        Request::Data { psn, size, is_first, is_last, has_tail }
     }
 
     /// That packet has left at `now`.
@@ -393,10 +398,4 @@ impl Requester {
         self.next = packet;
         self.place = u32::try_from(packet % u64::from(self.packets)).unwrap_or(0);
     }
-}
-
-/// A message of one packet, of which nothing else is said.
-const fn whole(psn: u32) -> Request {
-    let (is_first, is_last) = (true, true);
-    Request { psn, size: 0, is_first, is_last, wanted: None, has_tail: false, atomic: None }
 }

@@ -30,7 +30,8 @@ pub(super) struct Responder {
     silent: u16,
     /// A hole has been told of and is not filled.
     told: bool,
-    reads: VecDeque<Reading>,
+    /// What READs are owed; few connections have any.
+    reads: Option<Box<VecDeque<Reading>>>,
 }
 
 /// What a READ is still owed.
@@ -174,23 +175,27 @@ impl Responder {
         let taken = self.takes(number, numbers, faults);
         match taken {
             Taken::Behind if faults.duplicate_read_ignored => return taken,
-            Taken::Behind => self.reads.clear(),
+            Taken::Behind => self.reads = None,
             Taken::Here { .. } => {}
             _ => return taken,
         }
-        self.reads.push_back(Reading { psn: psn(number), bytes, is_begun: false });
+        self.reads.get_or_insert_default().push_back(Reading {
+            psn: psn(number),
+            bytes,
+            is_begun: false,
+        });
         taken
     }
 
     /// Whether a READ is owed data.
     #[inline]
     pub(super) fn owes(&self) -> bool {
-        !self.reads.is_empty()
+        self.reads.is_some()
     }
 
     /// The next packet that a READ is owed, of at most `mtu` bytes of payload.
     pub(super) fn next(&self, mtu: u32) -> Option<Response> {
-        let Reading { psn, bytes, is_begun } = *self.reads.front()?;
+        let Reading { psn, bytes, is_begun } = *self.reads.as_ref()?.front()?;
         let (is_first, is_last) = (!is_begun, bytes <= mtu);
         let payload = u16::try_from(bytes.min(mtu)).unwrap_or(u16::MAX);
         let header = if is_first || is_last { AETH } else { 0 };
@@ -200,9 +205,11 @@ impl Responder {
 
     /// That packet has left.
     pub(super) fn sent(&mut self, mtu: u32) {
-        let Some(reading) = self.reads.front_mut() else { return };
+        let Some(reads) = &mut self.reads else { return };
+        let Some(reading) = reads.front_mut() else { return };
         if reading.bytes <= mtu {
-            self.reads.pop_front();
+            reads.pop_front();
+            self.reads.take_if(|reads| reads.is_empty());
             return;
         }
         reading.bytes -= mtu;

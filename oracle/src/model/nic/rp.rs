@@ -79,11 +79,18 @@ impl Limiter {
         self.rate < self.line
     }
 
-    /// One of the rates that it can be set to.
+    /// One of the rates that it can be set to: any, unless they are declared to lie a step apart.
+    #[inline]
     fn settable(&self, rp: &Rp, rate: u64, least: u64) -> u64 {
-        let Some(step) = rp.rate_step.map(|step| step.bps).filter(|step| *step > 1) else {
-            return rate;
-        };
+        match rp.rate_step {
+            Some(step) if step.bps > 1 => self.in_steps(step.bps, rate, least),
+            _ => rate,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn in_steps(&self, step: u64, rate: u64, least: u64) -> u64 {
         let below = rate / step * step;
         let up = self.nearest && rate - below >= step.div_ceil(2);
         let set = if up { below.saturating_add(step) } else { below };
@@ -122,9 +129,27 @@ impl Limiter {
     /// The same for all that they have done.
     pub fn catch_up_all(&mut self, rp: &Rp, faults: &RpFaults, now: Time) {
         self.catch_up(rp, faults, now);
+        if self.alpha_due <= now {
+            self.decay(rp, faults, now);
+        }
         while self.alpha_due <= now {
             self.alpha_ran_out(rp, faults, now);
         }
+    }
+
+    /// Lets alpha fall at each step that was due until `now`, as long as none of them changes the rate.
+    #[inline]
+    fn decay(&mut self, rp: &Rp, faults: &RpFaults, now: Time) {
+        if self.cuts_again || faults.alpha_not_decayed {
+            return;
+        }
+        let (mut alpha, mut due) = (self.alpha, self.alpha_due);
+        // What stays as it is needs no steps.
+        while due <= now && alpha >= rp.inverse_g {
+            alpha -= alpha / rp.inverse_g;
+            due += rp.alpha_timer;
+        }
+        (self.alpha, self.alpha_due) = (alpha, due);
     }
 
     #[cold]
@@ -205,9 +230,10 @@ impl Limiter {
         let shift = rp.gd.unwrap_or(PAPER_GD).saturating_sub(10);
         let cut = u64::try_from((product / u128::from(ONE)) >> shift).unwrap_or(u64::MAX);
         let least = if faults.min_rate_ignored { 1 } else { rp.min_rate.bps };
-        let share = rp.min_dec_fac.map_or(0, |share| u128::from(share.0));
-        let leaves = u128::from(self.rate) * share / u128::from(PPM);
-        let leaves = u64::try_from(leaves).unwrap_or(u64::MAX);
+        let leaves = rp.min_dec_fac.map_or(0, |share| {
+            let leaves = u128::from(self.rate) * u128::from(share.0) / u128::from(PPM);
+            u64::try_from(leaves).unwrap_or(u64::MAX)
+        });
         let left = self.rate.saturating_sub(cut).max(leaves).max(least);
         self.rate = self.settable(rp, left, least);
         if !faults.alpha_not_raised {
@@ -246,6 +272,14 @@ impl Limiter {
             return;
         }
         self.bytes += bytes;
+        if self.bytes >= rp.byte_counter.0 {
+            self.bytes_ran_out(rp, faults);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn bytes_ran_out(&mut self, rp: &Rp, faults: &RpFaults) {
         while self.bytes >= rp.byte_counter.0 {
             self.bytes -= rp.byte_counter.0;
             self.by_bytes = self.by_bytes.saturating_add(1);
@@ -253,6 +287,7 @@ impl Limiter {
         }
     }
 
+    #[inline]
     fn increase(&mut self, rp: &Rp, faults: &RpFaults) {
         let by_bytes = if rp.byte_counter.0 == 0 { self.by_time } else { self.by_bytes };
         let (less, more) = (self.by_time.min(by_bytes), self.by_time.max(by_bytes));

@@ -1,6 +1,6 @@
 //! What goes out: which frame is next, from when on, and what follows from its leaving.
 
-use super::{Later, Nic, ack_timer};
+use super::{Later, Nic};
 use crate::model::packet::{Packet, PacketKind};
 use rig_units::Time;
 
@@ -38,37 +38,24 @@ impl Nic {
     }
 
     /// The frame that was chosen, as it begins to leave.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn begin(&mut self, choice: Choice) -> Option<&Packet> {
-        let faults = &self.config.faults.rc;
-        let of_answers = faults.icrc_rarely_wrong.filter(|_| choice == Choice::Answer);
-        let spoils = faults.icrc_wrong.or(of_answers);
-        let (clear, shared) = self.odd_headers();
-        if spoils.is_some() || clear || shared {
-            self.disguise(choice, spoils);
+        if self.each_frame.disguises {
+            self.disguise(choice);
         }
         self.next(choice)
-    }
-
-    /// Whether MigReq is clear in what it sends, and whether all connections have one UDP port.
-    #[inline]
-    fn odd_headers(&self) -> (bool, bool) {
-        let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
-        let is_not = |declared: Option<bool>| declared == Some(false);
-        (
-            is_not(rc.mig_req) || faults.mig_req_clear,
-            is_not(rc.own_source_port) || faults.source_port_shared,
-        )
     }
 
     /// Makes of the frame that begins to leave what it should not be.
     #[cold]
     #[inline(never)]
-    fn disguise(&mut self, choice: Choice, spoils: Option<u32>) {
-        if let Some(every) = spoils {
+    fn disguise(&mut self, choice: Choice) {
+        let faults = &self.config.faults.rc;
+        let of_answers = faults.icrc_rarely_wrong.filter(|_| choice == Choice::Answer);
+        if let Some(every) = faults.icrc_wrong.or(of_answers) {
             self.spoil(choice, every);
         }
-        let (clear, shared) = self.odd_headers();
+        let (clear, shared) = self.config.odd_headers();
         if let Some(frame) = self.next_mut(choice).filter(|frame| frame.kind != PacketKind::Cnp) {
             *frame = frame.with_mig_req(!clear).with_shared_port(shared);
         }
@@ -117,17 +104,19 @@ impl Nic {
         self.next(choice).map(|packet| packet.size)
     }
 
-    /// It leaves at `now`.
-    #[inline]
-    pub(crate) fn sent(&mut self, now: Time, choice: Choice) {
+    /// It leaves at `now`. Whether anything may have to be done at another time than before.
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, now: Time, choice: Choice) -> bool {
         if choice == Choice::Word {
-            return self.buffer.iter_mut().for_each(|buffer| buffer.said());
+            self.buffer.iter_mut().for_each(|buffer| buffer.said());
+            return true;
         }
         let Choice::Pair(slot) = choice else {
             let is_cnp = self.answers.front().is_some_and(|packet| packet.kind == PacketKind::Cnp);
             let counts = is_cnp && !self.config.faults.np.cnp_not_counted;
             self.counters.np_cnp_sent += u64::from(counts);
-            return self.answers.drop_front();
+            self.answers.drop_front();
+            return false;
         };
         let pair = &mut self.pairs[usize::from(slot)];
         let (size, class) = (u64::from(pair.frame.size), pair.frame.class);
@@ -138,20 +127,28 @@ impl Nic {
         let limit = &mut self.send_queues.limits[usize::from(pair.limit)];
         limit.left(&self.config, now, size);
         self.send_queues.sent(&mut self.pairs, slot);
-        if ack_timer::runs(&self.config.rc, &self.config.faults.rc) {
-            self.watch(slot);
-        }
+        self.each_frame.is_timed && self.watch(slot)
     }
 
-    /// Comes back to see whether a queue pair makes progress.
-    fn watch(&mut self, slot: u16) {
-        let Some(requester) = &mut self.pairs[usize::from(slot)].requester else { return };
-        if !requester.is_watched && requester.is_waiting() {
-            let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
-            let since = requester.idle_since;
-            let due = requester.timer.due(rc, faults, since, &mut self.draws);
-            requester.is_watched = due.is_some();
-            self.later.extend(due.map(|due| (due, slot, Later::Timeout)));
+    /// Comes back to see whether a queue pair makes progress, if nobody does yet.
+    #[inline]
+    fn watch(&mut self, slot: u16) -> bool {
+        let requester = self.pairs[usize::from(slot)].requester.as_ref();
+        let is_due = requester.is_some_and(|one| !one.is_watched && one.is_waiting());
+        if is_due {
+            self.start_timer(slot);
         }
+        is_due
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn start_timer(&mut self, slot: u16) {
+        let Some(requester) = &mut self.pairs[usize::from(slot)].requester else { return };
+        let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
+        let since = requester.idle_since;
+        let due = requester.timer.due(rc, faults, since, &mut self.draws);
+        requester.is_watched = due.is_some();
+        self.later.extend(due.map(|due| (due, slot, Later::Timeout)));
     }
 }

@@ -37,7 +37,7 @@ impl Limit {
     }
 
     /// A frame of `size` bytes leaves at `now`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn left(&mut self, config: &Config, now: Time, size: u64) {
         #[cfg(feature = "ns3")]
         if self.left_as_ns3(config, now, size) {
@@ -45,8 +45,7 @@ impl Limit {
         }
         let (rp, faults) = (&config.rp, &config.faults.rp);
         self.limiter.catch_up(rp, faults, now);
-        let step = rp.pacer_step.filter(|_| self.limiter.is_slowed());
-        self.pacer.left(rp, now, size, (self.limiter.rate(), step));
+        self.pacer.left(rp, now, size, (self.limiter.rate(), self.limiter.is_slowed()));
         self.limiter.sent(rp, faults, size);
     }
 }
@@ -153,8 +152,11 @@ impl SendQueues {
         while open != 0 {
             let class = open.trailing_zeros().to_le_bytes()[0];
             open &= open - 1;
-            let of_class = self.first_of(pairs, class);
-            first = first.into_iter().chain(of_class).min();
+            if let Some(of_class) = self.first_of(pairs, class)
+                && first.is_none_or(|first| of_class < first)
+            {
+                first = Some(of_class);
+            }
         }
         first.map(|(at, place)| (at, self.send_queues[usize::from(place)].first))
     }
@@ -203,7 +205,7 @@ impl SendQueues {
     }
 
     /// A queue pair, the [first](Self::first), has sent a frame, and its limit been told so.
-    #[inline]
+    #[inline(always)]
     pub(super) fn sent(&mut self, pairs: &mut [Pair], pair: u16) {
         let place = pairs[usize::from(pair)].send_queue;
         let SendQueue { limit, first, last, .. } = self.send_queues[usize::from(place)];
