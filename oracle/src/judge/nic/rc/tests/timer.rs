@@ -123,7 +123,7 @@ fn a_healthy_sender_never_tries_too_often_wherever_its_stamps_are() {
     // Random losses at both ends; each stamp is off by up to `bound`, and frames of one way stay in their order.
     let mut next = numbers(7);
     for seed in 0..300_u64 {
-        let lost: Vec<bool> = (0..80).map(|_| next() % 4 == 0).collect();
+        let lost: Vec<bool> = (0..80).map(|_| next().is_multiple_of(4)).collect();
         let first = Psn::new(0);
         let trace = trace(&rc(1), first, 12, &lost);
         let rc = Rc { retries: u8::try_from(trace.tries).unwrap(), ..rc(1) };
