@@ -4,6 +4,7 @@ use rig_lab::{Lab, Transport};
 use rig_oracle::Verdict;
 use rig_oracle::measure::{self, Red, Registry, Stamps};
 use rig_testcases::{Case, Measure, Suite};
+use rig_units::Dur;
 use rigctl::mutation;
 use rigctl::runner::case::{self, Rig};
 use rigctl::runner::choose::choose;
@@ -24,6 +25,9 @@ const COARSE: [(&str, &str); 10] = [
     ("rate.reaction", "nic.rp.latency=x3"),
     ("rdma_router.handover", "rdma_router.request=x3"),
 ];
+
+/// Cases in which CNPs in a row cut deeper than the first: who never cuts shows at stamps that the first cut alone would not show at.
+const CUT_IN_A_ROW: [&str; 2] = ["gaps-of-a-pacer-that-ticks", "target-after-cuts-in-a-row"];
 
 fn bundled() -> (Vec<Suite>, Lab) {
     let suites =
@@ -69,4 +73,17 @@ fn with_the_stamps_that_a_case_needs_a_broken_device_is_red_and_a_healthy_one_is
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn cuts_in_a_row_show_where_stamps_are_off_by_more_than_the_first_of_them_leaves() {
+    let (suites, lab) = bundled();
+    let cases = || suites.iter().flat_map(|suite| &suite.cases);
+    let stamps = Stamps { within: Dur::us(1), why: "nothing more is told".to_owned() };
+    for name in CUT_IN_A_ROW {
+        let case = cases().find(|case| case.id.case == name).expect(name);
+        assert_eq!(verdict(&lab, case, &stamps, None), Verdict::Pass, "{name}");
+        let red = verdict(&lab, case, &stamps, Some("nic.rp.enable=false"));
+        assert!(matches!(&red, Verdict::Fail(_)), "{name}: {red:?}");
+    }
 }

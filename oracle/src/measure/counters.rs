@@ -8,7 +8,7 @@ use super::watchdog::see::sightings;
 use super::watchdog::watch;
 use crate::measure::watchdog::subject::{Places, Subject};
 use rig_capture::What;
-use rig_capture::analyse::{self, ActionView};
+use rig_capture::analyse::{self, ActionView, Sighting};
 use rig_lab::Part;
 use rig_testcases::case::Stream;
 use rig_testcases::vocabulary::{ByPfc, Entry, Looks, STORM, STREAM, Senders};
@@ -64,6 +64,9 @@ fn judge(done: &JudgeContext<'_>, subject: &Subject, judged: &mut Judged) {
             .ok_or_else(|| trial.doubt("the storm is not in the script"))?;
         let (acted, ended) =
             sightings(&trial.script, &trial.observation, places, &view, watch.rule.family);
+        if let Sighting::NotObservable(why) | Sighting::Void(why) = &acted {
+            return Err(trial.doubt(why).into());
+        }
         let at = (places.storm, places.class);
         let checks =
             analyse::counters(&trial.observation, &trial.script, at, &view, (&acted, &ended));

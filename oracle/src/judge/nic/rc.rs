@@ -8,6 +8,7 @@ mod resent;
 mod sender;
 #[cfg(test)]
 mod tests;
+mod tries;
 
 pub use progress::{Progress, Step, acknowledged, brought};
 pub use receiver::{Answer, Answered, receiver};

@@ -5,7 +5,7 @@ use crate::spec::nic::forms;
 use crate::spec::nic::real::Real;
 use crate::trials::context::Context;
 use rig_lab::{Limiting, Rp};
-use rig_testcases::{Measure, Script};
+use rig_testcases::{Action, Measure, Script, StreamRate, StreamSpec};
 use rig_units::{Bytes, Dur, PortSpeed};
 
 /// What the shortest of the full packets of a message have beside their payload: Ethernet, IPv4, UDP, BTH, ICRC and FCS.
@@ -51,6 +51,56 @@ pub(super) fn cut_of(flow: &str, context: &Context<'_>, script: &Script) -> Opti
     let left =
         stamps::told(left / 2, "half of the gap that the first cut leaves between two packets");
     left.or_else(|| stamps::told(paced.line.slot(paced.sent), "what a packet takes"))
+}
+
+/// Who follows its cuts is told from who does not by the first of them, or by what a row of them leaves, whichever shows more: each packet that the last
+/// of a row holds back comes that much later than one of a sender that never cuts.
+pub(super) fn of_follows(
+    measure: &Measure,
+    context: &Context<'_>,
+    script: &Script,
+) -> Option<Stamps> {
+    let flow = measure.named("flow");
+    let row = Paced::of(flow, context, script).and_then(|paced| {
+        let number = (0..).zip(&script.flows).find(|(_, spec)| spec.name == flow)?.0;
+        let own = Some(script.connection(number));
+        let cnps = (0..).zip(&script.streams).filter(|(_, spec)| spec.of == own);
+        let rows = cnps.filter_map(|(stream, spec)| in_a_row(&paced, script, (stream, spec)));
+        rows.max_by_key(|one| one.within)
+    });
+    [cut_of(flow, context, script), row].into_iter().flatten().max_by_key(|one| one.within)
+}
+
+/// What the CNPs of a stream leave between two packets, each of which cuts, without an increase between two of them. `None`: they do not for certain.
+fn in_a_row(
+    paced: &Paced<'_>,
+    script: &Script,
+    (stream, spec): (u16, &StreamSpec),
+) -> Option<Stamps> {
+    let (rp, line) = (paced.rp, paced.line);
+    let (StreamRate::Every(every), Some(count)) = (spec.rate, spec.count) else { return None };
+    let start = script.steps.iter().find(|step| step.action == Action::StartStream(stream))?;
+    // The last one's packets are seen, too.
+    let seen = start.at + every * (count + 1) <= script.length;
+    let apart = every + rp.latency.width();
+    let by_time = rp.timer > apart;
+    let by_bytes = rp.byte_counter == Bytes(0) || line.serialise(rp.byte_counter) > apart;
+    let cuts = every.saturating_sub(rp.latency.width()) >= rp.cut_window;
+    if !(rp.enable && rp.limiting == Limiting::Packet && seen && by_time && by_bytes && cuts) {
+        return None;
+    }
+    let timers = apart / rp.alpha_timer.max(Dur(1)) + 1;
+    let mut rate = forms::first_cut(rp, line);
+    let mut alpha = forms::raised(rp, forms::initial_alpha(rp));
+    for _ in 1..count {
+        let faded = forms::decayed(rp, alpha, (0, timers));
+        rate = forms::cut(rp, rate, faded);
+        alpha = forms::raised(rp, faded);
+    }
+    stamps::told(
+        paced.leaves(rate),
+        &format!("the gap that {count} cuts in a row leave between two packets"),
+    )
 }
 
 /// The same, and when: by what a CNP takes until it cuts.

@@ -35,7 +35,7 @@ pub(in super::super) static FOLLOWS: Known = Known {
         )
     },
     judge: |measure, done, judged| follows(done, measure.named("flow"), judged),
-    stamps: Some(gap_stamps::of_cut),
+    stamps: Some(gap_stamps::of_follows),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };

@@ -1,6 +1,7 @@
 //! A requester's READ requests: one for each message, anew where a hole is, and anew as the timeout runs out.
 
 use super::receiver::{Answer, Answered, receiver};
+use super::tries::Tries;
 use super::{Fault, Sight};
 use crate::spec::nic::Ready;
 use crate::spec::nic::rc::{Data, Packet, Says, timeout};
@@ -44,7 +45,7 @@ pub fn requester(
         begun: 0,
         since: None,
         before: Vec::new(),
-        tries: 0,
+        tries: Tries::default(),
         expired: 0,
         ended: Some(false),
     };
@@ -99,7 +100,7 @@ struct Standing<'a> {
     /// What came, with how many packets were taken before it and since when the timer ran then: for a while it may not have been taken in.
     before: Vec<(Time, u32, Ready)>,
     /// Timeouts in a row.
-    tries: u32,
+    tries: Tries,
     /// Timeouts that it asked anew after.
     expired: usize,
     /// Whether the timeout ran out after the last try before what was asked for came: it gave up then. `None`: it may have.
@@ -113,17 +114,18 @@ impl Standing<'_> {
 
     fn takes(&mut self, packet: &Packet) {
         if packet.psn == self.expected() {
-            if self.ended == Some(false) && self.tries >= self.rc.retries.into() {
-                let blur = self.sight.blur();
+            let blur = self.sight.blur();
+            if self.ended == Some(false) && self.may_have_tried_all() {
                 self.ended = match self.due() {
-                    Some(due) if packet.at > due.by + blur => Some(true),
+                    Some(due) if self.tried_all() && packet.at > due.by + blur => Some(true),
                     Some(due) if packet.at + blur >= due.from => None,
                     _ => Some(false),
                 };
             }
             self.before.extend(self.since.map(|since| (packet.at, self.taken, since)));
             self.taken += 1;
-            (self.since, self.tries) = (Some(packet.at.into()), 0);
+            self.since = Some(packet.at.into());
+            self.tries.ended(packet.at, blur);
         }
     }
 
@@ -142,7 +144,8 @@ impl Standing<'_> {
         if let Some(due) = due {
             let waited = self.sight.busy + self.sight.blur();
             let from = Time(ask.at.0.saturating_sub(waited.0)).max(due.from).min(ask.at);
-            (self.since, self.tries) = (Some(Ready { from, by: ask.at }), self.tries + 1);
+            self.since = Some(Ready { from, by: ask.at });
+            self.tries.again(ask.at, self.taken_in() + self.sight.busy);
             self.expired += 1;
             return true;
         }
@@ -156,11 +159,25 @@ impl Standing<'_> {
 
     /// When it ran out for one that had not taken in what came last: that takes no longer than to ask for a hole.
     fn due_before(&self, ask: &Asked) -> Option<Ready> {
-        let taken_in = self.sight.blur() + self.rc.nak_latency.most();
+        let taken_in = self.taken_in();
         let recent = self.before.iter().rev().take_while(|(came, ..)| ask.at < *came + taken_in);
         let mut before =
             recent.filter(|(_, taken, _)| self.reading.first.advance(*taken) == ask.psn);
         before.find_map(|&(_, taken, since)| self.runs_out(taken, since))
+    }
+
+    /// How long before a question a response may have come that was not taken in when the timer ran out.
+    fn taken_in(&self) -> Dur {
+        self.sight.blur() + self.rc.nak_latency.most()
+    }
+
+    /// Whether no try is left, whichever order of responses and timeouts stamps leave open, and whether none may be.
+    fn tried_all(&self) -> bool {
+        self.tries.least(self.taken_in() + self.sight.busy) >= self.rc.retries.into()
+    }
+
+    fn may_have_tried_all(&self) -> bool {
+        self.tries.most() >= self.rc.retries.into()
     }
 
     /// When the timeout runs out of one that has taken so many packets.
@@ -175,9 +192,8 @@ impl Standing<'_> {
         if self.ended != Some(false) {
             return self.ended;
         }
-        let tried = self.tries >= self.rc.retries.into();
-        match self.due().filter(|_| tried) {
-            Some(due) if due.by <= self.sight.until => Some(true),
+        match self.due().filter(|_| self.may_have_tried_all()) {
+            Some(due) if self.tried_all() && due.by <= self.sight.until => Some(true),
             Some(due) if due.from <= self.sight.until => None,
             _ => Some(false),
         }
@@ -188,7 +204,7 @@ impl Standing<'_> {
         let late = self.sight.busy + self.sight.blur();
         let more = self.reading.total.is_none_or(|total| self.taken < total);
         more && self.ended == Some(false)
-            && self.tries < self.rc.retries.into()
+            && !self.may_have_tried_all()
             && self.due().is_some_and(|due| due.by + late <= self.sight.until)
     }
 }

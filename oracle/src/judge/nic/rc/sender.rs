@@ -4,6 +4,7 @@
 //! acknowledgement overtakes a sender that went back, or comes between a NAK and its effect.
 
 use super::resent::{Event, Resent, Sent, Untried};
+use super::tries::Tries;
 use super::{Fault, Sight};
 use crate::spec::nic::rc::{Says, may_begin, rnr_retries, timeout};
 use crate::spec::nic::selective;
@@ -27,7 +28,7 @@ pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight)
         standings: vec![start],
         naks: Vec::new(),
         active: Time::ZERO,
-        tries: 0,
+        tries: Tries::default(),
         refusals: 0,
         refused: None,
         dead: None,
@@ -105,7 +106,7 @@ struct Sender<'a> {
     naks: Vec<Nak>,
     /// The last instant at which anything started the timeout anew, by any reading of the rule.
     active: Time,
-    tries: u32,
+    tries: Tries,
     /// RNR NAKs since the last progress.
     refusals: u32,
     /// While it waits for a receiver that is not ready: between when and when it tries that again, and its timeout runs anew.
@@ -164,7 +165,8 @@ impl Sender<'_> {
         }
         if progress > 0 {
             self.standings.push(Standing { from: event.at, unacked, since: event.at, told: true });
-            (self.tries, self.refusals) = (0, 0);
+            self.tries.ended(event.at, self.sight.blur());
+            self.refusals = 0;
             for nak in &mut self.naks {
                 nak.binds &= nak.psn.ahead_of(unacked).is_some();
             }
@@ -193,14 +195,24 @@ impl Sender<'_> {
         self.naks.push(Nak { index, psn: event.psn, at: event.at, takes, rnr, binds });
     }
 
+    /// How long what was on its way out, or what a timeout made leave meanwhile, may still leave after something came.
+    fn taken_in(&self) -> Dur {
+        self.rc.resend_latency.most() + self.sight.busy + self.sight.blur()
+    }
+
+    /// Whether no try is left, whichever order of progress and timeouts stamps leave open.
+    fn tried_all(&self) -> bool {
+        self.tries.least(self.taken_in()) >= u32::from(self.rc.retries)
+    }
+
     /// Whether the timeout has run out by `at` after the last try.
     fn gives_up(&self, at: Time) -> Option<GivenUp> {
-        let timeout = self.waits().filter(|_| self.tries >= u32::from(self.rc.retries))?;
+        let timeout = self.waits().filter(|_| self.tries.most() >= usize::from(self.rc.retries))?;
         let blur = self.sight.blur();
         let held = self.refused.map_or(Time::ZERO, |(from, _)| from);
         let soonest = self.standing().since.max(held) + timeout.least();
         let latest = self.runs_from().1 + timeout.most();
-        if at > latest + blur {
+        if self.tried_all() && at > latest + blur {
             return Some(GivenUp::By(latest));
         }
         (at + blur >= soonest).then_some(GivenUp::Perhaps(at))
@@ -282,15 +294,10 @@ impl Sender<'_> {
         }
     }
 
-    /// How long what was on its way out may still leave after a NAK.
-    fn stops(&self) -> Dur {
-        self.rc.resend_latency.most() + self.sight.busy + self.sight.blur()
-    }
-
     /// The RNR NAK whose time is not over, where this leaves in it and is not what was on its way out when it came.
     fn too_soon(&self, one: &Sent) -> Option<usize> {
         let blur = self.sight.blur();
-        let stops = self.stops();
+        let stops = self.taken_in();
         let waits = |nak: &&Nak| {
             let in_order = one.psn == self.next && one.psn != nak.psn;
             nak.rnr.is_some()
@@ -375,7 +382,7 @@ impl Sender<'_> {
             Some(GivenUp::By(dead)) => Some(dead),
             Some(GivenUp::Perhaps(_)) | None => self.dead,
         };
-        if dead.is_some_and(|dead| at > dead + self.stops()) {
+        if dead.is_some_and(|dead| at > dead + self.taken_in()) {
             self.resent.faults.push(Fault::TooMany { packet });
         } else if let Some(nak) = self.naks.iter().find(late) {
             self.resent.faults.push(Fault::WrongRestart { packet, nak: nak.index });
@@ -403,7 +410,7 @@ impl Sender<'_> {
         let Some(allowance) = self.sight.allowance else { return false };
         let Some(timeout) = self.waits() else { return false };
         let late = timeout.most() + self.sight.busy + self.sight.blur() + allowance;
-        self.tries < u32::from(self.rc.retries) && at > self.runs_from().1 + late
+        self.tries.most() < usize::from(self.rc.retries) && at > self.runs_from().1 + late
     }
 
     /// Takes a packet for the first after a timeout, if it may be.
@@ -421,8 +428,8 @@ impl Sender<'_> {
         if self.overdue(one.at) {
             self.resent.faults.push(Fault::NoTimeout { packet });
         }
-        self.tries += 1;
-        if self.tries > u32::from(self.rc.retries) {
+        self.tries.again(one.at, self.taken_in());
+        if self.tries.in_a_row() > u32::from(self.rc.retries) {
             self.resent.faults.push(Fault::TooMany { packet });
         }
         self.naks.iter_mut().for_each(|nak| nak.binds = false);
@@ -436,12 +443,14 @@ impl Sender<'_> {
 
     fn ended(&mut self, sent: usize) {
         let Sight { busy, allowance, until, .. } = *self.sight;
-        let tried = self.tries >= u32::from(self.rc.retries);
+        let may = self.tries.most() >= usize::from(self.rc.retries);
         let (earliest, latest) = self.runs_from();
-        self.resent.gave_up = match (self.given_up, self.waits().filter(|_| tried)) {
+        self.resent.gave_up = match (self.given_up, self.waits().filter(|_| may)) {
             (Some(GivenUp::By(_)), _) => Some(true),
             (Some(GivenUp::Perhaps(_)), _) => None,
-            (None, Some(timeout)) if until >= latest + timeout.most() => Some(true),
+            (None, Some(timeout)) if self.tried_all() && until >= latest + timeout.most() => {
+                Some(true)
+            }
             (None, Some(timeout)) if until >= earliest + timeout.least() => None,
             (None, _) => Some(false),
         };

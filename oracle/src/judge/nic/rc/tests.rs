@@ -83,6 +83,8 @@ struct Trace {
     packets: Vec<Packet>,
     answers: Vec<Answer>,
     came: Vec<Event>,
+    /// Timeouts in a row, at the most.
+    tries: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -99,6 +101,7 @@ fn trace(rc: &Rc, first: Psn, total: u32, lost: &[bool]) -> Trace {
     let mut trace = Trace::default();
     let mut queue = BTreeMap::from([((1_000, 3, 0), What::Slot)]);
     let (mut next, mut unacked, mut top, mut since, mut said) = (0, 0, 0, 0, 0);
+    let mut tries = 0;
     let mut serial = 0;
     let index = |psn: Psn| psn.ahead_of(first).unwrap();
     while let Some(((at, _, _), what)) = queue.pop_first() {
@@ -115,7 +118,8 @@ fn trace(rc: &Rc, first: Psn, total: u32, lost: &[bool]) -> Trace {
             What::Slot if unacked == total => break,
             What::Slot => {
                 if unacked < top && at >= since + WAITS {
-                    (next, since) = (unacked, at);
+                    (next, since, tries) = (unacked, at, tries + 1);
+                    trace.tries = trace.tries.max(tries);
                 }
                 if next < total {
                     since = if unacked == top { at } else { since };
@@ -149,7 +153,7 @@ fn trace(rc: &Rc, first: Psn, total: u32, lost: &[bool]) -> Trace {
                 let psn = first.advance(named.wrapping_sub(u32::from(says == Says::Ack)));
                 trace.came.push(Event { at: Time(at), says, psn });
                 if named > unacked {
-                    (unacked, since) = (named, at);
+                    (unacked, since, tries) = (named, at, 0);
                     next = next.max(unacked);
                 }
                 if says == Says::Nak && named >= unacked {
