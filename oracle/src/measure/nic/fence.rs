@@ -84,6 +84,8 @@ struct Seen<'a> {
     passage: Passage<'a>,
     messages: Vec<Message>,
     starts: Vec<Start>,
+    /// When what is not of the flow left by the port.
+    others: Vec<Time>,
     /// What the packets of one message take of the wire.
     on_wire: Dur,
 }
@@ -133,7 +135,7 @@ impl<'a> Seen<'a> {
         let others = passage.left.iter().filter(|one| !own(one.roce.connection));
         let others: Vec<Time> = others.map(|one| one.at).collect();
         let starts = starts(&messages, &others, (passage.bound * 2, passage.busy));
-        Ok(Seen { passage, messages, starts, on_wire })
+        Ok(Seen { passage, messages, starts, others, on_wire })
     }
 
     /// How many messages show that, and the first of them.
@@ -243,6 +245,11 @@ fn rate(done: &JudgeContext<'_>, trial: &Trial, flow: &str) -> Option<TrialReadi
     }
     let messages = u64::try_from(seen.messages.len() - 1).unwrap_or(u64::MAX);
     let (took, blur) = (last.began.since(first.began)?, seen.passage.bound * 2);
+    // A frame of another flow in the middle of a message holds the rest of it up.
+    let meanwhile = |at: &Time| *at + blur >= first.began && *at <= last.began + blur;
+    if seen.others.iter().any(meanwhile) {
+        return None;
+    }
     let message = Bytes(spec.message.into());
     let of = |took: Dur| goodput(Bytes(message.0 * messages), took);
     let span = Span { lo: of(took + blur), hi: of(took.saturating_sub(blur)) };
