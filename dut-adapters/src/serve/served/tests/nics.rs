@@ -189,6 +189,7 @@ fn what_a_flow_does_travels_by_name() {
     for (_, verb) in Verb::NAMES {
         let does = [
             Does::Send,
+            Does::SendRegistered,
             Does::Write,
             Does::Read,
             Does::SendImmediate,
