@@ -4,6 +4,7 @@
 use super::super::super::judge_context::{JudgeContext, TrialReading, show};
 use super::super::super::judged::looked;
 use super::super::super::measurement::{FromStart, Known, Red, Tells, by_source};
+use super::super::super::stamps::{self, Stamps};
 use super::super::BEHIND;
 use super::offered::{By, Offered, classes};
 use super::{sends_by_itself, want, window};
@@ -15,7 +16,7 @@ use crate::verdict::Doubt;
 use rig_capture::{Span, Unit};
 use rig_lab::{Limiting, Part, Scope};
 use rig_testcases::vocabulary::{Entry, Looks, ValueKind, WINDOW, required};
-use rig_testcases::{Measure, Script, Window};
+use rig_testcases::{Measure, Script, StreamKind, StreamRate, Window};
 
 const SOURCE: &str = "Bai et al., NSDI'23, section 5: rates of queue pairs against water-filling";
 
@@ -64,10 +65,27 @@ pub(in super::super::super) static MAX_MIN: Known = Known {
     },
     from_start: FromStart::Everything,
     tells_rate: true,
+    stamps: Some(stamps_of),
     unpromised: Some(unknown),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
+
+/// The time between the two instants, and when each CNP cuts.
+fn stamps_of(measure: &Measure, _: &Context<'_>, script: &Script) -> Option<Stamps> {
+    let Window { from, until, .. } = window(measure);
+    let cnps = script.streams.iter().filter(|stream| stream.kind == StreamKind::Cnp);
+    let apart = cnps.filter_map(|stream| match stream.rate {
+        StreamRate::Every(every) => Some(every),
+        _ => None,
+    });
+    stamps::finest([
+        stamps::told((until - from) / 10, "a tenth of the time between the two instants"),
+        apart
+            .min()
+            .and_then(|apart| stamps::told(apart / 4, "a quarter of the time between two CNPs")),
+    ])
+}
 
 /// Why nothing says what limiters let out of each flow of the NIC that sends.
 fn unknown(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<String> {
