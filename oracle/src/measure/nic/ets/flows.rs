@@ -77,7 +77,7 @@ fn stamps_of(measure: &Measure, _: &Context<'_>, script: &Script) -> Option<Stam
     let cnps = script.streams.iter().filter(|stream| stream.kind == StreamKind::Cnp);
     let apart = cnps.filter_map(|stream| match stream.rate {
         StreamRate::Every(every) => Some(every),
-        _ => None,
+        StreamRate::Load(_) => None,
     });
     stamps::finest([
         stamps::told((until - from) / 10, "a tenth of the time between the two instants"),
