@@ -27,8 +27,11 @@ cases:
     measure: [{cnp.answers: {port: p1}}]
 "#;
 
-/// How many moments, over the whole of a run.
-const MOMENTS: u64 = 10;
+/// How many moments, over the whole of a run: ten of them at night (`RIG_WHOLE_LINUX=1`), by either signal twice else.
+fn moments() -> u64 {
+    let at_night = std::env::var_os("RIG_WHOLE_LINUX").is_some_and(|all| all == "1");
+    if at_night { 10 } else { 4 }
+}
 
 #[test]
 fn at_whatever_moment_a_run_is_ended_nothing_of_it_is_left() {
@@ -54,12 +57,13 @@ fn at_whatever_moment_a_run_is_ended_nothing_of_it_is_left() {
     let was = (knob(), dcb(desk));
     // So that one knows of each moment that it is one: some find a setting made, and some a server of perftest.
     let (mut set, mut served) = (0, 0);
-    for moment in 0..MOMENTS {
+    let moments = moments();
+    for moment in 0..moments {
         let _none_yet = fs::remove_file(desk.join("rig"));
         let out = format!("out-{moment}");
         let mut rig = command(desk, &line(&out)).spawn().expect("it starts");
         super::wait_for(&desk.join("rig"));
-        wait(Duration::from_nanos(whole * (2 * moment + 1) / (2 * MOMENTS)));
+        wait(Duration::from_nanos(whole * (2 * moment + 1) / (2 * moments)));
         set += u32::from(was != (knob(), dcb(desk)));
         served += u32::from(
             of_server(desk)
@@ -88,9 +92,10 @@ fn at_whatever_moment_a_run_is_ended_nothing_of_it_is_left() {
         });
         assert!(left.is_some(), "{signal} at {moment}: {:?}", of_server(desk));
     }
+    // Of few moments none may be within the second of the streams.
     assert!(
-        set >= 2 && served >= 1,
-        "{set} of {MOMENTS} found something set, and {served} a server"
+        set >= 1 && (served >= 1 || moments < 10),
+        "{set} of {moments} found something set, and {served} a server"
     );
 }
 

@@ -216,7 +216,7 @@ fn linux_switch(_: u64) -> Round {
 }
 
 fn linux_nics(_: u64) -> Round {
-    let test = words("--workspace --test linux --locked");
+    let test = words("--workspace --test linux --test server --locked");
     Round::Test(test, vec![("RIG_WHOLE_LINUX", "1".to_owned())])
 }
 
