@@ -157,8 +157,8 @@ fn what_a_suite_covers_needs_no_suite_that_does_not_cover_it() {
     let told = |text: &str| {
         text.strip_prefix("peer.").is_some_and(|rest| names.contains(&format!("nic.{rest}")))
     };
-    // No case has the host of the second NIC slow: what pages do shows of the first.
-    let idle = |text: &str| text.starts_with("peer.host.") && told(text);
+    // No case has the host of the second NIC slow yet, so that none shows its pages: the one thing that is let pass here.
+    let idle = |text: &str| text.starts_with("peer.host.page=") && told(text);
     let claims: Vec<(&Suite, mutants::Mutant)> = claims.into_iter().step_by(part(8)).collect();
     let stop = Stop::default();
     let whole: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
