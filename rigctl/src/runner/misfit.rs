@@ -19,6 +19,7 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
         .or_else(|| misplaced(profile, case))
         .or_else(|| no_bottleneck(profile, case))
         .or_else(|| apart(profile, case))
+        .or_else(|| dropping::of(profile, case))
         .or_else(|| way::behind(lab, profile, case))
 }
 
@@ -253,6 +254,7 @@ fn apart(profile: &Profile, case: &Case) -> Option<String> {
     })
 }
 
+mod dropping;
 mod limited;
 #[cfg(test)]
 mod tests;

@@ -285,3 +285,32 @@ fn of_flows_in_a_class_that_ets_limits_only_what_knows_that_is_told() {
     assert!(why.contains(told), "{why}");
     assert_eq!(limited_to("5Gbps-L2", "host-ets::bandwidth-counts-bytes"), Ok(Vec::new()));
 }
+
+#[test]
+fn a_switch_that_drops_what_a_case_rests_on_has_it_where_the_case_says_otherwise() {
+    let told = |device: (&str, &str), settings: &str, of: &str, path: &str, value: &str| {
+        let path = path.to_owned();
+        on(device, (settings, LOSS), |profile| {
+            let set = |device: &mut Profile| {
+                let word = if value == "true" { true.into() } else { value.into() };
+                let setting = Setting { path: path.clone(), value: word };
+                if device.name == of {
+                    device.declared = device.declared.with(&setting).expect("it fits");
+                }
+            };
+            match profile.system.as_mut() {
+                Some(system) => system.devices.iter_mut().for_each(set),
+                None => set(profile),
+            }
+        })
+    };
+    let (red, ecn) = ("pfcwd.big_red_switch", "wred.ecn");
+    let why = "every lossless queue of far drops what comes (pfcwd.big_red_switch)";
+    assert_eq!(told(SYSTEM, "{}", "far", red, "true"), Err(why.to_owned()));
+    let broadcom = ("switch", "broadcom");
+    let why = "broadcom drops where others mark, in lossless queues too (wred.ecn)";
+    assert_eq!(told(broadcom, "{}", "broadcom", ecn, "ecn_none"), Err(why.to_owned()));
+    assert_eq!(told(broadcom, "{}", "broadcom", ecn, "ecn_green"), Ok(Vec::new()));
+    let set = "{wred: {ecn: ecn_all}}";
+    assert_eq!(told(broadcom, set, "broadcom", ecn, "ecn_none"), Ok(Vec::new()));
+}
