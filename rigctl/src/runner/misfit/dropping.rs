@@ -23,5 +23,6 @@ pub(super) fn of(profile: &Profile, case: &Case) -> Option<String> {
         let drops = wred.ecn == EcnMode::EcnNone && !wred.queues.is_empty() && !changed("wred.ecn");
         drops.then(|| format!("{name} drops where others mark, in lossless queues too (wred.ecn)"))
     };
-    configured.devices().iter().find_map(drops)
+    let before = profile.approaches().map(|(device, _)| device);
+    configured.devices().iter().chain(before).find_map(drops)
 }
