@@ -1,8 +1,8 @@
-//! Streams of the rig to a NIC that is not its own: each goes to the memory of a server of perftest there, whose connection the rig has asked for as
-//! a client does. Nobody there is told when a stream ends: the servers are ended.
+//! Streams of the rig to a NIC that is not its own: each goes to a server of perftest there, WRITEs to its memory and SENDs to its receive queue. The rig
+//! has asked for the connection as a client does. Nobody there is told when a stream ends: the servers are ended.
 //!
-//! Left out: what goes to a receiver's queue (SEND), which a server of perftest fills only as it takes; answers to a NAK. Nothing is lost on purpose,
-//! and a NIC that has missed something drops what follows: no trial is to be had of that.
+//! Left out: answers to a NAK. Nothing is lost on purpose, and a NIC that has missed something drops what follows, as one does whose receive queue is
+//! empty: no trial is to be had of that.
 
 use crate::GuestFault;
 use crate::peer::{GoesOn, TimedFrame, TimedPassed, TimedPort, TimedTap, in_six};
@@ -14,7 +14,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
 use rig_frames::MacAddr;
 use rig_frames::psn::Psn;
-use rig_frames::roce::Qpn;
+use rig_frames::roce::{Opcode, Qpn};
 use rig_generator::clock::{Clock as _, Wall};
 use rig_units::{Dur, Time};
 use std::io;
@@ -29,10 +29,16 @@ const ANSWERS: Duration = Duration::from_secs(20);
 const GOES_ON: Dur = Dur::s(60);
 /// What the opening says beside the path MTU, as perftest 4.5 does.
 const VERSION: &[u8; 4] = b"6.06";
+/// What a server of SENDs has posted at a time, which is what perftest has by itself. It posts a new one for each that it has taken.
+const POSTED: u32 = 512;
+/// SENDs that it takes before it is done: more than a trial has.
+const TAKES: u32 = 10_000_000;
 
 /// A stream, as a server of perftest has to know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Toward {
+    /// What its packets are: a SEND Only, or a WRITE Only for anything else.
+    pub opcode: Opcode,
     /// Bytes of each of its messages, which are packets.
     pub payload: u16,
     /// Number of its first packet.
@@ -66,7 +72,7 @@ pub struct Greeted {
 /// # Errors
 /// As [`toward`].
 pub fn greeted(host: &mut dyn PerftestHost) -> Result<Greeted, GuestFault> {
-    let stream = Toward { payload: 1_024, psn: Psn::new(0) };
+    let stream = Toward { opcode: Opcode::RcWriteOnly, payload: 1_024, psn: Psn::new(0) };
     let nic = host.address()?;
     let RigEnd { namespace, meets, nic: flags, .. } = host.way(FlowsOver::V4)?;
     let command = server(&stream, PORT, &flags);
@@ -144,9 +150,13 @@ pub fn toward(
 
 /// The server of a stream.
 fn server(stream: &Toward, port: u16, nic: &str) -> String {
-    // Bytes of memory; perftest makes no less than five messages, and none here.
     let (size, mtu) = (stream.payload.max(1), mtu_of(stream.payload).1);
-    format!("ib_write_bw {nic} -F --port {port} -s {size} -m {mtu} -n 5")
+    let (program, takes) = match stream.opcode {
+        Opcode::RcSendOnly => ("ib_send_bw", format!("-n {TAKES} -r {POSTED}")),
+        // Bytes of memory; perftest makes no less than five messages, and none here.
+        _ => ("ib_write_bw", "-n 5".to_owned()),
+    };
+    format!("{program} {nic} -F --port {port} -s {size} -m {mtu} {takes}")
 }
 
 /// What a server says of why it does not listen, as whoever looks there would see it; nothing where it listens.
@@ -186,8 +196,9 @@ fn meet(stream: &Toward, own: u32, (meets, at): (Ipv4Addr, SocketAddr)) -> Resul
         gid: in_six(IpAddr::V4(meets)).octets(),
         srqn: 0,
     };
+    let posts = stream.opcode == Opcode::RcSendOnly;
     let (opened, theirs) =
-        greet(&mut line, &opening, &ours).map_err(|error| of(error.to_string()))?;
+        greet(&mut line, &opening, (&ours, posts)).map_err(|error| of(error.to_string()))?;
     Ok(Met { line, own: qpn, opened, theirs })
 }
 
@@ -230,10 +241,16 @@ mod tests {
             [0, 256, 257, 946, 4_096, 9_000].map(|payload| mtu_of(payload).1),
             [256, 256, 512, 1_024, 4_096, 4_096]
         );
-        let stream = Toward { payload: 946, psn: Psn::new(7) };
+        let stream = Toward { opcode: Opcode::RcWriteOnly, payload: 946, psn: Psn::new(7) };
         assert_eq!(
             server(&stream, 18_516, "-d mlx5_0 -x 3"),
             "ib_write_bw -d mlx5_0 -x 3 -F --port 18516 -s 946 -m 1024 -n 5"
+        );
+        // What SENDs go to is posted again as it is taken, for longer than any trial.
+        let stream = Toward { opcode: Opcode::RcSendOnly, ..stream };
+        assert_eq!(
+            server(&stream, 18_516, "-d mlx5_0 -x 3"),
+            "ib_send_bw -d mlx5_0 -x 3 -F --port 18516 -s 946 -m 1024 -n 10000000 -r 512"
         );
     }
 

@@ -156,13 +156,19 @@ impl<'s> Heard<'s> {
         let own = matches!(frame.path.ip, Ip::V4(ip) if ip.src == nic);
         let Some(connection) = stream_of(frame.bth.dest_qp).filter(|_| own) else { return };
         let Some(end) = self.ends.get_mut(usize::from(connection)) else { return };
+        let psn = frame.bth.psn.get();
         match frame.ext.aeth().map(|aeth| aeth.syndrome) {
             Some(Syndrome::Ack(_)) if icrc_ok => end.1 = Some(frame.bth.psn),
             Some(Syndrome::Nak(nak)) => {
-                let name = &self.script.streams[usize::from(connection)].name;
-                let psn = frame.bth.psn.get();
-                let why = format!("the NIC refuses packet {psn} of {name}: {nak:?}");
-                self.refused.get_or_insert(why);
+                self.refuses(connection, format!("refuses packet {psn}"), format!("{nak:?}"));
+            }
+            Some(Syndrome::RnrNak(_)) => {
+                let why = "an RNR NAK: perftest's server posts what it has taken";
+                self.refuses(
+                    connection,
+                    format!("has nothing posted for packet {psn}"),
+                    why.into(),
+                );
             }
             _ => {}
         }
@@ -170,6 +176,12 @@ impl<'s> Heard<'s> {
         let fault = is_cnp.then(|| wire::nic::fault(bytes)).flatten();
         let Some(roce) = told(&frame, connection, fault) else { return };
         self.record(at, Dir::Rx, What::Roce(Roce { corrupt: !icrc_ok, ..roce }));
+    }
+
+    /// The first thing that the NIC did not take of a stream is why nothing is told of it.
+    fn refuses(&mut self, connection: u16, what: String, how: String) {
+        let name = &self.script.streams[usize::from(connection)].name;
+        self.refused.get_or_insert_with(|| format!("the NIC {what} of {name}: {how}"));
     }
 
     fn record(&mut self, at: Time, dir: Dir, what: What) {
@@ -219,11 +231,11 @@ fn told(
 
 /// What a server has to know of a stream.
 fn of(spec: &StreamSpec) -> Toward {
-    let payload = match packet::parse(&wire::sent(spec, 0, 0, spec.size)) {
-        Ok(Packet::Roce { frame, .. }) => frame.payload_len,
-        _ => 0,
+    let (opcode, payload) = match packet::parse(&wire::sent(spec, 0, 0, spec.size)) {
+        Ok(Packet::Roce { frame, .. }) => (frame.bth.opcode, frame.payload_len),
+        _ => (Opcode::RcWriteOnly, 0),
     };
-    Toward { payload, psn: Psn::new(spec.psn) }
+    Toward { opcode, payload, psn: Psn::new(spec.psn) }
 }
 
 /// All that is sent, in order.
