@@ -10,7 +10,7 @@ use crate::perftest::{Destination, Opening, greet};
 use crate::session::{
     ENDS, FIRST_QP, FlowsOver, MEMORY, PATIENCE, PORT, PerftestHost, RKEY, RigEnd,
 };
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv6Addr};
 use core::time::Duration;
 use rig_frames::MacAddr;
 use rig_frames::psn::Psn;
@@ -49,11 +49,11 @@ pub struct Toward {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sink {
     /// The rig's queue pair, its Ethernet address, and its address.
-    pub own: (Qpn, MacAddr, Ipv4Addr),
+    pub own: (Qpn, MacAddr, IpAddr),
     /// The NIC's, with the memory behind it.
     pub theirs: Destination,
     /// The Ethernet address of the NIC, and its address.
-    pub nic: (MacAddr, Ipv4Addr),
+    pub nic: (MacAddr, IpAddr),
 }
 
 /// What a server of perftest says to a client before anything is sent to it.
@@ -74,12 +74,12 @@ pub struct Greeted {
 pub fn greeted(host: &mut dyn PerftestHost) -> Result<Greeted, GuestFault> {
     let stream = Toward { opcode: Opcode::RcWriteOnly, payload: 1_024, psn: Psn::new(0) };
     let nic = host.address()?;
-    let RigEnd { namespace, meets, nic: flags, .. } = host.way(FlowsOver::V4)?;
+    let RigEnd { namespace, own, nic: flags, .. } = host.way(FlowsOver::V4)?;
     let command = server(&stream, PORT, &flags);
     let lasts = (LISTENS + GOES_ON).0 / Dur::s(1).0;
     let started = host.start(&[format!("timeout {lasts} {command}")])?;
     let at = SocketAddr::new(IpAddr::V4(nic), PORT);
-    let met = namespace.run(|| meet(&stream, FIRST_QP, (meets, at)));
+    let met = namespace.run(|| meet(&stream, FIRST_QP, (own, at)));
     let met = met.map_err(|error| error.to_string()).and_then(|met| met);
     host.end(&started)?;
     let met = met.map_err(|why| format!("{why}{}", said(host, &command)));
@@ -98,18 +98,18 @@ pub fn stream_of(qpn: Qpn) -> Option<u16> {
     qpn.get().checked_sub(FIRST_QP).and_then(|stream| u16::try_from(stream).ok())
 }
 
-/// Has a server for each of `streams` there, and sends what `plan` makes of where they go, for so long as `length`, or until `goes_on` says no.
+/// Has a server for each of `streams` there, and sends what `plan` makes of where they go `over`, for so long as `length`, or until `goes_on` says no.
 ///
 /// # Errors
 /// The host is lost, a server does not answer or ends before its stream does, or a port of the rig breaks.
 pub fn toward(
-    host: &mut dyn PerftestHost,
+    (host, over): (&mut dyn PerftestHost, FlowsOver),
     streams: &[Toward],
     (plan, length): (impl FnOnce(&[Sink]) -> Vec<TimedFrame> + Send, Dur),
     (record, goes_on): (TimedTap<'_>, GoesOn<'_>),
 ) -> Result<TimedPassed, GuestFault> {
     let nic = host.address()?;
-    let RigEnd { namespace, interface, meets, nic: flags, .. } = host.way(FlowsOver::V4)?;
+    let RigEnd { namespace, interface, own, nic: flags, .. } = host.way(over)?;
     let lasts = (length + LISTENS + GOES_ON).0 / Dur::s(1).0;
     let commands: Vec<String> = (PORT..)
         .zip(streams)
@@ -117,17 +117,18 @@ pub fn toward(
         .collect();
     let started = host.start(&commands)?;
     let ran = namespace.run(|| {
-        let mut port = TimedPort::open(&interface, meets)?;
-        let lines = streams.iter().zip(PORT..).zip(FIRST_QP..).map(|((stream, at), own)| {
-            meet(stream, own, (meets, SocketAddr::new(IpAddr::V4(nic), at)))
+        let mut port = TimedPort::open(&interface, own)?;
+        let lines = streams.iter().zip(PORT..).zip(FIRST_QP..).map(|((stream, at), qpn)| {
+            meet(stream, qpn, (own, SocketAddr::new(IpAddr::V4(nic), at)))
         });
         // The servers have what was said to them for as long as the lines are.
         let met: Vec<Met> = lines.collect::<Result<_, String>>()?;
         let (own_mac, nic_mac) = port.addresses(nic)?;
         let sinks = met.iter().map(|met| Sink {
-            own: (met.own, own_mac, meets),
+            own: (met.own, own_mac, own),
             theirs: met.theirs,
-            nic: (nic_mac, nic),
+            // Its programs are met at another one where it is of IPv6.
+            nic: (nic_mac, Ipv6Addr::from(met.theirs.gid).to_canonical()),
         });
         let frames = plan(&sinks.collect::<Vec<_>>());
         let passed = port.run(&frames, length, (record, goes_on))?;
@@ -176,7 +177,7 @@ struct Met {
 }
 
 /// Asks a server for a connection, as a client does.
-fn meet(stream: &Toward, own: u32, (meets, at): (Ipv4Addr, SocketAddr)) -> Result<Met, String> {
+fn meet(stream: &Toward, own: u32, (address, at): (IpAddr, SocketAddr)) -> Result<Met, String> {
     let of = |why: String| format!("perftest's server at {at}: {why}");
     let mut line = connected(at).map_err(|error| of(error.to_string()))?;
     let set = line.set_nodelay(true).and_then(|()| line.set_read_timeout(Some(ANSWERS)));
@@ -193,7 +194,7 @@ fn meet(stream: &Toward, own: u32, (meets, at): (Ipv4Addr, SocketAddr)) -> Resul
         psn: stream.psn,
         rkey: RKEY,
         virtual_address: MEMORY,
-        gid: in_six(IpAddr::V4(meets)).octets(),
+        gid: in_six(address).octets(),
         srqn: 0,
     };
     let posts = stream.opcode == Opcode::RcSendOnly;

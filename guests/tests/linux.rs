@@ -5,11 +5,11 @@ mod macsec;
 
 use rig_capture::connection::{Connection, Finder, Operation};
 use rig_frames::ip::{Dscp, Ip};
-use rig_frames::ipv4;
 use rig_frames::packet::{self, Packet, Path as Way, RoceFrame};
 use rig_frames::psn::Psn;
 use rig_frames::roce::aeth::Syndrome;
 use rig_frames::roce::{Ext, Opcode, bth, reth};
+use rig_frames::{ipv4, ipv6};
 use rig_generator::netlab::Namespace;
 use rig_generator::port::Mono;
 use rig_guests::guest::{GUEST, GUEST_V6, RIG, RIG_V6};
@@ -20,6 +20,7 @@ use rig_guests::{
 };
 use rig_units::Dur;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -300,10 +301,14 @@ fn its_server_takes_streams_of_the_rig(guest: &mut Guest) {
     let streams =
         streams.map(|(opcode, payload, psn)| Toward { opcode, payload, psn: Psn::new(psn) });
     let to = |sink: &Sink, stream: &Toward, seq: u32, key: u32| {
-        let (own, mac, ip) = sink.own;
-        let (nic_mac, nic) = sink.nic;
-        assert_eq!((own.get() & 0xff, ip, nic), (own.get() - 0x100, RIG, GUEST));
-        let ip = ipv4::Repr::udp(ip, nic, Dscp::new(0).expect("six bits"));
+        let (own, mac, _) = sink.own;
+        assert_eq!(own.get() & 0xff, own.get() - 0x100);
+        let dscp = Dscp::new(0).expect("six bits");
+        let ip = match (sink.own.2, sink.nic.1) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) => Ip::V4(ipv4::Repr::udp(src, dst, dscp)),
+            (IpAddr::V6(src), IpAddr::V6(dst)) => Ip::V6(ipv6::Repr::udp(src, dst, dscp)),
+            mixed => panic!("{mixed:?}"),
+        };
         let reth = reth::Repr {
             virtual_address: sink.theirs.virtual_address,
             rkey: key,
@@ -313,10 +318,17 @@ fn its_server_takes_streams_of_the_rig(guest: &mut Guest) {
         let psn = stream.psn.advance(seq);
         let bth =
             bth::Repr { ack_req: true, ..bth::Repr::new(stream.opcode, sink.theirs.qpn, psn) };
-        let frame = RoceFrame::new(Way::v4(mac, nic_mac, ip), bth, ext);
+        let none = ipv4::Repr::udp(RIG, GUEST, dscp);
+        let way = Way { ip, ..Way::v4(mac, sink.nic.0, none) };
+        let frame = RoceFrame::new(way, bth, ext);
         RoceFrame { payload_len: stream.payload, ..frame }.emit()
     };
-    for (spoil, naks) in [(0, 0), (1, 1)] {
+    // The second time over IPv6, where a GID of the guest is another one.
+    for (over, spoil, naks) in [(FlowsOver::V4, 0, 0), (FlowsOver::V6, 1, 1)] {
+        let (rig, own) = match over {
+            FlowsOver::V4 => (IpAddr::V4(RIG), IpAddr::V4(GUEST)),
+            FlowsOver::V6 => (IpAddr::V6(RIG_V6), IpAddr::V6(GUEST_V6)),
+        };
         let mut answers: Vec<(Option<u16>, u32, bool)> = Vec::new();
         let mut record = |_, of: Option<(u16, u32)>, bytes: &[u8]| {
             let Ok(Packet::Roce { frame, icrc_ok: true }) = packet::parse(bytes) else { return };
@@ -326,6 +338,7 @@ fn its_server_takes_streams_of_the_rig(guest: &mut Guest) {
             }
         };
         let plan = |sinks: &[Sink]| {
+            assert!(sinks.iter().all(|sink| (sink.own.2, sink.nic.1) == (rig, own)), "{sinks:?}");
             let each = (0..10_u32).flat_map(|seq| {
                 (0_u16..).zip(sinks.iter().zip(&streams)).map(move |(of, (sink, stream))| {
                     let key = sink.theirs.rkey ^ if seq == 9 && of == 0 { spoil } else { 0 };
@@ -339,7 +352,7 @@ fn its_server_takes_streams_of_the_rig(guest: &mut Guest) {
             each.collect()
         };
         let before = guest.counters().expect("counters");
-        let passed = toward(guest, &streams, (plan, Dur::s(2)), (&mut record, &|_| true));
+        let passed = toward((guest, over), &streams, (plan, Dur::s(2)), (&mut record, &|_| true));
         let passed = passed.expect("both servers are there");
         assert_eq!(passed.lost, 0, "{passed:?}");
         let after = guest.counters().expect("counters");

@@ -4,7 +4,11 @@ said() { printf '%s %s\n' "$1" "$2"; printf '%s\n' "$text" | sed "s/^/$tab/"; }
 keep() {
   for file; do
     [ -f "$file" ] || continue
-    if text=$(cat "$file" 2>&1 </dev/null); then said F "$file"; else said E "$file"; fi
+    # Nearly all are of one line, of which there may be thousands: they cost no process.
+    more=
+    if { { IFS= read -r text && ! IFS= read -r more && [ -z "$more" ]; } <"$file"; } 2>/dev/null; then
+      printf 'F %s\n%s%s\n' "$file" "$tab" "$text"
+    elif text=$(cat "$file" 2>&1 </dev/null); then said F "$file"; else said E "$file"; fi
   done
 }
 link() { [ ! -L "$1" ] || { text=$(readlink "$1") && said L "$1"; }; }

@@ -5,7 +5,7 @@ use super::unfit::{Missing, Unfit};
 use super::{side_by_side, to_nic};
 use rig_dut::PerftestControl;
 use rig_dut::host::knob_of;
-use rig_lab::{Guests, IpVersion, OtherEnd, Profile, Server, Setting};
+use rig_lab::{Guests, OtherEnd, Profile, Server, Setting};
 use rig_oracle::measure::{self, FromStart};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Amount, Case, Flow, Injected, Injection, Measure, Sweep, Target, Verb, Which};
@@ -29,8 +29,8 @@ pub(super) struct FlowWire {
 }
 
 impl From<&Guests> for FlowWire {
-    fn from(&Guests { other_end, bound, trial, over, .. }: &Guests) -> FlowWire {
-        let streams = other_end == OtherEnd::Rig && over == IpVersion::V4;
+    fn from(&Guests { other_end, bound, trial, .. }: &Guests) -> FlowWire {
+        let streams = other_end == OtherEnd::Rig;
         FlowWire { other_end, bound, trial, knobs: false, streams }
     }
 }

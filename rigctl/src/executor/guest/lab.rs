@@ -51,7 +51,7 @@ impl FlowNics {
         }
     }
 
-    fn over(&self) -> FlowsOver {
+    pub(super) fn over(&self) -> FlowsOver {
         match self {
             FlowNics::Guests(GuestNics { over: IpVersion::V6, .. }) => FlowsOver::V6,
             FlowNics::Guests(_) | FlowNics::Server(_) => FlowsOver::V4,

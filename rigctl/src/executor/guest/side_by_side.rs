@@ -57,6 +57,7 @@ pub(super) fn trial(
             let ran = nics.nic.with(|guest| {
                 let starved = Starved::watch(Some(guest), nics.nic.bears(), origin);
                 let came = runs(guest);
+                // Those before the trial, too: when that began nobody here knows.
                 waits = starved.until(origin, CONNECTS + script.length);
                 came
             });
