@@ -4,7 +4,7 @@ use super::exchange::{DESTINATION, Destination, Opening};
 use std::io::{self, Read, Write};
 
 /// Tells a server where the rig's queue pair is; what the server opens with, and where its own is. It receives when this returns: a server says where it is for the second
-/// time once its queue pair is ready, and one of SENDs (`posts`) for the third time once it has posted what they go to.
+/// time once its queue pair is ready, and one of SENDs (`posts`) for the fourth time once it has posted what they go to.
 ///
 /// # Errors
 /// The line breaks, or what comes is nothing that perftest says.
@@ -26,7 +26,7 @@ pub(crate) fn greet(
     }
     let first: [u8; DESTINATION] = told(line, ours.emit())?;
     let theirs = Destination::parse(&first).map_err(io::Error::other)?;
-    for _ready in 0..if posts { 2 } else { 1 } {
+    for _ready in 0..if posts { 3 } else { 1 } {
         let _again: [u8; DESTINATION] = told(line, ours.emit())?;
     }
     Ok((opened, theirs))

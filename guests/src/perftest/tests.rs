@@ -100,7 +100,7 @@ impl io::Write for Recorded {
 #[test]
 fn the_rig_asks_recorded_servers_as_their_clients_did() {
     // All up to where both queue pairs are ready, and of SENDs up to where the server has posted what they go to.
-    for (program, posts, count) in [("ib_write_bw", false, 6), ("ib_send_bw", true, 7)] {
+    for (program, posts, count) in [("ib_write_bw", false, 6), ("ib_send_bw", true, 8)] {
         greets(program, posts, count);
     }
 }
