@@ -59,7 +59,8 @@ pub(super) fn of(
         };
     }
     if wire.streams && side_by_side::is_one(case) {
-        if let Some(why) = side_by_side::unmade(case) {
+        let why = side_by_side::unmade(case).or_else(|| side_by_side::beyond(profile, case));
+        if let Some(why) = why {
             return Err(lab(why));
         }
         let mut case = configured(wire, profile, case, left_out)?;

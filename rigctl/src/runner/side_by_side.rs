@@ -2,6 +2,7 @@
 //! rates are is told of a trial that begins when all of them send, and is as long as the lab's.
 
 use super::in_guest::unmade_by_perftest;
+use rig_lab::{Declared, Profile};
 use rig_oracle::measure::{self, FromStart};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Amount, Case, Measure, Verb};
@@ -47,6 +48,16 @@ pub(super) fn unmade(case: &Case) -> Option<String> {
         }
         unmade_by_perftest(name, flow)
     })
+}
+
+/// The limit of a class that the port of the NIC is too slow for: a strict class with such a one lets no other begin, and any shows nothing of its limit.
+pub(super) fn beyond(profile: &Profile, case: &Case) -> Option<String> {
+    let with = |all: Declared, one| all.with(one).ok();
+    let whole = case.settings.iter().try_fold(profile.declared.clone(), with)?;
+    let speed = whole.port_speed(0)?;
+    let limits = whole.nics()?.nic.ets.limits.as_ref()?;
+    let (class, limit) = limits.iter().find(|(_, limit)| limit.bps >= speed.bps())?;
+    Some(format!("class {class} is limited to {limit}, which the port of {speed} does not carry"))
 }
 
 /// How long the case says that it lasts.

@@ -21,9 +21,9 @@ use rig_frames::psn::Psn;
 use rig_generator::clock::{Clock as _, Wall};
 use rig_guests::peer::{Conduct, Midway, Onward, QpPair, Treatment};
 use rig_guests::{CameBeside, GuestFault, Perftest, PerftestHost, side_by_side, stream_of};
-use rig_lab::Declared;
+use rig_lab::{Declared, Interfaces};
 use rig_testcases::{Action, FlowSpec, Roce, RoceKind, Script};
-use rig_units::{Bytes, Dur, L1_OVERHEAD, Time};
+use rig_units::{Apart, Bytes, Dur, L1_OVERHEAD, Time};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -192,7 +192,7 @@ struct Line {
 struct Owed {
     /// Bits a second on the wire: the port's, or less where the class of each is limited.
     rate: u64,
-    /// Bytes in the trial at the least, as far as stamps tell its ends.
+    /// Bytes in the trial at the least: as far as stamps tell its ends, by the slower of two clocks, and less what its bandwidths are declared to be off.
     least: Bytes,
 }
 
@@ -212,8 +212,12 @@ impl Owed {
         let bytes = u128::from(rate) * u128::from(surely.0) / 8_000_000_000_000;
         // One under way at either end, of each.
         let ends: u64 = flows.iter().map(|(_, spec)| 2 * u64::from(spec.mtu + HEADERS)).sum();
-        let least = u64::try_from(bytes).unwrap_or(u64::MAX).saturating_sub(ends);
-        Owed { rate, least: Bytes(least) }
+        let whole = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let precision = ets.and_then(|ets| ets.precision).map_or(0, |off| off.0);
+        let off = u64::try_from(bytes * u128::from(precision) / 1_000_000).unwrap_or(u64::MAX);
+        let clocks = Apart::of(configured.clock(), Interfaces::CLOCK).part(whole);
+        let left_open = ends.saturating_add(clocks).saturating_add(off);
+        Owed { rate, least: Bytes(whole.saturating_sub(left_open)) }
     }
 
     /// Why `carried` bytes in `length` are too few to say that they had; `None` where they are not.
@@ -317,12 +321,18 @@ impl Seen {
 
     /// Why nothing is told of a trial; `None`: it came about.
     fn whole(&self, came: &CameBeside, flows: &[(u16, &FlowSpec)]) -> Option<Broken> {
+        let away = |why| Some(Broken::Away(Lost { tried: "measure the NIC".to_owned(), why }));
         let unfilled = || self.owed.unfilled(self.carried, self.length).filter(|_| self.is_over);
         if let Some(why) = self.void.clone().or_else(unfilled) {
-            return Some(Broken::Away(Lost { tried: "measure the NIC".to_owned(), why }));
+            return away(why);
         }
         if self.is_over {
             return None;
+        }
+        let kept = self.lines.iter().find(|line| !line.sends && line.ends.is_some());
+        if let (None, Some(line)) = (&came.ended, kept) {
+            // Others may go ahead of it, as those of a strict class do.
+            return away(format!("{} has its connection, and sent nothing in time", line.name));
         }
         let name = |place: usize| flows.get(place).map_or("a flow", |(_, spec)| spec.name.as_str());
         let silent = self.lines.iter().find(|line| !line.sends);
@@ -353,5 +363,40 @@ impl Line {
                 "the rig acknowledged {name} too late: more than {most} packets were on the way"
             )
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_says_something_while_its_client_has_surely_more_and_in_its_class() {
+        let line = Line {
+            name: "bulk".to_owned(),
+            connection: 0,
+            first: 0,
+            dscp: 26,
+            most: 64,
+            ends: None,
+            sends: true,
+            acknowledged: Psn::new(0xff_fff0),
+        };
+        // Across the end of numbers.
+        assert_eq!(line.void(Psn::new(0x30), 26), None);
+        let why = line.void(Psn::new(0x31), 26).expect("one packet more");
+        assert!(why.contains("acknowledged bulk too late: more than 64 packets"), "{why}");
+        // One that was acknowledged before comes again.
+        assert_eq!(line.void(Psn::new(0xff_ffef), 26), None);
+        let why = line.void(Psn::new(0), 24).expect("another class");
+        assert!(why.contains("packets of bulk have DSCP 24, and 26 was asked for"), "{why}");
+    }
+
+    #[test]
+    fn flows_that_carry_a_byte_less_than_they_owe_say_nothing() {
+        let owed = Owed { rate: 10_000_000, least: Bytes(1_249_000) };
+        assert_eq!(owed.unfilled(Bytes(1_249_000), Dur::s(1)), None);
+        let why = owed.unfilled(Bytes(1_248_999), Dur::s(1)).expect("a byte less");
+        assert!(why.contains("did not fill the port: "), "{why}");
     }
 }
