@@ -7,7 +7,7 @@ use crate::peer::{Exchanged, FrameTap, Midway, Station};
 use crate::session::{PORT, Perftest, PerftestHost, RigEnd};
 use core::time::Duration;
 use std::sync::mpsc;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use tokio::sync::oneshot;
 
 /// How often somebody looks whether it goes on.
@@ -62,14 +62,15 @@ pub fn side_by_side(
         // One that does not listen has ended, and says why.
         let ran = if clients.iter().all(|_| listens.recv().is_ok()) {
             let started = host.start(&commands);
-            while started.is_ok() && goes_on() && !servers.iter().any(|one| one.is_finished()) {
+            while started.is_ok() && goes_on() && !servers.iter().any(ScopedJoinHandle::is_finished)
+            {
                 pause();
             }
             Some(started)
         } else {
             None
         };
-        let first = servers.iter().position(|one| one.is_finished());
+        let first = servers.iter().position(ScopedJoinHandle::is_finished);
         // Nobody is there any more who would say how the others were done.
         drop(ends);
         let said = servers.into_iter().map(|one| {
