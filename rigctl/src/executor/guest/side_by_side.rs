@@ -23,7 +23,7 @@ use rig_guests::peer::{Conduct, Midway, Onward, QpPair, Treatment};
 use rig_guests::{CameBeside, GuestFault, Perftest, PerftestHost, side_by_side, stream_of};
 use rig_lab::{Declared, Interfaces};
 use rig_testcases::{Action, FlowSpec, Roce, RoceKind, Script};
-use rig_units::{Apart, Bytes, Dur, L1_OVERHEAD, Time};
+use rig_units::{Apart, Bytes, Dur, L1_OVERHEAD, PortSpeed, Time};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -199,7 +199,7 @@ struct Owed {
 impl Owed {
     fn of(lab: &GuestLab, flows: &[(u16, &FlowSpec)], length: Dur) -> Owed {
         let configured = lab.configured();
-        let speed = configured.port_speed(0).map_or(0, |speed| speed.bps());
+        let speed = configured.port_speed(0).map_or(0, PortSpeed::bps);
         let ets = configured.nics().map(|nics| &nics.nic.ets);
         let limit = |class: u8| {
             let own = *ets?.priorities.as_ref()?.get(usize::from(class))?;

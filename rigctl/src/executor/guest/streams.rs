@@ -177,15 +177,11 @@ impl<'s> Heard<'s> {
         match frame.ext.aeth().map(|aeth| aeth.syndrome) {
             Some(Syndrome::Ack(_)) if icrc_ok => end.1 = Some(frame.bth.psn),
             Some(Syndrome::Nak(nak)) => {
-                self.refuses(connection, format!("refuses packet {psn}"), format!("{nak:?}"));
+                self.refuses(connection, &format!("refuses packet {psn}"), &format!("{nak:?}"));
             }
             Some(Syndrome::RnrNak(_)) => {
                 let why = "an RNR NAK: perftest's server posts what it has taken";
-                self.refuses(
-                    connection,
-                    format!("has nothing posted for packet {psn}"),
-                    why.into(),
-                );
+                self.refuses(connection, &format!("has nothing posted for packet {psn}"), why);
             }
             _ => {}
         }
@@ -196,7 +192,7 @@ impl<'s> Heard<'s> {
     }
 
     /// The first thing that the NIC did not take of a stream is why nothing is told of it.
-    fn refuses(&mut self, connection: u16, what: String, how: String) {
+    fn refuses(&mut self, connection: u16, what: &str, how: &str) {
         let name = &self.script.streams[usize::from(connection)].name;
         self.refused.get_or_insert_with(|| format!("the NIC {what} of {name}: {how}"));
     }
