@@ -38,7 +38,7 @@ impl Perftest {
                 return Err(fault);
             }
         };
-        let ran = client.run(&format!("{} {OTHER}", self.command(&rxe(asks))), PATIENCE * 2);
+        let ran = client.run(&format!("{} {OTHER}", self.command(&rxe(asks), PORT)), PATIENCE * 2);
         // A server whose client went wrong waits for it in vain.
         let by_itself = ran.as_ref().is_ok_and(|ran| ran.status == 0);
         let unfinished = finished(server, by_itself);
@@ -57,7 +57,7 @@ impl Perftest {
              n=0; until grep -q ':{PORT:04X} 0*:0000 0A' /proc/net/tcp || [ -s {SERVED}.status ] || [ $n -ge 600 ]; \
              do sleep 0.05; n=$((n+1)); done; \
              [ ! -s {SERVED}.status ] && [ $n -lt 600 ] || {{ cat {SERVED}; exit 1; }}",
-            self.command(&rxe(gid))
+            self.command(&rxe(gid), PORT)
         );
         let ran = server.run(&command, SHELL)?;
         match ran.status {

@@ -14,6 +14,7 @@ pub mod perftest;
 mod between;
 mod fault;
 mod session;
+mod side_by_side;
 mod toward;
 mod wait;
 
@@ -21,5 +22,6 @@ pub use fault::GuestFault;
 pub use guest::{Guest, GuestRole, HwCounters};
 pub use image::Image;
 pub use session::{Came, ENDS, FlowsOver, PATIENCE, PROGRAMS, Perftest, PerftestHost, RigEnd};
+pub use side_by_side::{CameBeside, side_by_side};
 pub use toward::{Greeted, Sink, Toward, greeted, stream_of, toward};
 pub use wait::{Wait, WaitWatch};

@@ -185,10 +185,11 @@ impl Perftest {
         let (over, ended) = oneshot::channel();
         let (ran, unfinished) = thread::scope(|scope| {
             let server = scope.spawn(|| {
-                let served = namespace.run(|| self.serve((&station, own, meets), &bound, ended));
+                let at = (0, own, meets);
+                let served = namespace.run(|| self.serve(&station, at, &bound, ended));
                 served.map_err(|error| error.to_string()).and_then(|served| served)
             });
-            let command = format!("{} {meets}", self.command(&nic));
+            let command = format!("{} {meets}", self.command(&nic, PORT));
             // Where it does not listen the server has ended, and says why.
             let ran = match listens.recv() {
                 Ok(()) => Some(host.run(&command, PATIENCE * 2)),
@@ -209,30 +210,31 @@ impl Perftest {
     }
 
     /// The program with its flags, as a guest's shell is told: a server, and a client with its address behind it.
-    pub(crate) fn command(&self, nic: &str) -> String {
+    pub(crate) fn command(&self, nic: &str, port: u16) -> String {
         format!(
-            "timeout {} {} {nic} -F --port {PORT} {}",
+            "timeout {} {} {nic} -F --port {port} {}",
             self.patience.as_secs().max(1),
             self.program,
             self.flags.join(" ")
         )
     }
 
-    /// The rig's side of the exchange, until both are done or the program has ended.
-    fn serve(
+    /// The rig's side of the exchange with one of several programs, by its place, until both are done or the program has ended.
+    pub(crate) fn serve(
         &self,
-        (station, address, meets): (&Station, IpAddr, Ipv4Addr),
+        station: &Station,
+        (place, address, meets): (u16, IpAddr, Ipv4Addr),
         bound: &mpsc::Sender<()>,
         ended: oneshot::Receiver<()>,
     ) -> Result<(), String> {
         let runtime = Builder::new_current_thread().enable_io().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
         let talk = async {
-            let listener = TcpListener::bind((meets, PORT)).await?;
+            let listener = TcpListener::bind((meets, PORT + place)).await?;
             let _whoever_asks_waits = bound.send(());
             let (mut line, _) = listener.accept().await?;
             line.set_nodelay(true)?;
-            let mut next = FIRST_QP;
+            let mut next = FIRST_QP + u32::from(place);
             serve(&mut line, |opening, theirs| {
                 let own =
                     Qpn::new(next).ok_or_else(|| io::Error::other("no queue pair is left"))?;

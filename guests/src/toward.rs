@@ -1,8 +1,8 @@
-//! Streams of the rig to a NIC that is not its own: each goes to the memory of a server of perftest there, whose connection the rig has asked for as
-//! a client does. Nobody there is told when a stream ends: the servers are ended.
+//! Streams of the rig to a NIC that is not its own: each goes to a server of perftest there, WRITEs to its memory and SENDs to its receive queue. The rig
+//! has asked for the connection as a client does. Nobody there is told when a stream ends: the servers are ended.
 //!
-//! Left out: what goes to a receiver's queue (SEND), which a server of perftest fills only as it takes; answers to a NAK. Nothing is lost on purpose,
-//! and a NIC that has missed something drops what follows: no trial is to be had of that.
+//! Left out: answers to a NAK. Nothing is lost on purpose, and a NIC that has missed something drops what follows, as one does whose receive queue is
+//! empty: no trial is to be had of that.
 
 use crate::GuestFault;
 use crate::peer::{GoesOn, TimedFrame, TimedPassed, TimedPort, TimedTap, in_six};
@@ -10,11 +10,11 @@ use crate::perftest::{Destination, Opening, greet};
 use crate::session::{
     ENDS, FIRST_QP, FlowsOver, MEMORY, PATIENCE, PORT, PerftestHost, RKEY, RigEnd,
 };
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv6Addr};
 use core::time::Duration;
 use rig_frames::MacAddr;
 use rig_frames::psn::Psn;
-use rig_frames::roce::Qpn;
+use rig_frames::roce::{Opcode, Qpn};
 use rig_generator::clock::{Clock as _, Wall};
 use rig_units::{Dur, Time};
 use std::io;
@@ -29,10 +29,16 @@ const ANSWERS: Duration = Duration::from_secs(20);
 const GOES_ON: Dur = Dur::s(60);
 /// What the opening says beside the path MTU, as perftest 4.5 does.
 const VERSION: &[u8; 4] = b"6.06";
+/// What a server of SENDs has posted at a time, which is what perftest has by itself. It posts a new one for each that it has taken.
+const POSTED: u32 = 512;
+/// SENDs that it takes before it is done: more than a trial has.
+const TAKES: u32 = 10_000_000;
 
 /// A stream, as a server of perftest has to know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Toward {
+    /// What its packets are: a SEND Only, or a WRITE Only for anything else.
+    pub opcode: Opcode,
     /// Bytes of each of its messages, which are packets.
     pub payload: u16,
     /// Number of its first packet.
@@ -43,11 +49,11 @@ pub struct Toward {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sink {
     /// The rig's queue pair, its Ethernet address, and its address.
-    pub own: (Qpn, MacAddr, Ipv4Addr),
+    pub own: (Qpn, MacAddr, IpAddr),
     /// The NIC's, with the memory behind it.
     pub theirs: Destination,
     /// The Ethernet address of the NIC, and its address.
-    pub nic: (MacAddr, Ipv4Addr),
+    pub nic: (MacAddr, IpAddr),
 }
 
 /// What a server of perftest says to a client before anything is sent to it.
@@ -66,14 +72,14 @@ pub struct Greeted {
 /// # Errors
 /// As [`toward`].
 pub fn greeted(host: &mut dyn PerftestHost) -> Result<Greeted, GuestFault> {
-    let stream = Toward { payload: 1_024, psn: Psn::new(0) };
+    let stream = Toward { opcode: Opcode::RcWriteOnly, payload: 1_024, psn: Psn::new(0) };
     let nic = host.address()?;
-    let RigEnd { namespace, meets, nic: flags, .. } = host.way(FlowsOver::V4)?;
+    let RigEnd { namespace, own, nic: flags, .. } = host.way(FlowsOver::V4)?;
     let command = server(&stream, PORT, &flags);
     let lasts = (LISTENS + GOES_ON).0 / Dur::s(1).0;
     let started = host.start(&[format!("timeout {lasts} {command}")])?;
     let at = SocketAddr::new(IpAddr::V4(nic), PORT);
-    let met = namespace.run(|| meet(&stream, FIRST_QP, (meets, at)));
+    let met = namespace.run(|| meet(&stream, FIRST_QP, (own, at)));
     let met = met.map_err(|error| error.to_string()).and_then(|met| met);
     host.end(&started)?;
     let met = met.map_err(|why| format!("{why}{}", said(host, &command)));
@@ -92,18 +98,18 @@ pub fn stream_of(qpn: Qpn) -> Option<u16> {
     qpn.get().checked_sub(FIRST_QP).and_then(|stream| u16::try_from(stream).ok())
 }
 
-/// Has a server for each of `streams` there, and sends what `plan` makes of where they go, for so long as `length`, or until `goes_on` says no.
+/// Has a server for each of `streams` there, and sends what `plan` makes of where they go `over`, for so long as `length`, or until `goes_on` says no.
 ///
 /// # Errors
 /// The host is lost, a server does not answer or ends before its stream does, or a port of the rig breaks.
 pub fn toward(
-    host: &mut dyn PerftestHost,
+    (host, over): (&mut dyn PerftestHost, FlowsOver),
     streams: &[Toward],
     (plan, length): (impl FnOnce(&[Sink]) -> Vec<TimedFrame> + Send, Dur),
     (record, goes_on): (TimedTap<'_>, GoesOn<'_>),
 ) -> Result<TimedPassed, GuestFault> {
     let nic = host.address()?;
-    let RigEnd { namespace, interface, meets, nic: flags, .. } = host.way(FlowsOver::V4)?;
+    let RigEnd { namespace, interface, own, nic: flags, .. } = host.way(over)?;
     let lasts = (length + LISTENS + GOES_ON).0 / Dur::s(1).0;
     let commands: Vec<String> = (PORT..)
         .zip(streams)
@@ -111,17 +117,18 @@ pub fn toward(
         .collect();
     let started = host.start(&commands)?;
     let ran = namespace.run(|| {
-        let mut port = TimedPort::open(&interface, meets)?;
-        let lines = streams.iter().zip(PORT..).zip(FIRST_QP..).map(|((stream, at), own)| {
-            meet(stream, own, (meets, SocketAddr::new(IpAddr::V4(nic), at)))
+        let mut port = TimedPort::open(&interface, own)?;
+        let lines = streams.iter().zip(PORT..).zip(FIRST_QP..).map(|((stream, at), qpn)| {
+            meet(stream, qpn, (own, SocketAddr::new(IpAddr::V4(nic), at)))
         });
         // The servers have what was said to them for as long as the lines are.
         let met: Vec<Met> = lines.collect::<Result<_, String>>()?;
         let (own_mac, nic_mac) = port.addresses(nic)?;
         let sinks = met.iter().map(|met| Sink {
-            own: (met.own, own_mac, meets),
+            own: (met.own, own_mac, own),
             theirs: met.theirs,
-            nic: (nic_mac, nic),
+            // Its programs are met at another one where it is of IPv6.
+            nic: (nic_mac, Ipv6Addr::from(met.theirs.gid).to_canonical()),
         });
         let frames = plan(&sinks.collect::<Vec<_>>());
         let passed = port.run(&frames, length, (record, goes_on))?;
@@ -144,9 +151,13 @@ pub fn toward(
 
 /// The server of a stream.
 fn server(stream: &Toward, port: u16, nic: &str) -> String {
-    // Bytes of memory; perftest makes no less than five messages, and none here.
     let (size, mtu) = (stream.payload.max(1), mtu_of(stream.payload).1);
-    format!("ib_write_bw {nic} -F --port {port} -s {size} -m {mtu} -n 5")
+    let (program, takes) = match stream.opcode {
+        Opcode::RcSendOnly => ("ib_send_bw", format!("-n {TAKES} -r {POSTED}")),
+        // Bytes of memory; perftest makes no less than five messages, and none here.
+        _ => ("ib_write_bw", "-n 5".to_owned()),
+    };
+    format!("{program} {nic} -F --port {port} -s {size} -m {mtu} {takes}")
 }
 
 /// What a server says of why it does not listen, as whoever looks there would see it; nothing where it listens.
@@ -166,7 +177,7 @@ struct Met {
 }
 
 /// Asks a server for a connection, as a client does.
-fn meet(stream: &Toward, own: u32, (meets, at): (Ipv4Addr, SocketAddr)) -> Result<Met, String> {
+fn meet(stream: &Toward, own: u32, (address, at): (IpAddr, SocketAddr)) -> Result<Met, String> {
     let of = |why: String| format!("perftest's server at {at}: {why}");
     let mut line = connected(at).map_err(|error| of(error.to_string()))?;
     let set = line.set_nodelay(true).and_then(|()| line.set_read_timeout(Some(ANSWERS)));
@@ -183,11 +194,12 @@ fn meet(stream: &Toward, own: u32, (meets, at): (Ipv4Addr, SocketAddr)) -> Resul
         psn: stream.psn,
         rkey: RKEY,
         virtual_address: MEMORY,
-        gid: in_six(IpAddr::V4(meets)).octets(),
+        gid: in_six(address).octets(),
         srqn: 0,
     };
+    let posts = stream.opcode == Opcode::RcSendOnly;
     let (opened, theirs) =
-        greet(&mut line, &opening, &ours).map_err(|error| of(error.to_string()))?;
+        greet(&mut line, &opening, (&ours, posts)).map_err(|error| of(error.to_string()))?;
     Ok(Met { line, own: qpn, opened, theirs })
 }
 
@@ -230,10 +242,16 @@ mod tests {
             [0, 256, 257, 946, 4_096, 9_000].map(|payload| mtu_of(payload).1),
             [256, 256, 512, 1_024, 4_096, 4_096]
         );
-        let stream = Toward { payload: 946, psn: Psn::new(7) };
+        let stream = Toward { opcode: Opcode::RcWriteOnly, payload: 946, psn: Psn::new(7) };
         assert_eq!(
             server(&stream, 18_516, "-d mlx5_0 -x 3"),
             "ib_write_bw -d mlx5_0 -x 3 -F --port 18516 -s 946 -m 1024 -n 5"
+        );
+        // What SENDs go to is posted again as it is taken, for longer than any trial.
+        let stream = Toward { opcode: Opcode::RcSendOnly, ..stream };
+        assert_eq!(
+            server(&stream, 18_516, "-d mlx5_0 -x 3"),
+            "ib_send_bw -d mlx5_0 -x 3 -F --port 18516 -s 946 -m 1024 -n 10000000 -r 512"
         );
     }
 

@@ -4,21 +4,23 @@
 mod macsec;
 
 use rig_capture::connection::{Connection, Finder, Operation};
-use rig_frames::ip::Dscp;
-use rig_frames::ipv4;
+use rig_frames::ip::{Dscp, Ip};
 use rig_frames::packet::{self, Packet, Path as Way, RoceFrame};
 use rig_frames::psn::Psn;
 use rig_frames::roce::aeth::Syndrome;
 use rig_frames::roce::{Ext, Opcode, bth, reth};
+use rig_frames::{ipv4, ipv6};
 use rig_generator::netlab::Namespace;
 use rig_generator::port::Mono;
 use rig_guests::guest::{GUEST, GUEST_V6, RIG, RIG_V6};
-use rig_guests::peer::{Conduct, TimedFrame};
+use rig_guests::peer::{Conduct, OpenWay, TimedFrame};
 use rig_guests::{
     Came, FlowsOver, Guest, GuestFault, GuestRole, HwCounters, Image, PATIENCE, Perftest, Sink,
-    Toward, stream_of, toward,
+    Toward, side_by_side, stream_of, toward,
 };
 use rig_units::Dur;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -254,33 +256,79 @@ fn an_unmodified_perftest_completes_against_the_rig_and_recovers_from_what_is_lo
 
     its_server_takes_streams_of_the_rig(guest);
 
+    its_clients_send_side_by_side(guest);
+
     macsec::each_suite_and_what_it_refuses(guest);
 }
 
-/// Two streams of WRITEs to the memory of two servers of perftest: each message is acknowledged, the first in the middle of numbers and the second across
-/// their end; then one to a key that the server has not told, which is refused.
+/// Two clients that send until they are ended, of SENDs and of WRITEs: each with the DSCP that it was asked for, and neither is done before.
+fn its_clients_send_side_by_side(guest: &mut Guest) {
+    let clients = [("ib_write_bw", 3), ("ib_send_bw", 26)].map(|(program, dscp)| {
+        let tclass = dscp << 2;
+        let flags = format!("-D 60 -s 65536 -m 1024 -u 0 -S 3 --tclass {tclass} -t 128 -Q 1");
+        Perftest {
+            program: program.to_owned(),
+            flags: flags.split(' ').map(str::to_owned).collect(),
+            conduct: Conduct { rules: Vec::new(), ack_every: None },
+            over: FlowsOver::V4,
+            patience: Duration::from_secs(60),
+        }
+    });
+    let sent: Arc<Mutex<BTreeMap<(u16, u8), u32>>> = Arc::default();
+    let counts = Arc::clone(&sent);
+    let record = move |_, by_rig: bool, bytes: &[u8]| {
+        let Ok(Packet::Roce { frame, icrc_ok: true }) = packet::parse(bytes) else { return };
+        let Ip::V4(ip) = frame.path.ip else { return };
+        if let Some(place) = stream_of(frame.bth.dest_qp).filter(|_| !by_rig) {
+            *counts.lock().expect("ours").entry((place, ip.dscp.get())).or_default() += 1;
+        }
+    };
+    let goes_on = || sent.lock().expect("ours").values().filter(|count| **count > 500).count() < 2;
+    let came = side_by_side(guest, &clients, (Box::new(record), Box::new(OpenWay)), &goes_on);
+    let came = came.expect("both are there");
+    assert_eq!(came.ended, None, "{came:?}");
+    let sent = sent.lock().expect("ours");
+    assert_eq!(sent.keys().copied().collect::<Vec<_>>(), [(0, 3), (1, 26)]);
+    let grown = came.counters.grown();
+    assert!(grown["sent_pkts"] > 1_000, "{grown:?}");
+}
+
+/// Two streams of WRITEs to the memory of two servers of perftest, and one of SENDs to the queue of a third: each message is acknowledged, the first in the
+/// middle of numbers and the second across their end; then one to a key that the server has not told, which is refused.
 fn its_server_takes_streams_of_the_rig(guest: &mut Guest) {
-    let streams = [(946, 7), (200, 0xff_fffe)];
-    let streams = streams.map(|(payload, psn)| Toward { payload, psn: Psn::new(psn) });
+    let (write, send) = (Opcode::RcWriteOnly, Opcode::RcSendOnly);
+    let streams = [(write, 946, 7), (write, 200, 0xff_fffe), (send, 512, 3)];
+    let streams =
+        streams.map(|(opcode, payload, psn)| Toward { opcode, payload, psn: Psn::new(psn) });
     let to = |sink: &Sink, stream: &Toward, seq: u32, key: u32| {
-        let (own, mac, ip) = sink.own;
-        let (nic_mac, nic) = sink.nic;
-        assert_eq!((own.get() & 0xff, ip, nic), (own.get() - 0x100, RIG, GUEST));
-        let ip = ipv4::Repr::udp(ip, nic, Dscp::new(0).expect("six bits"));
-        let ext = Ext::Reth(reth::Repr {
+        let (own, mac, _) = sink.own;
+        assert_eq!(own.get() & 0xff, own.get() - 0x100);
+        let dscp = Dscp::new(0).expect("six bits");
+        let ip = match (sink.own.2, sink.nic.1) {
+            (IpAddr::V4(src), IpAddr::V4(dst)) => Ip::V4(ipv4::Repr::udp(src, dst, dscp)),
+            (IpAddr::V6(src), IpAddr::V6(dst)) => Ip::V6(ipv6::Repr::udp(src, dst, dscp)),
+            mixed => panic!("{mixed:?}"),
+        };
+        let reth = reth::Repr {
             virtual_address: sink.theirs.virtual_address,
             rkey: key,
             dma_len: stream.payload.into(),
-        });
-        let psn = stream.psn.advance(seq);
-        let bth = bth::Repr {
-            ack_req: true,
-            ..bth::Repr::new(Opcode::RcWriteOnly, sink.theirs.qpn, psn)
         };
-        let frame = RoceFrame::new(Way::v4(mac, nic_mac, ip), bth, ext);
+        let ext = if stream.opcode == send { Ext::Plain } else { Ext::Reth(reth) };
+        let psn = stream.psn.advance(seq);
+        let bth =
+            bth::Repr { ack_req: true, ..bth::Repr::new(stream.opcode, sink.theirs.qpn, psn) };
+        let none = ipv4::Repr::udp(RIG, GUEST, dscp);
+        let way = Way { ip, ..Way::v4(mac, sink.nic.0, none) };
+        let frame = RoceFrame::new(way, bth, ext);
         RoceFrame { payload_len: stream.payload, ..frame }.emit()
     };
-    for (spoil, naks) in [(0, 0), (1, 1)] {
+    // The second time over IPv6, where a GID of the guest is another one.
+    for (over, spoil, naks) in [(FlowsOver::V4, 0, 0), (FlowsOver::V6, 1, 1)] {
+        let (rig, own) = match over {
+            FlowsOver::V4 => (IpAddr::V4(RIG), IpAddr::V4(GUEST)),
+            FlowsOver::V6 => (IpAddr::V6(RIG_V6), IpAddr::V6(GUEST_V6)),
+        };
         let mut answers: Vec<(Option<u16>, u32, bool)> = Vec::new();
         let mut record = |_, of: Option<(u16, u32)>, bytes: &[u8]| {
             let Ok(Packet::Roce { frame, icrc_ok: true }) = packet::parse(bytes) else { return };
@@ -290,6 +338,7 @@ fn its_server_takes_streams_of_the_rig(guest: &mut Guest) {
             }
         };
         let plan = |sinks: &[Sink]| {
+            assert!(sinks.iter().all(|sink| (sink.own.2, sink.nic.1) == (rig, own)), "{sinks:?}");
             let each = (0..10_u32).flat_map(|seq| {
                 (0_u16..).zip(sinks.iter().zip(&streams)).map(move |(of, (sink, stream))| {
                     let key = sink.theirs.rkey ^ if seq == 9 && of == 0 { spoil } else { 0 };
@@ -303,12 +352,12 @@ fn its_server_takes_streams_of_the_rig(guest: &mut Guest) {
             each.collect()
         };
         let before = guest.counters().expect("counters");
-        let passed = toward(guest, &streams, (plan, Dur::s(2)), (&mut record, &|_| true));
+        let passed = toward((guest, over), &streams, (plan, Dur::s(2)), (&mut record, &|_| true));
         let passed = passed.expect("both servers are there");
         assert_eq!(passed.lost, 0, "{passed:?}");
         let after = guest.counters().expect("counters");
         let grown = HwCounters { before, after }.grown();
-        assert_eq!(grown["rcvd_pkts"], 20, "{grown:?}");
+        assert_eq!(grown["rcvd_pkts"], 30, "{grown:?}");
         let of = |stream: u16| {
             let of = answers.iter().filter(move |(of, ..)| *of == Some(stream));
             of.map(|(_, psn, is_ack)| (*psn, *is_ack)).collect::<Vec<_>>()
@@ -318,5 +367,6 @@ fn its_server_takes_streams_of_the_rig(guest: &mut Guest) {
         assert_eq!(of(0), first);
         assert_eq!(of(1).len(), 10, "{answers:?}");
         assert_eq!(of(1)[9], (7, true), "{answers:?}");
+        assert_eq!(of(2), (3..13).map(|psn| (psn, true)).collect::<Vec<_>>());
     }
 }

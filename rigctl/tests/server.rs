@@ -41,8 +41,7 @@ cd DESK/host && PATH="$PWD/bin:$PATH" && export PATH || exit
 exec $last
 "#;
 /// At the other end of the cable, which whoever restores may not enter, and need not.
-const THERE: &str =
-    "#!/bin/sh\nexec nsenter --net=DESK/net python3 DESK/host/bin/perftest.py \"$@\"\n";
+const THERE: &str = "#!/bin/sh\nPROGRAM=${0##*/} exec nsenter --net=DESK/net python3 DESK/host/bin/perftest.py \"$@\"\n";
 
 /// What is declared of it: as its kernel has it, PFC for class 3.
 const NIC: &str = "name: nic\nabout: a NIC of a server\nextends: soft-roce\ndeclared: {nic: {pfc: {priorities: [3]}}}\n";
@@ -114,7 +113,9 @@ fn server(desk: &Path) {
     spread(desk, MLX5);
     let at_desk = |text: &str| text.replace("DESK", &desk.display().to_string());
     program(&folder.join("bin/perftest.py"), PERFTEST);
-    program(&folder.join("bin/ib_write_bw"), &at_desk(THERE));
+    for name in ["ib_write_bw", "ib_send_bw"] {
+        program(&folder.join("bin").join(name), &at_desk(THERE));
+    }
     program(&desk.join("bin/ssh"), &at_desk(SSH));
     fs::write(desk.join("set.yaml"), SET).expect("writable");
     let lab = format!(
@@ -210,6 +211,55 @@ fn how_classes_share_is_set_for_a_case_and_put_back() {
     assert!(told[0].1.contains("reads back as 2:2000000"), "{}", told[0].1);
 }
 
+const ETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/host-ets.yaml");
+
+/// Flows of several classes, side by side: what each gets of the port is what its class was set to, for the time of the case.
+#[test]
+fn flows_share_the_port_of_a_server_as_its_classes_are_set_and_a_nic_that_mixes_them_up_is_seen() {
+    if !can() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    server(desk);
+    // A port that a program fills, and which may have to wait for a processor.
+    let ets = "declared: {ports: [{count: 1, speed: 10Mbps}], nic: {ets: {precision: 5%}, pfc: {priorities: [3]}}}";
+    let nic = NIC.replace("declared: {nic: {pfc: {priorities: [3]}}}", ets);
+    fs::write(desk.join("nic.yaml"), nic).expect("writable");
+    let peer = fs::read_to_string(Path::new(DUTS).join("rig-peer.yaml")).expect("a profile");
+    fs::write(desk.join("rig-peer.yaml"), peer.replace("1Gbps", "10Mbps")).expect("writable");
+    let lab = fs::read_to_string(desk.join("lab.yaml")).expect("a lab");
+    let lab = lab
+        .replace("trial: 10s", "trial: 2s")
+        .replace("bound: 20ms", "bound: 50ms")
+        .replace(&format!("{DUTS}/"), "");
+    fs::write(desk.join("lab.yaml"), lab).expect("writable");
+
+    let cases = "host-ets::{hlk-minimum-classes,priorities-of-one-class}";
+    let told = run(desk, ETS, cases, "right");
+    assert_eq!(told.len(), 2);
+    for (verdict, report) in told {
+        assert_eq!(verdict, "pass", "{report}");
+    }
+    let told = run(desk, ETS, "host-ets::{hlk-single-class,class-that-comes-later}", "skipped");
+    let why = ["class 1 is limited to 2Gbps-L2", "more happens in it than that flows start"];
+    for ((verdict, report), why) in told.into_iter().zip(why) {
+        assert_eq!(verdict, "skipped", "{report}");
+        assert!(report.contains(why), "{report}");
+    }
+    for (fault, verdict, why) in [
+        ("mixed", "fail", "as if classes 0 and 1 had each other's bandwidth"),
+        ("slow", "inconclusive", "the flows did not fill the port: "),
+        ("flat", "inconclusive", " have DSCP 0, and "),
+    ] {
+        fs::write(desk.join("host").join(fault), "").expect("writable");
+        let told = run(desk, ETS, "host-ets::hlk-minimum-classes", fault);
+        fs::remove_file(desk.join("host").join(fault)).expect("it was there");
+        assert_eq!(told[0].0, verdict, "{fault}: {}", told[0].1);
+        assert!(told[0].1.contains(why), "{fault}: {}", told[0].1);
+    }
+}
+
 const CNP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/cnp.yaml");
 
 /// Marks that no stamp can take for one another.
@@ -224,7 +274,8 @@ cases:
     streams:
       marked: {from: p1, class: 3, kind: rocev2-write, size: 1024B, every: 80ms, ecn: ce}
       other: {from: p1, class: 3, kind: rocev2-write, size: 300B, psn: 16777214, every: 90ms, ecn: ce}
-    steps: [{at: 0us, start: [marked, other], for: 800ms}]
+      sent: {from: p1, class: 3, kind: rocev2-send, size: 500B, every: 110ms, ecn: ce}
+    steps: [{at: 0us, start: [marked, other, sent], for: 800ms}]
     length: 1100ms
     trials: 1
     measure: [{cnp.answers: {port: p1}}, {cnp.format: {port: p1}}, {rc.receiver: {stream: other}}, {nic.counters: {port: p1}}]
@@ -245,15 +296,16 @@ fn streams_go_to_the_nic_of_a_server_and_what_it_leaves_out_or_refuses_is_told()
     for (verdict, report) in told {
         assert_eq!(verdict, "pass", "{report}");
     }
-    // What goes to a receiver's queue is not sent, and says why.
+    // What comes from an address that the rig has not is not sent, and says why.
     let told = run(desk, CNP, "cnp::interval-of-its-own-for-each-scope", "more");
     assert_eq!(told[0].0, "skipped", "{}", told[0].1);
-    assert!(told[0].1.contains("third is no WRITE"), "{}", told[0].1);
+    assert!(told[0].1.contains("third comes from another address"), "{}", told[0].1);
 
     for (fault, verdict, why) in [
         ("deaf", "fail", "a mark without a CNP"),
         ("silent", "inconclusive", "the NIC acknowledges nothing of marked"),
         ("refuse", "inconclusive", "the NIC refuses packet 0 of marked: RemoteAccessError"),
+        ("full", "inconclusive", "the NIC has nothing posted for packet 0 of sent: an RNR NAK"),
         ("gone", "broken", "perftest's server at port 18515 ended before its stream"),
         ("unable", "broken", "; there: Couldn't open the device"),
     ] {

@@ -83,6 +83,7 @@ impl Case {
         }
         self.length.iter_mut().for_each(amount);
         for measure in &mut self.measure {
+            measure.arguments.move_windows(dur);
             for value in measure.arguments.values_mut() {
                 if let Argument::Amount(of) = value {
                     amount(of);

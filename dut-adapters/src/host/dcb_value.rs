@@ -264,7 +264,14 @@ fn ets(value: &str) -> Result<([u8; CLASSES], Selections), String> {
     };
     let each: Option<Vec<(Selection, u8)>> = each.split(',').map(one).collect();
     let mut each = each.ok_or(WANT)?;
-    let of = each_priority(of, each.len().min(CLASSES)).ok_or(WANT)?;
+    let of = each_priority(of, CLASSES).ok_or(WANT)?;
+    let unsaid = (0..).zip(of).find(|(_, class)| usize::from(*class) >= each.len());
+    if let Some((priority, class)) = unsaid {
+        let said = each.len();
+        return Err(format!(
+            "how class {class} is selected, in which priority {priority} is: {said} classes are said, from 0 on"
+        ));
+    }
     let shares = each.iter().filter(|(selection, _)| *selection == Selection::Ets);
     let sum: u32 = shares.clone().map(|(_, percent)| u32::from(*percent)).sum();
     if shares.count() > 0 && sum != 100 {

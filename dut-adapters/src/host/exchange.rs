@@ -101,7 +101,7 @@ mod tests {
             Session::open(&HostAccess::Here, Duration::from_secs(60), "rigctl of a test");
         let shell = shell.as_mut().expect("there is a sh");
         for net in ["a", "lo", "eth", "eth0", "ens1f", "ens1f0np0", "enp193s0f1np1.5"] {
-            let script = format!("{SCRIPT}netlink() {{ echo \"$@\"; }}\nask_dcb {net}");
+            let script = format!("{SCRIPT}dcb_request {net}");
             let asked = shell.ask(&script).expect("it answers");
             assert_eq!(asked.trim(), hex(&dcb::get(net)), "{net}");
         }

@@ -4,7 +4,11 @@ said() { printf '%s %s\n' "$1" "$2"; printf '%s\n' "$text" | sed "s/^/$tab/"; }
 keep() {
   for file; do
     [ -f "$file" ] || continue
-    if text=$(cat "$file" 2>&1 </dev/null); then said F "$file"; else said E "$file"; fi
+    # Nearly all are of one line, of which there may be thousands: they cost no process.
+    more=
+    if { { IFS= read -r text && ! IFS= read -r more && [ -z "$more" ]; } <"$file"; } 2>/dev/null; then
+      printf 'F %s\n%s%s\n' "$file" "$tab" "$text"
+    elif text=$(cat "$file" 2>&1 </dev/null); then said F "$file"; else said E "$file"; fi
   done
 }
 link() { [ ! -L "$1" ] || { text=$(readlink "$1") && said L "$1"; }; }
@@ -17,7 +21,7 @@ tell() {
   elif text=$("$@" 2>&1 </dev/null); then said F "$at"; else said E "$at"; fi
 }
 echo "# rigctl dut nic --raw"
-nets=
+nets= asked=
 for device in /sys/class/infiniband/*; do
   [ -d "$device" ] || continue
   keep "$device"/fw_ver "$device"/hca_type "$device"/board_id "$device"/node_type "$device"/parent "$device"/device/net/*/dev_port
@@ -48,10 +52,21 @@ for net in /sys/class/net/*; do
   keep "$net"/qos/* "$net"/ecn/roce_np/* "$net"/ecn/roce_rp/* "$net"/ecn/roce_np/enable/* "$net"/ecn/roce_rp/enable/*
   tell "/ethtool/$name/driver" ethtool -i "$name"
   tell "/ethtool/$name/statistics" ethtool -S "$name"
-  # Where the rig is itself, it asks its kernel by itself.
-  [ -n "${rig_is_here:-}" ] || tell "/dcb/$name/ieee" ask_dcb "$name"
+  asked="$asked $name"
   tell "/ethtool/$name/flags" ethtool --show-priv-flags "$name"
 done
+# What DCB is set to, a line for each. Where the rig is itself, it asks its kernel by itself.
+if [ -z "${rig_is_here:-}" ] && [ -n "$asked" ]; then
+  answers=$(netlink $(for name in $asked; do dcb_request "$name"; done) 2>&1 </dev/null)
+  for name in $asked; do
+    # What says why there is no line more is said of each that has none.
+    text=$(printf '%s\n' "$answers" | sed -n "1p")
+    case $text in
+      '' | *[!0-9a-f]*) text=${text:-"its kernel did not answer"}; said E "/dcb/$name/ieee" ;;
+      *) said F "/dcb/$name/ieee"; answers=$(printf '%s\n' "$answers" | sed 1d) ;;
+    esac
+  done
+fi
 # What is counted on demand, and of single queue pairs.
 tell /rdma/supported rdma -j statistic mode supported
 tell /rdma/statistic rdma -j statistic show

@@ -1,4 +1,5 @@
-# Has this host's kernel answer messages of route netlink: each argument is one, in hex, and so is each line that is printed: all that was answered.
+# Has this host's kernel answer messages of route netlink: each argument is one, in hex, and so is each line that is printed: all that was answered. One
+# program for all of them: a host may have hundreds of interfaces.
 # Both programs need nothing but themselves.
 netlink() {
   if command -v perl >/dev/null; then
@@ -29,10 +30,10 @@ netlink() {
   echo "neither perl nor python3 is installed there, one of which speaks to its kernel" >&2
   return 1
 }
-# The request for all that DCB is set to at an interface, and what is answered.
-ask_dcb() {
+# The request for all that DCB is set to at an interface.
+dcb_request() {
   padded=$(((${#1} + 8) / 4 * 4))
   bytes=$(printf %s "$1" | od -An -v -tx1 | tr -d ' \n')
   while [ ${#bytes} -lt $((padded * 2 - 8)) ]; do bytes=${bytes}00; done
-  netlink "$(printf '%02x0000004e000500000000000000000000150000%02x000100%s' $((padded + 20)) $((${#1} + 5)) "$bytes")"
+  printf '%02x0000004e000500000000000000000000150000%02x000100%s ' $((padded + 20)) $((${#1} + 5)) "$bytes"
 }

@@ -51,9 +51,9 @@ impl TimedPort {
     ///
     /// # Errors
     /// It does not open, or another has UDP port 4791.
-    pub(crate) fn open(interface: &str, own: Ipv4Addr) -> Result<TimedPort, String> {
+    pub(crate) fn open(interface: &str, own: IpAddr) -> Result<TimedPort, String> {
         let config = Config { backend: Backend::AfPacket, slots: SLOTS, ..Config::new(interface) };
-        let socket = UdpSocket::bind((IpAddr::V4(own), udp::ROCE_PORT));
+        let socket = UdpSocket::bind((own, udp::ROCE_PORT));
         let socket = socket.map_err(|error| error.to_string())?;
         let port = Port::open(&config).map_err(|error| error.to_string())?;
         Ok(TimedPort { port, _socket: socket })

@@ -4,14 +4,14 @@ use super::exchange::{DESTINATION, Destination, Opening};
 use std::io::{self, Read, Write};
 
 /// Tells a server where the rig's queue pair is; what the server opens with, and where its own is. It receives when this returns: a server says where it is for the second
-/// time once its queue pair is ready.
+/// time once its queue pair is ready, and one of SENDs (`posts`) for the fourth time once it has posted what they go to.
 ///
 /// # Errors
 /// The line breaks, or what comes is nothing that perftest says.
 pub(crate) fn greet(
     line: &mut (impl Read + Write),
     opening: &Opening,
-    ours: &Destination,
+    (ours, posts): (&Destination, bool),
 ) -> io::Result<(Opening, Destination)> {
     let Opening { version, cycle_buffer, cache_line, mtu } = opening;
     let version = told(line, *version)?;
@@ -26,7 +26,9 @@ pub(crate) fn greet(
     }
     let first: [u8; DESTINATION] = told(line, ours.emit())?;
     let theirs = Destination::parse(&first).map_err(io::Error::other)?;
-    let _ready: [u8; DESTINATION] = told(line, ours.emit())?;
+    for _ready in 0..if posts { 3 } else { 1 } {
+        let _again: [u8; DESTINATION] = told(line, ours.emit())?;
+    }
     Ok((opened, theirs))
 }
 

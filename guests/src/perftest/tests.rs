@@ -99,23 +99,29 @@ impl io::Write for Recorded {
 
 #[test]
 fn the_rig_asks_recorded_servers_as_their_clients_did() {
-    let (client, server) = (messages("ib_write_bw", '>'), messages("ib_write_bw", '<'));
+    // All up to where both queue pairs are ready, and of SENDs up to where the server has posted what they go to.
+    for (program, posts, count) in [("ib_write_bw", false, 6), ("ib_send_bw", true, 8)] {
+        greets(program, posts, count);
+    }
+}
+
+fn greets(program: &str, posts: bool, all: usize) {
+    let (client, server) = (messages(program, '>'), messages(program, '<'));
     let ours = client.iter().find_map(|said| destination(said)).expect("it said where");
     let theirs = server.iter().find_map(|said| destination(said)).expect("it said where");
     let version = client[0].clone().try_into().expect("16 bytes");
     let opening = Opening { version, cycle_buffer: 4_096, cache_line: 64, mtu: 3 };
     let greeted = |said: &[Vec<u8>], opening: &Opening| {
         let mut line = Recorded { heard: io::Cursor::new(said.concat()), said: Vec::new() };
-        let met = greet(&mut line, opening, &ours);
+        let met = greet(&mut line, opening, (&ours, posts));
         (met.map(|(_, met)| met).map_err(|error| error.to_string()), line.said)
     };
-    // All up to where both queue pairs are ready.
     let (met, said) = greeted(&server, &opening);
-    assert_eq!((met, said), (Ok(theirs), client[..6].concat()));
+    assert_eq!((met, said), (Ok(theirs), client[..all].concat()), "{program}");
     let (short, _) = greeted(&server, &Opening { mtu: 4, ..opening });
     assert!(short.is_err_and(|why| why.contains("path MTU is 1024 bytes")));
-    for count in 0..6 {
-        assert!(greeted(&server[..count], &opening).0.is_err(), "{count}");
+    for count in 0..all {
+        assert!(greeted(&server[..count], &opening).0.is_err(), "{program} {count}");
     }
 }
 

@@ -1,11 +1,11 @@
-//! A case on the NIC of a guest, or of a server. Its flows are clients of perftest there, of which a trial has one: what a case asks of more than that is
-//! not done. Or the rig sends streams to that NIC, in a case without flows. Where the other end is the rig's own, what it measures of that says nothing of a device; where it is a second guest, it is one.
+//! A case on the NIC of a guest, or of a server. Its flows are clients of perftest there, of which a trial has one, or several that have always something to
+//! send: what a case asks of more than that is not done. Or the rig sends streams to that NIC, in a case without flows. Where the other end is the rig's own, what it measures of that says nothing of a device; where it is a second guest, it is one.
 
-use super::to_nic;
 use super::unfit::{Missing, Unfit};
+use super::{side_by_side, to_nic};
 use rig_dut::PerftestControl;
 use rig_dut::host::knob_of;
-use rig_lab::{Guests, IpVersion, OtherEnd, Profile, Server, Setting};
+use rig_lab::{Guests, OtherEnd, Profile, Server, Setting};
 use rig_oracle::measure::{self, FromStart};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Amount, Case, Flow, Injected, Injection, Measure, Sweep, Target, Verb, Which};
@@ -29,8 +29,8 @@ pub(super) struct FlowWire {
 }
 
 impl From<&Guests> for FlowWire {
-    fn from(&Guests { other_end, bound, trial, over, .. }: &Guests) -> FlowWire {
-        let streams = other_end == OtherEnd::Rig && over == IpVersion::V4;
+    fn from(&Guests { other_end, bound, trial, .. }: &Guests) -> FlowWire {
+        let streams = other_end == OtherEnd::Rig;
         FlowWire { other_end, bound, trial, knobs: false, streams }
     }
 }
@@ -57,6 +57,19 @@ pub(super) fn of(
             Some(why) => Err(lab(why)),
             None => configured(wire, profile, case, left_out),
         };
+    }
+    if wire.streams && side_by_side::is_one(case) {
+        let why = side_by_side::unmade(case).or_else(|| side_by_side::beyond(profile, case));
+        if let Some(why) = why {
+            return Err(lab(why));
+        }
+        let mut case = configured(wire, profile, case, left_out)?;
+        case.measure.retain(|one| {
+            let why = side_by_side::unshown(one);
+            left_out.extend(why.iter().cloned());
+            why.is_none()
+        });
+        return Ok(side_by_side::timed(case, wire.trial));
     }
     let name = flow_of(case).map_err(lab)?;
     let flow = case.flows.get(name).ok_or_else(|| lab(format!("`{name}` is no flow")))?;
@@ -113,6 +126,17 @@ fn unmade(name: &str, flow: &Flow) -> Option<String> {
             flow.nic
         ));
     }
+    unmade_by_perftest(name, flow).or_else(|| match flow.count {
+        None => Some(format!("{name} never ends, and perftest sends a number of messages")),
+        Some(count) if count < FEWEST => {
+            Some(format!("{name} has {count} messages, and perftest sends {FEWEST} or more"))
+        }
+        Some(_) => None,
+    })
+}
+
+/// Why no client of perftest makes it, however many messages it has.
+pub(super) fn unmade_by_perftest(name: &str, flow: &Flow) -> Option<String> {
     if flow.psn != 0 {
         return Some(format!(
             "the first packet of {name} has number {}, and perftest draws its own",
@@ -124,16 +148,8 @@ fn unmade(name: &str, flow: &Flow) -> Option<String> {
             "{name} registers memory for each message, and perftest once for all"
         ));
     }
-    if flow.verb.has_tail() || flow.verb.is_atomic() {
-        return Some(format!("{name} does what the rig asks no program of perftest for"));
-    }
-    match flow.count {
-        None => Some(format!("{name} never ends, and perftest sends a number of messages")),
-        Some(count) if count < FEWEST => {
-            Some(format!("{name} has {count} messages, and perftest sends {FEWEST} or more"))
-        }
-        Some(_) => None,
-    }
+    let does = format!("{name} does what the rig asks no program of perftest for");
+    (flow.verb.has_tail() || flow.verb.is_atomic()).then_some(does)
 }
 
 /// Why what the case does between the NICs is not done; `None` where it is.

@@ -33,6 +33,7 @@ pub mod repeats;
 pub mod room;
 pub mod sent;
 pub mod session;
+mod side_by_side;
 mod stamped;
 pub mod stimulus;
 pub mod sweep_curves;

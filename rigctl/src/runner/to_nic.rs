@@ -1,4 +1,4 @@
-//! A case in which the rig sends streams to the NIC of a guest, or of a server: each to the memory of a server of perftest there, frame by frame at its
+//! A case in which the rig sends streams to the NIC of a guest, or of a server: each to a server of perftest there, frame by frame at its
 //! time. What a case asks of more than that is not done.
 
 use rig_testcases::case::{CaseAction, Stream};
@@ -40,8 +40,8 @@ fn unmade(stream: &Stream) -> Option<&'static str> {
         Stream { from, to, .. } if from != NIC || to != NIC => {
             Some("does not go to the NIC behind p1")
         }
-        Stream { kind, .. } if *kind != StreamKind::RoceWrite => {
-            Some("is no WRITE, and a server of perftest has memory for these alone")
+        Stream { kind: StreamKind::Udp | StreamKind::Cnp, .. } => {
+            Some("is neither of WRITEs nor of SENDs, and servers of perftest take nothing else")
         }
         Stream { address, .. } if *address != 0 => {
             Some("comes from another address, and the rig has one there")

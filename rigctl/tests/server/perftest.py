@@ -5,9 +5,13 @@ The NIC counts NAKs, unless there is a file `still`. What it is set to while it 
 `way`, and waits for its end; where there is one `lose` the shell that has started it ends, once.
 
 Without a client to go to it is the server of one, and the NIC behind it: `deaf` has it leave out every second notification, `silent` all acknowledgements; `refuse` has
-it take nothing, `gone` end once it is met, `unable` never listen."""
+it take nothing, `gone` end once it is met, `unable` never listen. As `ib_send_bw` it takes SENDs, `full` none for want of a buffer.
+
+Told how long it lasts (`-D`) it sends until it is ended, as fast as the NIC grants its class by what DCB is set to: a port of `SPEED`. `mixed` has the NIC give the
+first class the bandwidth of the second, `slow` is a server that does not fill its port, `flat` leaves packets without the DSCP that they were asked for."""
 
 import fcntl
+import json
 import os
 import socket
 import struct
@@ -20,6 +24,9 @@ KNOB = "/sys/class/net/ens1f0np0/ecn/roce_np/min_time_between_cnps"
 OWN_QP, FIRST = 0x11, 0x123456
 MASK = 0xFFFFFF
 WINDOW = 32
+SPEED = 10_000_000
+# Preamble, gap and FCS.
+AROUND = 24
 
 
 def flag(name, usual):
@@ -50,14 +57,14 @@ class Nic:
         head = head[:10] + struct.pack("!H", ip_checksum(head)) + head[12:]
         return self.macs + b"\x08\x00" + head + udp + body + icrc
 
-    def packet(self, number, size, mtu):
+    def packet(self, number, size, mtu, tos=2):
         each = -(-size // mtu)
         place, message = number % each, number // each
         left = min(mtu, size - place * mtu)
         first, last = place == 0, place == each - 1
         opcode = {(True, True): 0x0A, (True, False): 0x06, (False, False): 0x07, (False, True): 0x08}[first, last]
         reth = struct.pack("!QII", self.address, self.rkey, size) if first else b""
-        return self.frame(opcode, (FIRST + number) & MASK, int(last), reth, bytes(left))
+        return self.frame(opcode, (FIRST + number) & MASK, int(last), reth, bytes(left), tos=tos)
 
 
 def read(line, count):
@@ -85,7 +92,9 @@ def count(name, more):
 
 
 def serve(port):
-    """A server with memory for one client. Its NIC acknowledges each WRITE that asks, and notifies whoever sends marked ones, as often as its interval lets it."""
+    """A server with memory for one client, or buffers. Its NIC acknowledges each WRITE or SEND that asks, and notifies whoever sends marked ones, as often as its
+    interval lets it."""
+    sends = os.environ.get("PROGRAM") == "ib_send_bw"
     number = OWN_QP + port - 18515
     if os.path.exists("unable"):
         sys.exit("Couldn't open the device")
@@ -100,7 +109,7 @@ def serve(port):
     wire.bind(("nic0", 0x0800))
     # SO_RCVBUFFORCE: what comes while this process waits for a processor is lost to nobody but it.
     wire.setsockopt(socket.SOL_SOCKET, 33, 8 << 20)
-    for _ in range(2):
+    for _ in range(4 if sends else 2):
         theirs = read(line, 108).decode().split(":")
         line.sendall(ours.encode())
     if os.path.exists("gone"):
@@ -117,7 +126,11 @@ def serve(port):
         nic = Nic(got[30:34], got[26:30], got[6:12] + got[0:6], int(theirs[2], 16), 0, 0)
         psn = int.from_bytes(got[51:54], "big")
         # A WRITE to what it has told, address and key, of memory that is there.
-        if got[42] != 0x0A or got[54:66] != struct.pack("!QI", 0x5000, 0x3A0) or os.path.exists("refuse"):
+        if sends and os.path.exists("full"):
+            wire.send(nic.frame(0x11, psn, 0, struct.pack("!I", 0x2E << 24), b""))
+            continue
+        meant = got[42] == 0x04 if sends else got[42] == 0x0A and got[54:66] == struct.pack("!QI", 0x5000, 0x3A0)
+        if not meant or not sends and os.path.exists("refuse"):
             wire.send(nic.frame(0x11, psn, 0, struct.pack("!I", 0x62 << 24), b""))
             continue
         taken += 1
@@ -133,6 +146,63 @@ def serve(port):
         last = now
         wire.send(nic.frame(0x81, 0, 0, bytes(16), b"", 0x40, 48 << 2 | 2))
         count("np_cnp_sent", 1)
+
+
+def granted(port, frame):
+    """Bits a second on the wire that the flow of this port gets: strict classes first, then by bandwidth, as water fills vessels; flows of a class alike."""
+    with open("dcb/ens1f0np0/shown") as shown:
+        dcb = json.load(shown)
+    order, share = dcb["prio_tc"], dcb["tc_bw"]
+    if os.path.exists("mixed"):
+        share = [share[1], share[0]] + share[2:]
+    flows = {}
+    for name in os.listdir("running"):
+        with open("running/" + name) as file:
+            said = file.read().split()
+        if len(said) == 2 and os.path.exists("/proc/" + said[0]):
+            flows.setdefault(order[int(said[1])], []).append(int(name))
+    most = lambda tc: dcb["tc_maxrate"][tc] * 1000 * (frame + AROUND) / (frame + 4) or SPEED
+    left, rates = SPEED * (0.6 if os.path.exists("slow") else 1), {}
+    for tc in sorted((tc for tc in flows if dcb["tc_tsa"][tc] != 2), reverse=True):
+        rates[tc] = min(most(tc), left)
+        left -= rates[tc]
+    rest = {tc for tc in flows if dcb["tc_tsa"][tc] == 2}
+    while rest:
+        level = left / sum(share[tc] for tc in rest)
+        full = {tc for tc in rest if most(tc) <= level * share[tc]}
+        for tc in full or rest:
+            rates[tc] = most(tc) if full else level * share[tc]
+        left -= sum(rates[tc] for tc in full)
+        rest = rest - full if full else set()
+    return next((rates[tc] / len(ports) for tc, ports in flows.items() if port in ports), 0)
+
+
+def shares(nic, wire, port, size, mtu):
+    """Sends without an end. What it could not send while it waited for a processor it sends then."""
+    os.makedirs("running", exist_ok=True)
+    with open("running/%d" % port, "w") as running:
+        running.write("%d %d" % (os.getpid(), flag("-S", 0)))
+    tos = 0 if os.path.exists("flat") else flag("--tclass", 0)
+    frame = len(nic.packet(1, size, mtu))
+    acked, following, credit, last, rate, looked = 0, 0, 0.0, time.monotonic(), 0, 0
+    wire.setblocking(False)
+    while True:
+        now = time.monotonic()
+        if now - looked > 0.05:
+            rate, looked = granted(port, frame), now
+        credit, last = credit + rate * (now - last), now
+        while credit > 0 and following < acked + 100 * -(-size // mtu):
+            packet = nic.packet(following, size, mtu, tos)
+            wire.send(packet)
+            following += 1
+            credit -= (len(packet) + AROUND) * 8
+        try:
+            while True:
+                got = wire.recv(2048)
+                if len(got) > 57 and got[36:38] == b"\x12\xb7" and got[42] == 0x11 and int.from_bytes(got[47:50], "big") == OWN_QP + port - 18515:
+                    acked = max(acked, ((int.from_bytes(got[51:54], "big") - FIRST) & MASK) + 1)
+        except BlockingIOError:
+            time.sleep(0.002)
 
 
 def main():
@@ -159,7 +229,7 @@ def main():
         say(line, part)
     say(line, b"%d\0" % (mtu.bit_length() - 8))
     gid = ":".join("%02x" % byte for byte in bytes(10) + b"\xff\xff" + socket.inet_aton(own))
-    ours = "%04x:%04x:%06x:%06x:%08x:%016x:%s:%08x:\0" % (0, 1, OWN_QP, FIRST, 0x3A0, 0x1000, gid, 0)
+    ours = "%04x:%04x:%06x:%06x:%08x:%016x:%s:%08x:\0" % (0, 1, OWN_QP + port - 18515, FIRST, 0x3A0, 0x1000, gid, 0)
     theirs = say(line, ours.encode()).decode().split(":")
     with open("/proc/net/arp") as table:
         mac = next(row.split()[3] for row in table if row.split()[0] == peer)
@@ -167,6 +237,8 @@ def main():
     wire.bind(("nic0", 0x0800))
     macs = bytes.fromhex(mac.replace(":", "")) + wire.getsockname()[4]
     nic = Nic(socket.inet_aton(own), socket.inet_aton(peer), macs, int(theirs[2], 16), int(theirs[4], 16), int(theirs[5], 16))
+    if "-D" in sys.argv:
+        return shares(nic, wire, port, size, mtu)
     total = count * -(-size // mtu)
     acked, following, naks = 0, 0, 0
     wire.settimeout(10)

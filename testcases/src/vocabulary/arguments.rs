@@ -107,6 +107,21 @@ impl Arguments {
         }
     }
 
+    /// Puts the ends of each stretch of the trial elsewhere.
+    pub(crate) fn move_windows(&mut self, to: impl Fn(Dur) -> Dur) {
+        for (key, value) in &mut self.0 {
+            match value {
+                Argument::Dur(end) if ["from", "until"].contains(key) => *end = to(*end),
+                Argument::Windows(all) => {
+                    for window in all {
+                        (window.from, window.until) = (to(window.from), to(window.until));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut Argument> {
         self.0.iter_mut().map(|(_, value)| value)
     }

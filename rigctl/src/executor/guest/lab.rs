@@ -6,6 +6,7 @@ use super::super::wire::broken::Broken;
 use super::injector::Injector;
 use super::machine::GuestNics;
 use super::server::ServerNic;
+use super::side_by_side;
 use super::starved::Starved;
 use super::streams;
 use super::tape::{Across, Tape, TapedWay};
@@ -50,7 +51,7 @@ impl FlowNics {
         }
     }
 
-    fn over(&self) -> FlowsOver {
+    pub(super) fn over(&self) -> FlowsOver {
         match self {
             FlowNics::Guests(GuestNics { over: IpVersion::V6, .. }) => FlowsOver::V6,
             FlowNics::Guests(_) | FlowNics::Server(_) => FlowsOver::V4,
@@ -82,6 +83,8 @@ fn knobs(
 pub struct GuestLab {
     pub(super) nics: FlowNics,
     control: PerftestControl,
+    /// What it is set to, whoever set it.
+    configured: Declared,
     cable: Dur,
     clock: Wall,
     /// Where every frame of the next trial goes once it is over.
@@ -101,6 +104,8 @@ impl GuestLab {
         cable: Dur,
     ) -> Result<GuestLab, Broken> {
         let other_end = nics.other_end();
+        let whole = settings.iter().try_fold(declared.clone(), |whole, one| whole.with(one));
+        let configured = whole.map_err(|bad| Broken::Refused(Refused { why: bad.to_string() }))?;
         let mut control = PerftestControl::of(declared.clone(), other_end);
         let asked = knobs(&nics, (declared, settings))?;
         let own = |setting: &&Setting| {
@@ -108,12 +113,10 @@ impl GuestLab {
         };
         control.set(&settings.iter().filter(own).cloned().collect::<Vec<_>>())?;
         if let FlowNics::Server(server) = &nics {
-            let whole = settings.iter().try_fold(declared.clone(), |whole, one| whole.with(one));
-            let whole = whole.map_err(|bad| Broken::Refused(Refused { why: bad.to_string() }))?;
-            server.set(&asked, &knobs_of(&whole))?;
+            server.set(&asked, &knobs_of(&configured))?;
         }
         let clock = Wall::start();
-        Ok(GuestLab { nics, control, cable, clock, spool: None, spooled: None })
+        Ok(GuestLab { nics, control, configured, cable, clock, spool: None, spooled: None })
     }
 
     /// The present, on the clock of the session.
@@ -121,7 +124,7 @@ impl GuestLab {
         self.clock.now()
     }
 
-    /// Runs one trial from now on: the flow that the script starts, or the streams where it has none.
+    /// Runs one trial from now on: the flow that the script starts, or those that do not end by themselves; the streams where it has none.
     ///
     /// # Errors
     /// The guest is lost, perftest does not come about, or `stop` hurried.
@@ -133,6 +136,9 @@ impl GuestLab {
     ) -> Result<Observation, Broken> {
         if script.flows.is_empty() {
             return streams::trial(self, (script, declared), stop);
+        }
+        if side_by_side::is_of(script) {
+            return side_by_side::trial(self, (script, declared), stop);
         }
         let (flow, spec) = started(script)?;
         let connection = script.connection(flow);
@@ -214,8 +220,18 @@ impl GuestLab {
         ports.collect()
     }
 
+    /// What the NIC is set to.
+    pub(super) const fn configured(&self) -> &Declared {
+        &self.configured
+    }
+
+    /// What is set of it by what a connection brings along.
+    pub(super) const fn control(&self) -> &PerftestControl {
+        &self.control
+    }
+
     /// The client that makes a flow.
-    fn perftest(&self, spec: &FlowSpec, length: Dur) -> Perftest {
+    pub(super) fn perftest(&self, spec: &FlowSpec, length: Dur) -> Perftest {
         let program = match spec.verb {
             Verb::Send | Verb::SendRegistered | Verb::SendImmediate | Verb::SendInvalidate => {
                 "ib_send_bw"

@@ -1,5 +1,6 @@
 //! Runs scripts in real time on devices that nobody here wrote. A NIC: Linux's own, in a guest, with an unmodified perftest as the application
-//! and the rig as its peer. A flow of the NIC is a client of perftest there. What the rig does between two NICs it does between that
+//! and the rig as its peer. A flow of the NIC is a client of perftest there; those that
+//! have always something to send are several side by side. What the rig does between two NICs it does between that
 //! one and its own responder, or between two guests, whose programs talk to each other. The same with a NIC of a server in place of the guest's. To either
 //! the rig sends streams, too: each to the memory of a server of perftest there.
 
@@ -7,6 +8,7 @@ mod injector;
 mod lab;
 mod machine;
 mod server;
+mod side_by_side;
 mod starved;
 mod streams;
 mod tape;

@@ -8,7 +8,7 @@ use super::super::wire::broken::Broken;
 use super::lab::{FlowNics, GuestLab, Read, counted};
 use super::starved::Starved;
 use crate::stop::Stop;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use rig_capture::decode::{roce_kind, roce_of};
 use rig_capture::pcapng::Spool;
 use rig_capture::{Dir, DutWaits, Integrity, Lateness, Observation, Record, What};
@@ -18,8 +18,11 @@ use rig_frames::packet::{self, Packet, RoceFrame};
 use rig_frames::psn::Psn;
 use rig_frames::roce::aeth::Syndrome;
 use rig_frames::roce::{Ext, Opcode};
+use rig_frames::{ipv4, ipv6};
 use rig_guests::peer::TimedFrame;
-use rig_guests::{GuestFault, HwCounters, PerftestHost, Sink, Toward, stream_of, toward};
+use rig_guests::{
+    FlowsOver, GuestFault, HwCounters, PerftestHost, Sink, Toward, stream_of, toward,
+};
 use rig_lab::Declared;
 use rig_testcases::{Action, Roce, Script, StreamRate, StreamSpec, wire};
 use rig_units::{Dur, Time};
@@ -43,16 +46,18 @@ pub(super) fn trial(
     let ran = match &lab.nics {
         FlowNics::Guests(nics) => {
             let mut waits = DutWaits::default();
+            let over = lab.nics.over();
             let ran = nics.nic.with(|guest| {
                 let starved = Starved::watch(Some(guest), nics.nic.bears(), origin);
-                let ran = sent(guest, script, &heard, stop);
+                let ran = sent((guest, over), script, &heard, stop);
                 waits = starved.until(origin, script.length);
                 ran
             });
             ran.map(|(late, files)| (late, files, Read::Files, waits))
         }
         FlowNics::Server(server) => {
-            let ran = server.at(&declared.name_of(0), |host| sent(host, script, &heard, stop));
+            let ran = server
+                .at(&declared.name_of(0), |host| sent((host, FlowsOver::V4), script, &heard, stop));
             // What keeps a server from its work is its own.
             ran.map(|((late, files), last)| (late, files, Read::Terms(last), DutWaits::default()))
         }
@@ -101,24 +106,26 @@ type Sent = ((Dur, u64), HwCounters);
 
 /// Sends all streams of a script to the NIC there.
 fn sent(
-    host: &mut dyn PerftestHost,
+    (host, over): (&mut dyn PerftestHost, FlowsOver),
     script: &Script,
     heard: &Mutex<Heard<'_>>,
     stop: &Stop,
 ) -> Result<Sent, GuestFault> {
     let lock = || heard.lock().unwrap_or_else(PoisonError::into_inner);
-    let nic = host.address()?;
     let before = host.counters()?;
     let each: Vec<Toward> = script.streams.iter().map(of).collect();
     let end = Time::ZERO + script.length;
     let mut record = |at: Time, of: Option<(u16, u32)>, bytes: &[u8]| match of {
         Some(frame) => lock().sent(at, frame),
-        None => lock().came(at, nic, bytes),
+        None => lock().came(at, bytes),
     };
     let goes_on = |now: Time| !stop.hurried() && (now <= end || !lock().is_whole());
-    let plan = |sinks: &[Sink]| frames(script, sinks);
+    let plan = |sinks: &[Sink]| {
+        lock().nic = sinks.first().map(|sink| sink.nic.1);
+        frames(script, sinks)
+    };
     let lasts = script.length + ACKNOWLEDGES;
-    let passed = toward(host, &each, (plan, lasts), (&mut record, &goes_on))?;
+    let passed = toward((host, over), &each, (plan, lasts), (&mut record, &goes_on))?;
     let after = host.counters()?;
     Ok(((passed.late, passed.lost), HwCounters { before, after }))
 }
@@ -127,6 +134,8 @@ fn sent(
 struct Heard<'s> {
     script: &'s Script,
     ledger: Ledger,
+    /// The NIC's address, once it is known.
+    nic: Option<IpAddr>,
     /// Of each stream the frame that left last, and the number of the last one that was acknowledged.
     ends: Vec<(Option<u32>, Option<Psn>)>,
     /// What the NIC refused, and how.
@@ -135,7 +144,8 @@ struct Heard<'s> {
 
 impl<'s> Heard<'s> {
     fn new(script: &'s Script, ledger: Ledger) -> Heard<'s> {
-        Heard { script, ledger, ends: vec![(None, None); script.streams.len()], refused: None }
+        let ends = vec![(None, None); script.streams.len()];
+        Heard { script, ledger, nic: None, ends, refused: None }
     }
 
     /// A frame of a stream left.
@@ -143,26 +153,35 @@ impl<'s> Heard<'s> {
         let index = usize::from(stream);
         let Some(spec) = self.script.streams.get(index) else { return };
         self.ends[index].0 = Some(seq);
-        let size = u16::try_from(spec.size.0).unwrap_or(u16::MAX);
+        // As the case has it, with what a header of IPv6 has more.
+        let more =
+            if self.nic.is_some_and(|nic| nic.is_ipv6()) { ipv6::LEN - ipv4::LEN } else { 0 };
+        let size = u16::try_from(spec.size.0 + more as u64).unwrap_or(u16::MAX);
         self.record(at, Dir::Tx, What::Data { stream, seq, size, ce: spec.ecn == Ecn::Ce });
     }
 
     /// A frame came; what is of no stream, or not from the NIC, or nothing that a NIC says of one, is none of the trial's.
-    fn came(&mut self, at: Time, nic: Ipv4Addr, bytes: &[u8]) {
+    fn came(&mut self, at: Time, bytes: &[u8]) {
         // One that is a CNP but for its BECN is told as one with that fault.
         let parsed =
             packet::parse(bytes).or_else(|_| packet::parse(&wire::nic::with_becn(bytes.to_vec())));
         let Ok(Packet::Roce { frame, icrc_ok }) = parsed else { return };
-        let own = matches!(frame.path.ip, Ip::V4(ip) if ip.src == nic);
+        let from = match frame.path.ip {
+            Ip::V4(ip) => IpAddr::V4(ip.src),
+            Ip::V6(ip) => IpAddr::V6(ip.src),
+        };
+        let own = self.nic == Some(from);
         let Some(connection) = stream_of(frame.bth.dest_qp).filter(|_| own) else { return };
         let Some(end) = self.ends.get_mut(usize::from(connection)) else { return };
+        let psn = frame.bth.psn.get();
         match frame.ext.aeth().map(|aeth| aeth.syndrome) {
             Some(Syndrome::Ack(_)) if icrc_ok => end.1 = Some(frame.bth.psn),
             Some(Syndrome::Nak(nak)) => {
-                let name = &self.script.streams[usize::from(connection)].name;
-                let psn = frame.bth.psn.get();
-                let why = format!("the NIC refuses packet {psn} of {name}: {nak:?}");
-                self.refused.get_or_insert(why);
+                self.refuses(connection, &format!("refuses packet {psn}"), &format!("{nak:?}"));
+            }
+            Some(Syndrome::RnrNak(_)) => {
+                let why = "an RNR NAK: perftest's server posts what it has taken";
+                self.refuses(connection, &format!("has nothing posted for packet {psn}"), why);
             }
             _ => {}
         }
@@ -170,6 +189,12 @@ impl<'s> Heard<'s> {
         let fault = is_cnp.then(|| wire::nic::fault(bytes)).flatten();
         let Some(roce) = told(&frame, connection, fault) else { return };
         self.record(at, Dir::Rx, What::Roce(Roce { corrupt: !icrc_ok, ..roce }));
+    }
+
+    /// The first thing that the NIC did not take of a stream is why nothing is told of it.
+    fn refuses(&mut self, connection: u16, what: &str, how: &str) {
+        let name = &self.script.streams[usize::from(connection)].name;
+        self.refused.get_or_insert_with(|| format!("the NIC {what} of {name}: {how}"));
     }
 
     fn record(&mut self, at: Time, dir: Dir, what: What) {
@@ -219,11 +244,11 @@ fn told(
 
 /// What a server has to know of a stream.
 fn of(spec: &StreamSpec) -> Toward {
-    let payload = match packet::parse(&wire::sent(spec, 0, 0, spec.size)) {
-        Ok(Packet::Roce { frame, .. }) => frame.payload_len,
-        _ => 0,
+    let (opcode, payload) = match packet::parse(&wire::sent(spec, 0, 0, spec.size)) {
+        Ok(Packet::Roce { frame, .. }) => (frame.bth.opcode, frame.payload_len),
+        _ => (Opcode::RcWriteOnly, 0),
     };
-    Toward { payload, psn: Psn::new(spec.psn) }
+    Toward { opcode, payload, psn: Psn::new(spec.psn) }
 }
 
 /// All that is sent, in order.
@@ -270,16 +295,28 @@ fn addressed(spec: &StreamSpec, (stream, seq): (u16, u32), sink: &Sink) -> Optio
         return None;
     };
     (frame.path.src, frame.path.dst) = (sink.own.1, sink.nic.0);
-    match &mut frame.path.ip {
-        Ip::V4(ip) => (ip.src, ip.dst) = (sink.own.2, sink.nic.1),
-        Ip::V6(_) => return None,
-    }
+    frame.path.ip = between(frame.path.ip, (sink.own.2, sink.nic.1));
     frame.bth.dest_qp = sink.theirs.qpn;
     frame.bth.ack_req = true;
     if let Ext::Reth(reth) = &mut frame.ext {
         (reth.rkey, reth.virtual_address) = (sink.theirs.rkey, sink.theirs.virtual_address);
     }
     Some(frame.emit())
+}
+
+/// The header of a frame between these two, with what it says beside addresses.
+fn between(ip: Ip, ends: (IpAddr, IpAddr)) -> Ip {
+    let in_six = |ip: IpAddr| match ip {
+        IpAddr::V4(ip) => ip.to_ipv6_mapped(),
+        IpAddr::V6(ip) => ip,
+    };
+    match (ip, ends) {
+        (Ip::V4(ip), (IpAddr::V4(src), IpAddr::V4(dst))) => Ip::V4(ipv4::Repr { src, dst, ..ip }),
+        (
+            Ip::V4(ipv4::Repr { dscp, ecn, .. }) | Ip::V6(ipv6::Repr { dscp, ecn, .. }),
+            (src, dst),
+        ) => Ip::V6(ipv6::Repr { ecn, ..ipv6::Repr::udp(in_six(src), in_six(dst), dscp) }),
+    }
 }
 
 #[cfg(test)]
