@@ -7,6 +7,7 @@
 //! Invariant: nothing here reads a clock or a source of randomness; only [`read`] and [`yaml`] touch files.
 
 mod ack_timeout;
+mod adaptive;
 pub mod buffer;
 mod bundled;
 mod check;
@@ -53,6 +54,7 @@ pub mod wred;
 pub mod yaml;
 
 pub use ack_timeout::AckTimeout;
+pub use adaptive::Adaptive;
 pub use buffer::{Accounting, Buffer, Crossing};
 pub use declared::Declared;
 pub use deviation::{

@@ -6,9 +6,9 @@
 //!
 //! Left out on purpose: connection management, memory registration, completions; and every transport but RC.
 
-use crate::field::Holds::{Chance, Count, Name, Range, Rate, Size, Switch, Time, Word};
+use crate::field::Holds::{Chance, Count, List, Name, Range, Rate, Size, Switch, Time, Word};
 use crate::field::{Field, needed, optional};
-use crate::{AckTimeout, Ets, NicHost, NicPfc, Recovery};
+use crate::{AckTimeout, Adaptive, Ets, NicHost, NicPfc, Recovery};
 use rig_units::{Bytes, Dur, L2Rate, Ppm, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -222,6 +222,10 @@ pub struct Rc {
     /// as long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_late: Option<Within>,
+    /// How long it waits before each try without progress, where that follows a list of its own and not the timeout (adaptive retransmission; NVIDIA
+    /// `roce_adp_retrans_en` of `ROCE_ACCL`). Unset: as the timeout says, each time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<Adaptive>,
     /// How often it does so without progress before it gives up.
     pub retries: u8,
     /// How often a sender tries a receiver again that is not ready (RNR NAK) before it gives up: 0 to 6, and 7 for ever (IBTA volume 1,
@@ -243,6 +247,16 @@ pub struct Rc {
     /// nothing is known of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fmr_fence: Option<bool>,
+    /// Receives that its application has posted for each connection before anything comes: a SEND that finds none is refused by an RNR NAK. Unset: nothing
+    /// is known of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receives: Option<u16>,
+    /// How long its application takes for each message of a connection, one after the other, before it posts its receive again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receive_again: Option<Dur>,
+    /// For how long its RNR NAKs ask a sender to wait: the code that `ibv_modify_qp` takes as `min_rnr_timer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rnr_timer: Option<u8>,
 }
 
 /// What a frame goes through on its way in.
@@ -309,12 +323,16 @@ impl Rc {
         optional("resend_extra", Count).by_case().live().tried(&["16"]),
         needed("timeout", Count, "0").by_case().live().tried(&["x2", "x0.5"]),
         optional("timeout_late", Range).by_case().live().varies().tried(&["+1us", "never"]),
+        optional("adaptive", List).by_case().live(),
         needed("retries", Count, "7").by_case().live().tried(&["1"]),
         optional("rnr_retries", Count).by_case().live().tried(&["1", "6"]),
         optional("rnr_late", Range).by_case().live().varies().tried(&["+1us"]),
         optional("mig_req", Switch).tried(&["false"]),
         optional("own_source_port", Switch).tried(&["false"]),
         optional("fmr_fence", Switch).by_case().live().tried(&["true", "false"]),
+        optional("receives", Count).by_case().tried(&["x0.5", "x2"]),
+        optional("receive_again", Time).by_case().tried(&["x0.5", "x2"]),
+        optional("rnr_timer", Count).by_case().tried(&["x2"]),
     ];
 }
 
@@ -371,6 +389,17 @@ impl Nic {
             found,
             "0 to 6, or 7 for ever: the RNR retry count has 3 bits",
         );
+        let parts = [rc.receives.is_some(), rc.receive_again.is_some(), rc.rnr_timer.is_some()];
+        wrong(
+            parts.contains(&true) && parts.contains(&false),
+            "rc.receives",
+            "a part of how receives are posted".to_owned(),
+            "all of receives, receive_again and rnr_timer, or none of them",
+        );
+        let none = rc.receives == Some(0);
+        wrong(none, "rc.receives", "no receive".to_owned(), "at least 1");
+        let code = rc.rnr_timer.unwrap_or(0);
+        wrong(code > 31, "rc.rnr_timer", format!("the code {code}"), "0 to 31: it has 5 bits");
         let free = receive.cache == 0 && receive.miss > Dur::ZERO;
         let found = format!("a miss that takes {} where there is none", receive.miss);
         wrong(free, "receive.miss", found, "0s with a cache of 0");

@@ -37,6 +37,12 @@ table! {
     /// The timer runs out sooner than its code says.
     // What is on its way in time is sent again.
     timeout_runs_early ("nanoseconds", 1..=4_096, default 1_000);
+    /// A sender that declares waits of its own for its tries waits as long as the timeout says each time.
+    // What is lost on the last packet of a message takes sixteen times as long to mend.
+    adaptive_ignored;
+    /// A sender waits a sixteenth of its timeout before the first try, and then an eighth, a quarter and so on, and declares nothing of that.
+    // What is on its way in time is sent again.
+    adaptive_hidden;
     /// Progress does not begin a new count of tries: one that times out now and then gives up.
     tries_not_reset;
     /// A timeout of 0 is taken for the shortest, and not for none.
@@ -122,4 +128,17 @@ table! {
     fmr_fence_of_all;
     /// What waited for all before it to be acknowledged goes on later than that.
     fmr_fence_late ("microseconds", 1..=1_000_000, default 5);
+    /// An RNR NAK asks for the wait of the next code.
+    rnr_timer_of_next_code;
+    /// An RNR NAK names the packet behind the first of the message that finds no receive.
+    // Its sender takes that one for delivered, and goes on in the middle of a message.
+    rnr_names_next;
+    /// A SEND that finds no receive is taken and acknowledged all the same.
+    // It is delivered nowhere, or over what the application has not read yet.
+    rnr_takes_anyway;
+    /// A SEND that finds no receive is dropped without a word.
+    // Its sender waits until its timer runs out, or for ever.
+    rnr_silent;
+    /// The last receive that is posted is never used: a SEND that would find it is refused.
+    rnr_keeps_one_back;
 }

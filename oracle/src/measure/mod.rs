@@ -131,6 +131,7 @@ static ALL: &[&Known] = &[
     &nic::message::IMMEDIATE,
     &nic::message::ATOMIC,
     &nic::fence::FENCE,
+    &nic::receives::RECEIVES,
     &nic::pause::STOPS,
     &nic::pause::GOES_ON,
     &nic::pause::SENDS_ON,

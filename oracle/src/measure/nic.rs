@@ -17,6 +17,7 @@ pub(super) mod pause;
 pub(super) mod pauses;
 pub(super) mod rates;
 pub(super) mod rc;
+pub(super) mod receives;
 mod recovered;
 pub(super) mod recovery;
 pub(super) mod rp;

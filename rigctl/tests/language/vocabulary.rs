@@ -91,7 +91,9 @@ fn suite(device: &str, measure: &str) -> String {
     let switch = SWITCH.replace("ONE", count(": one")).replace("OTHER", count(": other"));
     let does = match measure {
         _ if measure.contains("rc.immediate") => "verb: send-immediate, message: 1024B",
-        _ if measure.contains("rc.fence") => "verb: send, message: 1024B",
+        _ if measure.contains("rc.fence") || measure.contains("rc.receives") => {
+            "verb: send, message: 1024B"
+        }
         _ if measure.contains("rc.atomic") => "verb: fetch-add, message: 8B",
         _ => "verb: write, message: 1024B",
     };

@@ -9,5 +9,6 @@ pub mod growth;
 pub mod np;
 pub mod pause;
 pub mod rc;
+pub mod receives;
 pub mod rp;
 pub mod shares;

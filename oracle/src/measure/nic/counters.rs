@@ -6,7 +6,7 @@ use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Needs, Red, Tells, by_source};
 use super::packets::Packets;
 use super::recovered::{Recovered, recovered};
-use super::{BEHIND, OF_NIC, Passage};
+use super::{BEHIND, OF_NIC, Passage, receives};
 use crate::judge::answers::NOT_MEASURED;
 use crate::spec::nic::selective::{self, InSequence, Sequence};
 use crate::trials::trial::Trial;
@@ -249,7 +249,8 @@ fn out_of_order(trial: &Trial, seen: &Passage<'_>) -> (u64, u64) {
     let mut expected: BTreeMap<u16, Psn> = BTreeMap::new();
     let mut windows: BTreeMap<u16, Sequence> = BTreeMap::new();
     let (mut ahead, mut behind) = (0, 0);
-    for one in &seen.reached {
+    let refused = receives::refused(seen);
+    for one in seen.reached.iter().filter(|one| !refused.contains(&one.record)) {
         let psn = Psn::new(one.psn);
         if let RoceKind::Data { response: false, last, .. } = one.kind
             && selective::is_kept(&seen.nic.rc)

@@ -4,19 +4,20 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells};
-use super::{BEHIND, OF_FLOW, Passage, declared_recovery, message, spoilt};
+use super::{BEHIND, OF_FLOW, Passage, declared_recovery, message, receives, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rc::{
     self, Answer, Asked, Event, Fault, Reading, Resent, Sent, Sight, Untried,
 };
 use crate::spec::nic::rc::{
-    Data, Packet, SOURCE, Says, is_clear, not_ready, replies, rnr_retries, timeout,
+    Data, Packet, SOURCE, Says, is_clear, not_ready, replies, rnr_retries, timeout_after,
 };
 use crate::spec::nic::selective;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use core::cell::Cell;
+use rig_capture::analyse::nic::Reached;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
 use rig_lab::{AckTimeout, Part, Rc};
@@ -166,7 +167,9 @@ pub(super) const fn sight(seen: &Passage<'_>) -> Sight {
 
 /// What reached an end that receives, in order, each with its record.
 pub(super) fn packets(end: &End, seen: &Passage<'_>) -> (Vec<usize>, Vec<Packet>) {
-    let reached = seen.counted().filter(|(one, _)| one.connection == end.connection);
+    let refused = receives::refused(seen);
+    let is_own = |one: &Reached| one.connection == end.connection && !refused.contains(&one.record);
+    let reached = seen.counted().filter(|(one, _)| is_own(one));
     let data = reached.filter_map(|(one, at)| match one.kind {
         RoceKind::Data { last, response, .. } if response == end.reads.is_some() => {
             let packet = Packet { at, psn: Psn::new(one.psn), last };
@@ -189,7 +192,7 @@ pub(super) const OPEN: &str = "a response fills a hole before the question for i
 
 /// How a NIC's timer is named and declared, beside how far outside of that one shows.
 fn timer(part: &str, rc: &Rc, off: Dur) -> Option<(String, Within, Dur)> {
-    let waits = timeout(rc)?;
+    let waits = timeout_after(rc, 0)?;
     let declared = rc.timeout_late.unwrap_or(Within::at_most(waits.width()));
     Some((format!("{part}.rc.timeout_late"), declared, off))
 }

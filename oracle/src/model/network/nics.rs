@@ -27,7 +27,7 @@ impl<Q: EventQueue> Network<Q> {
 
 /// What NICs are asked to do, at the present instant.
 impl<Q: EventQueue> Network<Q> {
-    /// Starts a flow; its first frame may leave now. A NIC at the far end is told the size of what a READ is answered with, as
+    /// Starts a flow; its first frame may leave now. A NIC at the far end is told the size of what a READ is answered with, and that SENDs come, as
     /// connection management would.
     ///
     /// # Panics
@@ -44,11 +44,12 @@ impl<Q: EventQueue> Network<Q> {
         }
         let (nic, plug) = self.nic_port(host);
         nic.start_flow(plug, now, flow);
-        if flow.verb == Verb::Read
-            && let Some(Host { node: Node::Nic(far), .. }) =
-                self.hosts.get_mut(usize::from(flow.dst))
-        {
-            far.expect(flow.id, host, flow.mtu);
+        if let Some(Host { node: Node::Nic(far), .. }) = self.hosts.get_mut(usize::from(flow.dst)) {
+            match flow.verb {
+                Verb::Read => far.expect(flow.id, host, flow.mtu),
+                verb if verb.takes_receive() => far.expect_sends(flow.id, host),
+                _ => {}
+            }
         }
         self.arm_host(host);
     }

@@ -1,7 +1,7 @@
 //! The timer of a requester: when it runs out without progress.
 
 use crate::model::chance::Draws;
-use rig_lab::{AckTimeout, Rc, RcFaults};
+use rig_lab::{AckTimeout, Adaptive, Rc, RcFaults};
 use rig_units::{Dur, Time, Within};
 
 /// The unit of what codes say.
@@ -18,15 +18,15 @@ impl Default for AckTimer {
 }
 
 impl AckTimer {
-    /// When it runs out, started at `since`: later by another length of time each time that it starts. [`None`] where it does not run.
+    /// When it runs out, started at `since` after so many timeouts in a row: later by another length of time each time that it starts. [`None`] where it does not run.
     pub(super) fn due(
         &mut self,
         rc: &Rc,
         faults: &RcFaults,
-        since: Time,
+        (since, tries): (Time, u8),
         draws: &mut Draws,
     ) -> Option<Time> {
-        let interval = interval(rc, faults)?;
+        let interval = adapted(interval(rc, faults)?, rc, faults, tries);
         if self.0 != since {
             let late = rc.timeout_late.unwrap_or(Within::at_most(interval * 3));
             let early = Dur::ns(faults.timeout_runs_early.unwrap_or(0).into());
@@ -38,6 +38,19 @@ impl AckTimer {
     /// What it was set to is no more.
     pub(super) const fn forget(&mut self) {
         self.0 = Time::MAX;
+    }
+}
+
+/// What a timer of `interval` comes to after so many timeouts in a row.
+fn adapted(interval: Dur, rc: &Rc, faults: &RcFaults, tries: u8) -> Dur {
+    let declared = rc.adaptive.filter(|_| !faults.adaptive_ignored);
+    match declared {
+        Some(Adaptive(waits)) => {
+            let last = waits.len() - 1;
+            interval.scaled(waits[usize::from(tries).min(last)].into(), 16)
+        }
+        None if faults.adaptive_hidden => interval.scaled(1 << tries.min(4), 16),
+        None => interval,
     }
 }
 

@@ -17,6 +17,8 @@ pub(super) struct EachFrame {
     pub(super) disguises: bool,
     /// Whether requesters have a timer.
     pub(super) is_timed: bool,
+    /// Whether waits of their timer differ.
+    pub(super) adapts: bool,
 }
 
 impl EachFrame {
@@ -26,6 +28,7 @@ impl EachFrame {
         EachFrame {
             disguises: spoils || config.odd_headers() != (false, false),
             is_timed: ack_timer::runs(rc, faults),
+            adapts: rc.adaptive.is_some() || faults.adaptive_hidden,
         }
     }
 }

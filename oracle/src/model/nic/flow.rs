@@ -38,6 +38,11 @@ impl Verb {
         }
     }
 
+    /// Whether a message takes a receive of its receiver.
+    pub(crate) const fn takes_receive(self) -> bool {
+        matches!(self, Verb::Send | Verb::SendRegistered | Verb::SendWithTail)
+    }
+
     /// Whether it is an atomic operation.
     pub(super) const fn is_atomic(self) -> bool {
         matches!(self, Verb::FetchAdd | Verb::CompareSwap)

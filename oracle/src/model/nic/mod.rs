@@ -33,6 +33,7 @@ mod process;
 mod psn;
 mod receive;
 mod receive_buffer;
+mod receives;
 mod requester;
 mod responder;
 pub mod rp;
@@ -59,6 +60,7 @@ use pending::Pending;
 use polling::{Polling, Wanted};
 use receive::Pipeline;
 use receive_buffer::ReceiveBuffer;
+use receives::Receives;
 use rig_lab::Scope;
 use rig_units::{Dur, Time, Within};
 use rp::Limiter;
@@ -89,6 +91,8 @@ pub struct Nic {
     pipeline: Pipeline,
     /// What its host has not taken yet, where that can be slow and it sends PFC then.
     buffer: Option<Box<ReceiveBuffer>>,
+    /// What its application has posted for what is sent to it, where that may run out.
+    receives: Option<Box<Receives>>,
     /// Which traffic class sends next, where they do not share the port as they come.
     selector: Option<Box<Selector>>,
     answers: Answers,
@@ -150,6 +154,7 @@ impl Nic {
             pipeline: Pipeline::default(),
             least: if buffer.is_some() { least.min(PFC_SIZE) } else { least },
             buffer,
+            receives: Receives::of(config),
             selector: Selector::of(config, line),
             answers: Answers::default(),
             kept: BTreeMap::new(),
@@ -290,7 +295,7 @@ impl Nic {
             }
             limit.pacer.forget();
         }
-        let timer = |rc: &rig_lab::Rc| (rc.timeout, rc.timeout_late);
+        let timer = |rc: &rig_lab::Rc| (rc.timeout, rc.timeout_late, rc.adaptive);
         if timer(&before.rc) != timer(&config.rc) {
             let requesters = self.pairs.iter_mut().filter_map(|pair| pair.requester.as_mut());
             requesters.for_each(|requester| requester.timer.forget());
@@ -304,6 +309,10 @@ impl Nic {
         if (before.memory, before.sends) != (config.memory, config.sends) {
             self.buffer = ReceiveBuffer::of(config);
             self.least = if self.buffer.is_some() { self.least.min(PFC_SIZE) } else { self.least };
+        }
+        let posts = |rc: &rig_lab::Rc| (rc.receives, rc.receive_again, rc.rnr_timer);
+        if posts(&before.rc) != posts(&config.rc) {
+            self.receives = Receives::of(config);
         }
         if before.rp.scope != config.rp.scope {
             let senders: Vec<u16> = (0..)

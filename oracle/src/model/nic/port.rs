@@ -41,6 +41,10 @@ impl Port {
         self.nic.expect(id, from, mtu);
     }
 
+    pub(crate) fn expect_sends(&mut self, id: u16, from: u16) {
+        self.nic.expect_sends(id, from);
+    }
+
     pub(crate) fn set(&mut self, plug: &mut Plug, now: Time, config: &Config) {
         self.nic.set(now, config);
         self.turned(plug, now);

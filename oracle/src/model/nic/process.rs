@@ -129,6 +129,9 @@ impl Nic {
         if packet.is_response() {
             return self.response(now, packet, slot);
         }
+        if self.receives.is_some() && self.refuses(now, packet, slot) {
+            return;
+        }
         let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
         let responder = &mut self.pairs[usize::from(slot)].responder;
         let taken = match rc.recovery {
@@ -264,7 +267,11 @@ impl Nic {
         if goes_on && !self.holds_fenced(now, slot) {
             self.send_queues.enqueue(&mut self.pairs, slot, now);
         }
-        earns || skips || goes_on
+        let adapts = self.each_frame.adapts;
+        if adapts {
+            self.watch_anew(slot);
+        }
+        earns || skips || goes_on || adapts
     }
 
     /// A mark on an acknowledgement or a NAK.
@@ -307,6 +314,9 @@ impl Nic {
                 self.hold_all(until);
             }
         }
+        if self.each_frame.adapts {
+            self.watch_anew(slot);
+        }
     }
 
     #[cold]
@@ -340,18 +350,6 @@ impl Nic {
         }
     }
 
-    /// Holds back every queue pair that may send.
-    fn hold_all(&mut self, until: Time) {
-        for (pair, slot) in self.pairs.iter_mut().zip(0_u16..) {
-            if let Some(requester) = &mut pair.requester
-                && requester.is_ready()
-            {
-                requester.hold(until);
-                self.later.insert((until, slot, Later::Resend));
-            }
-        }
-    }
-
     fn response(&mut self, now: Time, packet: &Packet, slot: u16) {
         let pair = &mut self.pairs[usize::from(slot)];
         let Some(requester) = &mut pair.requester else { return };
@@ -364,6 +362,9 @@ impl Nic {
         pair.prepare();
         if is_ready {
             self.send_queues.enqueue(&mut self.pairs, slot, now);
+        }
+        if self.each_frame.adapts {
+            self.watch_anew(slot);
         }
     }
 
@@ -455,7 +456,7 @@ impl Nic {
         if !requester.is_waiting() {
             return;
         }
-        let since = requester.idle_since;
+        let since = (requester.idle_since, requester.tries);
         let Some(due) = requester.timer.due(rc, faults, since, &mut self.draws) else { return };
         if due > now {
             requester.is_watched = true;
@@ -466,7 +467,9 @@ impl Nic {
         if !requester.timed_out(now, rc, (faults, &mut self.draws)) {
             let counts = !faults.given_up_not_counted;
             self.counters.req_transport_retries_exceeded += u64::from(counts);
-        } else if let Some(due) = requester.timer.due(rc, faults, now, &mut self.draws) {
+        } else if let Some(due) =
+            requester.timer.due(rc, faults, (now, requester.tries), &mut self.draws)
+        {
             requester.is_watched = true;
             pair.prepare();
             self.later.insert((due, slot, Later::Timeout));

@@ -41,7 +41,7 @@ pub(super) struct Requester {
     /// Since when there has been no progress.
     pub(super) idle_since: Time,
     /// Times in a row that no acknowledgement came.
-    tries: u8,
+    pub(super) tries: u8,
     /// RNR NAKs that it has heeded in a row.
     refusals: u8,
     /// Whether somebody will look for progress.

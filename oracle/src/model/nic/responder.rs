@@ -63,6 +63,12 @@ impl Responder {
         self.expected.unwrap_or(0)
     }
 
+    /// Where a number stands, seen from the one that it expects: the first of all is that one.
+    pub(super) fn stands(&mut self, number: u32, faults: &RcFaults) -> Place {
+        let expected = *self.expected.get_or_insert(psn(number));
+        place(number, expected, faults.psn_without_wrap)
+    }
+
     /// The last number that it took.
     pub(super) fn last(&self) -> u32 {
         psn(self.expected().wrapping_sub(1))

@@ -1,5 +1,6 @@
 //! What goes out: which frame is next, from when on, and what follows from its leaving.
 
+use super::requester::Requester;
 use super::{Later, Nic};
 use crate::model::packet::{Packet, PacketKind};
 use rig_units::Time;
@@ -141,12 +142,34 @@ impl Nic {
         is_due
     }
 
+    /// Holds back every queue pair that may send.
+    pub(super) fn hold_all(&mut self, until: Time) {
+        for (pair, slot) in self.pairs.iter_mut().zip(0_u16..) {
+            if let Some(requester) = &mut pair.requester
+                && requester.is_ready()
+            {
+                requester.hold(until);
+                self.later.insert((until, slot, Later::Resend));
+            }
+        }
+    }
+
+    /// There was progress of a queue pair whose first wait is shorter than those that follow: it may have to be looked at sooner than was thought.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn watch_anew(&mut self, slot: u16) {
+        let requester = self.pairs.get(usize::from(slot)).and_then(|pair| pair.requester.as_ref());
+        if requester.is_some_and(Requester::is_waiting) {
+            self.start_timer(slot);
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn start_timer(&mut self, slot: u16) {
         let Some(requester) = &mut self.pairs[usize::from(slot)].requester else { return };
         let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
-        let since = requester.idle_since;
+        let since = (requester.idle_since, requester.tries);
         let due = requester.timer.due(rc, faults, since, &mut self.draws);
         requester.is_watched = due.is_some();
         self.later.extend(due.map(|due| (due, slot, Later::Timeout)));

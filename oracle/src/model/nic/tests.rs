@@ -1,5 +1,6 @@
 //! NICs on the real engine, by numbers worked out from the rule.
 
+mod adaptive;
 mod bench;
 mod deviations;
 mod ets;
@@ -7,5 +8,6 @@ mod fence;
 mod marks;
 mod messages;
 mod rates;
+mod receives;
 mod recovery;
 mod wrap;

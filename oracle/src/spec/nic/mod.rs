@@ -15,6 +15,7 @@ pub mod pipeline;
 pub mod rc;
 mod ready;
 pub mod real;
+pub mod receives;
 pub mod rp;
 pub mod selective;
 pub mod slow_receiver;

@@ -178,14 +178,35 @@ pub fn is_clear(rc: &Rc, data: Data, first: Psn, packets: &[Packet]) -> bool {
 }
 
 /// How long a sender waits for an acknowledgement before it sends again: T = 4.096 us x 2^code, and as much more as is declared; from T to 4 T
-/// where nothing is. `None`: for ever. The ends are IBTA volume 1, 9.7.6.1.3.
+/// where nothing is. `None`: for ever. The ends are IBTA volume 1, 9.7.6.1.3. Of one that adapts from the shortest of its waits to the longest.
 pub fn timeout(rc: &Rc) -> Option<Within> {
-    let least = match rc.timeout {
+    timeout_between(rc, 0, rc.adaptive.map_or(0, |waits| waits.0.len()))
+}
+
+/// The same after so many timeouts in a row: of one that adapts, so many sixteenths of T in its place.
+pub fn timeout_after(rc: &Rc, tries: usize) -> Option<Within> {
+    let whole = match rc.timeout {
         AckTimeout::Code(0) => return None,
         AckTimeout::Code(code) => Dur(4_096_000 << code),
         AckTimeout::Time(time) => time,
     };
+    let least = rc.adaptive.map_or(whole, |waits| {
+        let nth = tries.min(waits.0.len() - 1);
+        whole.scaled(waits.0[nth].into(), 16)
+    });
     Some(Within::exactly(least) + rc.timeout_late.unwrap_or(Within::at_most(least * 3)))
+}
+
+/// The same where there were so many timeouts in a row at the least, and so many at the most.
+pub fn timeout_between(rc: &Rc, least: usize, most: usize) -> Option<Within> {
+    let last = timeout_after(rc, most)?;
+    let before = (least..most).filter_map(|tries| timeout_after(rc, tries));
+    Some(before.fold(last, either))
+}
+
+/// What lies in one of two ranges, or between them.
+fn either(one: Within, other: Within) -> Within {
+    Within::between(one.least().min(other.least()), one.most().max(other.most()))
 }
 
 /// The number before another.

@@ -4,7 +4,7 @@ use super::receiver::{Answer, Answered, receiver};
 use super::tries::Tries;
 use super::{Fault, Sight};
 use crate::spec::nic::Ready;
-use crate::spec::nic::rc::{Data, Packet, Says, timeout};
+use crate::spec::nic::rc::{Data, Packet, Says, timeout_between};
 use rig_frames::psn::Psn;
 use rig_lab::Rc;
 use rig_units::{Dur, Time};
@@ -183,7 +183,10 @@ impl Standing<'_> {
     /// When the timeout runs out of one that has taken so many packets.
     fn runs_out(&self, taken: u32, since: Ready) -> Option<Ready> {
         let waits = taken < self.begun * self.reading.packets;
-        let timeout = timeout(self.rc).filter(|_| waits)?;
+        let least = self.tries.least(self.taken_in() + self.sight.busy);
+        let least = usize::try_from(least).unwrap_or(usize::MAX);
+        let timeout = timeout_between(self.rc, least, self.tries.most().max(least));
+        let timeout = timeout.filter(|_| waits)?;
         Some(Ready { from: since.from + timeout.least(), by: since.by + timeout.most() })
     }
 

@@ -6,7 +6,7 @@
 use super::resent::{Event, Resent, Sent, Untried};
 use super::tries::Tries;
 use super::{Fault, Sight};
-use crate::spec::nic::rc::{Says, may_begin, rnr_retries, timeout};
+use crate::spec::nic::rc::{Says, may_begin, rnr_retries, timeout_between};
 use crate::spec::nic::selective;
 use rig_capture::Span;
 use rig_frames::psn::Psn;
@@ -19,7 +19,7 @@ pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight)
     let start = Standing { from: Time::ZERO, unacked: first, since: Time::ZERO, told: false };
     let mut sender = Sender {
         rc,
-        timeout: timeout(rc),
+        timeout: timeout_between(rc, 0, 0),
         sight,
         next: first,
         top: first,
@@ -92,7 +92,7 @@ enum GivenUp {
 
 struct Sender<'a> {
     rc: &'a Rc,
-    /// How long it waits, if it does not for ever.
+    /// How long it waits now, if it does not for ever: after as many timeouts in a row as there surely were, or may have been.
     timeout: Option<Within>,
     sight: &'a Sight,
     /// The number that is next in order, and the first that was never sent. Who sends again what is missing alone goes on with the latter.
@@ -166,6 +166,7 @@ impl Sender<'_> {
         if progress > 0 {
             self.standings.push(Standing { from: event.at, unacked, since: event.at, told: true });
             self.tries.ended(event.at, self.sight.blur());
+            self.adapt();
             self.refusals = 0;
             for nak in &mut self.naks {
                 nak.binds &= nak.psn.ahead_of(unacked).is_some();
@@ -402,6 +403,12 @@ impl Sender<'_> {
         self.timeout.filter(|_| self.standing().unacked != self.top && lives)
     }
 
+    /// There was another try, or there was progress: it may wait for another time from now on.
+    fn adapt(&mut self) {
+        let least = usize::try_from(self.tries.least(self.taken_in())).unwrap_or(usize::MAX);
+        self.timeout = timeout_between(self.rc, least, self.tries.most().max(least));
+    }
+
     /// From when on its timeout runs at the earliest and at the latest: not while it waits for a receiver that is not ready.
     fn runs_from(&self) -> (Time, Time) {
         let (from, until) = self.refused.unwrap_or_default();
@@ -437,6 +444,7 @@ impl Sender<'_> {
             self.resent.faults.push(Fault::NoTimeout { packet });
         }
         self.tries.again(one.at, self.taken_in());
+        self.adapt();
         if self.tries.in_a_row() > u32::from(self.rc.retries) {
             self.resent.faults.push(Fault::TooMany { packet });
         }

@@ -2,10 +2,11 @@ use super::*;
 use crate::spec::nic::rc::{Data, Packet, Says, replies};
 use proptest::prelude::*;
 use rig_frames::psn::Psn;
-use rig_lab::{AckTimeout, Rc};
+use rig_lab::{AckTimeout, Nic, Rc};
 use rig_units::Within;
 use std::collections::BTreeMap;
 
+mod adaptive;
 mod asked_again;
 mod not_ready;
 mod queued;
@@ -37,9 +38,7 @@ fn rc(ack_every: u16) -> Rc {
         retries: 200,
         rnr_retries: None,
         rnr_late: Some(Within::ZERO),
-        mig_req: None,
-        own_source_port: None,
-        fmr_fence: None,
+        ..Nic::quiet().rc
     }
 }
 

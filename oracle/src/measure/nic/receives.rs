@@ -1,0 +1,247 @@
+//! What a NIC says to SENDs for which its application may have posted no receive.
+
+use super::super::judge_context::{JudgeContext, TrialReading};
+use super::super::judged::{Judged, Unread, looked};
+use super::super::measurement::{Known, Red, Tells, by_source};
+use super::super::stamps;
+use super::rc::End;
+use super::{BEHIND, OF_FLOW, Passage, spoilt};
+use crate::Prediction;
+use crate::judge::answers::NOT_MEASURED;
+use crate::judge::nic::receives::{Account, Fault, Packet, Promise, Refusal};
+use crate::spec::nic::receives::{Application, SOURCE};
+use crate::spec::nic::selective;
+use crate::trials::trial::Trial;
+use crate::verdict::Doubt;
+use rig_capture::{Span, Unit};
+use rig_frames::psn::Psn;
+use rig_frames::roce::aeth::RnrTimer;
+use rig_lab::{Fault as Misuse, Part};
+use rig_testcases::vocabulary::Entry;
+use rig_testcases::{Case, Measure, RoceKind};
+use rig_units::{Time, Within};
+use std::collections::BTreeSet;
+
+/// `rc.receives`.
+pub(in super::super) static RECEIVES: Known = Known {
+    entry: Entry {
+        name: "rc.receives",
+        parts: Some(&[Part::Rc]),
+        about: "RNR NAKs of a NIC: one for each SEND that finds no receive, with its number and the declared timer, and none else",
+        source: SOURCE,
+        sense: sends,
+        ..OF_FLOW
+    },
+    tells: Tells::Each(
+        "message that comes; where a receive is posted within the stamps of that, none",
+    ),
+    red: Red::Mutated("receives-run-out", "deviation=rnr_takes_anyway"),
+    expected: |_, _, _| by_source("an RNR NAK for each message that finds no receive", SOURCE),
+    judge: |measure, done, judged| receives(done, measure.named("flow"), judged),
+    stamps: Some(|measure, context, script| {
+        let to = context.case.flows.get(measure.named("flow"))?.to.as_str();
+        let port = script.ports.iter().position(|name| name == to)?;
+        let behind = *script.dut_ports.get(port)?;
+        let again = context.nics().behind(behind)?.rc.receive_again?;
+        stamps::told(again / 4, "a quarter of what the application takes for a message")
+    }),
+    of_nic: |measure, case| Some(case.flows.get(measure.named("flow"))?.to.clone()),
+    crosses: |_, _| BEHIND,
+    ..Known::USUAL
+};
+
+/// It is of SENDs from one NIC to another.
+fn sends(measure: &Measure, case: &Case) -> Vec<Misuse> {
+    let name = measure.named("flow");
+    let is_such = |flow: &&rig_testcases::Flow| flow.verb.takes_buffer() && flow.nic != flow.to;
+    let other = case.flows.get(name).filter(|flow| !is_such(flow));
+    let fault = other.map(|_| {
+        let found = format!("`rc.receives` of `{name}`, whose messages take no receive of a NIC");
+        case.fault("measure", found, "a flow from one NIC to another with a `verb:` that sends")
+    });
+    fault.into_iter().collect()
+}
+
+/// The packets that a NIC refused for want of a receive, by its own RNR NAKs: from the one that each names until that comes again. It drops them, but for
+/// those that it had taken before.
+pub(super) fn refused(seen: &Passage<'_>) -> BTreeSet<usize> {
+    let mut all = BTreeSet::new();
+    for said in &seen.left {
+        let RoceKind::NotReady(_) = said.roce.kind else { continue };
+        let of = said.roce.connection;
+        let own: Vec<_> = seen.counted().filter(|(one, _)| one.connection == of).collect();
+        let names = |psn: u32| psn == said.roce.psn;
+        let Some(first) = own.iter().rposition(|(one, at)| names(one.psn) && *at < said.at) else {
+            continue;
+        };
+        let again = own[first + 1..].iter().position(|(one, _)| names(one.psn));
+        let until = again.map_or(own.len(), |again| first + 1 + again);
+        let behind = |psn: u32| Psn::new(psn).ahead_of(Psn::new(said.roce.psn)).is_some();
+        let dropped = own[first..until].iter().filter(|(one, _)| behind(one.psn));
+        all.extend(dropped.map(|(one, _)| one.record));
+    }
+    all
+}
+
+/// What is declared of the application behind a NIC, and of what the NIC says for it.
+fn declared(seen: &Passage<'_>) -> Result<(u16, Application, Promise), Unread> {
+    let (rc, part) = (&seen.nic.rc, seen.part);
+    if selective::is_kept(rc) {
+        let why = format!(
+            "`{part}` keeps what comes behind a hole: what of it finds a receive is left open"
+        );
+        return Err(Unread::NotApplicable(why));
+    }
+    let timer = rc.rnr_timer.and_then(RnrTimer::new);
+    let (Some(posted), Some(again), Some(timer)) = (rc.receives, rc.receive_again, timer) else {
+        return Err(Unread::NotApplicable(format!("`{part}.rc.receives` is not declared")));
+    };
+    let takes = seen.apart.range(Within::exactly(again));
+    let (latency, busy) = (seen.apart.range(rc.nak_latency), seen.busy);
+    let (blur, until) = (seen.bound * 2, seen.until);
+    let promise = Promise { timer, latency, busy, blur, until };
+    Ok((posted, Application::of(posted, takes), promise))
+}
+
+fn receives(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
+    done.each("rc.receives", flow, judged, |trial| {
+        let end = End::receiver(trial, flow)?;
+        let seen = Passage::of(done, trial, end.port);
+        if let Some(spoilt) = spoilt::answers(&seen, end.connection) {
+            return spoilt.read(trial);
+        }
+        let (posted, application, promise) = declared(&seen)?;
+        let came = seen.counted().filter(|(one, _)| one.connection == end.connection);
+        let (records, packets): (Vec<usize>, Vec<Packet>) = came
+            .filter_map(|(one, at)| match one.kind {
+                RoceKind::Data { first, last, response: false } => {
+                    Some((one.record, Packet { at, psn: Psn::new(one.psn), first, last }))
+                }
+                _ => None,
+            })
+            .unzip();
+        let own = || seen.left.iter().filter(|one| one.roce.connection == end.connection);
+        let (said, refusals): (Vec<usize>, Vec<Refusal>) = own()
+            .filter_map(|one| match one.roce.kind {
+                RoceKind::NotReady(timer) => {
+                    let psn = Psn::new(one.roce.psn);
+                    Some((one.record, Refusal { at: one.at, psn, timer }))
+                }
+                _ => None,
+            })
+            .unzip();
+        let acks = own().filter(|one| one.roce.kind == RoceKind::Ack);
+        let acks: Vec<(Time, Psn)> = acks.map(|one| (one.at, Psn::new(one.roce.psn))).collect();
+        let account = promise.account((application, end.first), &packets, &refusals, &acks);
+        let shown = Shown { packets: &packets, refusals: &refusals, timer: promise.timer, posted };
+        read(trial, flow, &account, &shown, (&records, &said))
+    });
+}
+
+/// What the faults of an account are told by.
+struct Shown<'a> {
+    packets: &'a [Packet],
+    refusals: &'a [Refusal],
+    /// What is declared.
+    timer: RnrTimer,
+    posted: u16,
+}
+
+impl Shown<'_> {
+    /// The fault in words, with the packet and the RNR NAK that show it.
+    fn told(&self, fault: &Fault) -> (String, Option<usize>, Option<usize>) {
+        let psn = |packet: usize| self.packets[packet].psn.get();
+        match *fault {
+            Fault::NotRefused { packet, taken: true } => (
+                format!(
+                    "PSN {} was taken and acknowledged, though no receive was posted for it",
+                    psn(packet)
+                ),
+                Some(packet),
+                None,
+            ),
+            Fault::NotRefused { packet, taken: false } => (
+                format!(
+                    "no RNR NAK, and no word at all, for PSN {}, for which no receive was posted",
+                    psn(packet)
+                ),
+                Some(packet),
+                None,
+            ),
+            Fault::Needless { packet, refusal } => (
+                format!("an RNR NAK for PSN {}, for which a receive was posted", psn(packet)),
+                Some(packet),
+                Some(refusal),
+            ),
+            Fault::WrongPsn { packet, refusal } => (
+                format!(
+                    "an RNR NAK that names PSN {} where the message that found no receive begins with PSN {}",
+                    self.refusals[refusal].psn.get(),
+                    psn(packet)
+                ),
+                Some(packet),
+                Some(refusal),
+            ),
+            Fault::WrongTimer { refusal } => {
+                let (got, want) = (self.refusals[refusal].timer, self.timer);
+                let text = format!(
+                    "an RNR NAK of timer code {}, {}, where {} is declared, {}",
+                    got.get(),
+                    got.wait(),
+                    want.get(),
+                    want.wait()
+                );
+                (text, None, Some(refusal))
+            }
+            Fault::Unasked { refusal } => (
+                format!(
+                    "an RNR NAK that names PSN {} when no message was to be answered so",
+                    self.refusals[refusal].psn.get()
+                ),
+                None,
+                Some(refusal),
+            ),
+        }
+    }
+}
+
+fn read(
+    trial: &Trial,
+    flow: &str,
+    account: &Account,
+    shown: &Shown<'_>,
+    (packets, refusals): (&[usize], &[usize]),
+) -> Result<TrialReading, Unread> {
+    let messages = trial.flow(flow)?.1.count;
+    if account.faults.is_empty() {
+        // That nothing is refused shows something where there is a receive for each message, and all of them came.
+        let for_all = messages.is_some_and(|all| u32::from(shown.posted) >= all);
+        let came = u32::try_from(account.came).unwrap_or(u32::MAX);
+        let all_came = messages.is_some_and(|all| came >= all);
+        if account.due == 0 && !(for_all && all_came) {
+            let why = format!("no message of {flow} surely came without a receive");
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
+    }
+    let first = account.faults.first().map(|fault| shown.told(fault));
+    let got = first.as_ref().map(|(first, ..)| match account.faults.len() {
+        1 => first.clone(),
+        all => format!("{first}, and {} faults more", all - 1),
+    });
+    let (packet, refusal) = first.map_or((None, None), |(_, packet, refusal)| (packet, refusal));
+    let packet = packet.and_then(|packet| packets.get(packet));
+    let refusal = refusal.and_then(|refusal| refusals.get(refusal));
+    let want = Prediction {
+        unit: Unit::Count,
+        span: Span::exactly(0),
+        formula: "D(i) = max(C(i), D(i - 1)) + receive_again",
+        text: format!(
+            "an RNR NAK for each message that finds no receive, {} of {} that came, and for no other",
+            account.refused, account.came
+        ),
+        source: SOURCE,
+    };
+    let span = Span::exactly(u64::try_from(account.faults.len()).unwrap_or(u64::MAX));
+    let records = packet.into_iter().chain(refusal).copied().collect();
+    Ok(TrialReading { span, want, got, records, looked: looked(account.came, "messages") })
+}
