@@ -24,6 +24,7 @@ mod pfc;
 mod ranges;
 mod rc;
 mod rdma_router;
+mod reboot;
 mod recovery;
 mod rp;
 mod search;

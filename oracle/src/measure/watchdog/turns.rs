@@ -4,7 +4,8 @@
 use crate::trials::ask::{Before, Place, Rests, Start};
 use crate::trials::context::Context;
 use rig_lab::{Nics, RuleFamily, Scope};
-use rig_testcases::{Action, Lookup as _, Script, StormSpec};
+use rig_testcases::case::CaseAction;
+use rig_testcases::{Action, DeviceVerb, Lookup as _, Script, StormSpec};
 use rig_units::{Bytes, Dur};
 
 /// Within how long trials start on a device that polls nothing: any time would do.
@@ -52,11 +53,16 @@ pub fn rests(context: &Context<'_>) -> Rests {
         return Rests { fresh: NO_TURN, used: NO_TURN };
     };
     let declared = &switch.pfcwd;
+    let steps = context.case.steps.iter().filter_map(|step| match step.what {
+        CaseAction::Device(verb) => lasts(context, verb),
+        _ => None,
+    });
+    let away = steps.max().unwrap_or_default();
     let restored = watch.predicted().lookup("predicted.restoration.latest");
     Rests {
         // The wait between two polls that it had begun before it was configured is finished.
         fresh: watch.rule.longest_interval(),
-        used: watch.tail + restored.unwrap_or(declared.poll_interval),
+        used: (watch.tail + restored.unwrap_or(declared.poll_interval)).max(away),
     }
 }
 
@@ -66,11 +72,25 @@ pub fn before(context: &Context<'_>, script: &Script, number: u32) -> Before {
     let never = context.watch.as_ref().is_some_and(|watch| watch.rule.restoration_time.is_none());
     if never || (number > 1 && remembers(context, script)) {
         Before::Reboot
-    } else if number > 1 && ends_stormed(context, script) {
+    } else if number > 1 && (ends_stormed(context, script) || ends_away(context, script)) {
         Before::Rest
     } else {
         Before::Nothing
     }
+}
+
+/// How long what a step asks of the device takes at most; `None` where it is done at once.
+fn lasts(context: &Context<'_>, verb: DeviceVerb) -> Option<Dur> {
+    context.values().duration(verb.row().lasts?)
+}
+
+/// Whether the software of the device may still be away when the script ends.
+fn ends_away(context: &Context<'_>, script: &Script) -> bool {
+    let asked = script.steps.iter().filter_map(|step| match step.action {
+        Action::Device(verb) => Some(step.at + lasts(context, verb)?),
+        _ => None,
+    });
+    asked.max().is_some_and(|until| until > script.length)
 }
 
 /// Whether a NIC that sends keeps rates beyond its queue pairs, which begin anew with each trial.
