@@ -121,8 +121,8 @@ fn the_watchdog_is_back_in_time_and_has_forgotten_what_it_had_seen() {
 
 #[test]
 fn a_queue_that_is_stormed_stays_so_and_is_restored_once_the_storm_is_over() {
-    let seen = |deviation: &str| {
-        let mut bench = device(deviation, 3);
+    let seen = |deviation: &str, seed: u64| {
+        let mut bench = device(deviation, seed);
         bench.storm(1, 3);
         bench.run(400);
         assert_eq!(bench.count(Event::Storm), 1);
@@ -133,12 +133,10 @@ fn a_queue_that_is_stormed_stays_so_and_is_restored_once_the_storm_is_over() {
         bench.run(1_800);
         (arrived, bench.count(Event::Storm), bench.count(Event::Restore))
     };
-    assert_eq!(seen(""), (0, 1, 1));
-    let (arrived, storms, _) = seen("warm_reboot_ends_storm");
-    assert!(
-        arrived > 0 && storms == 2,
-        "what it held leaves as it is detected anew: {arrived} {storms}"
-    );
+    assert_eq!(seen("", 3), (0, 1, 1));
+    // Where the software is back soon enough the storm is detected anew, and what the queue held leaves.
+    let mut ended = (0..8).map(|seed| seen("warm_reboot_ends_storm", seed));
+    assert!(ended.any(|(arrived, storms, _)| arrived > 0 && storms == 2));
 }
 
 #[test]
