@@ -12,7 +12,7 @@ use crate::model::network::Network;
 use crate::model::pfcwd::Event;
 use crate::model::topology::PortId;
 use rig_lab::{RebootKind, RuleFamily};
-use rig_units::{Time, Within};
+use rig_units::{Dur, Time, Within};
 
 /// What of a reboot is still to come: instants that are over, or never come, are the end of time.
 #[derive(Debug)]
@@ -64,9 +64,12 @@ impl Switched {
     /// It reboots now; whether it knows how long that takes.
     pub(super) fn reboots(&mut self, kind: RebootKind, network: &mut Network) -> bool {
         let declared = &self.running.reboot;
-        let Some((most, outage)) = declared.back(kind).zip(declared.outage(kind)) else {
-            return false;
+        let (most, outage) = match kind {
+            RebootKind::Warm => (declared.warm, Some(Dur::ZERO)),
+            RebootKind::Fast => (declared.fast, declared.fast_outage),
+            RebootKind::Cold => (declared.cold, declared.cold_outage),
         };
+        let Some((most, outage)) = most.zip(outage) else { return false };
         // One that is still on its way is over.
         self.reboots_on(Time::MAX, network);
         let now = network.now();
