@@ -5,7 +5,7 @@ use crate::declared::{BlueRdma, RdmaRouter};
 use crate::walk::At;
 use crate::{
     Action, Buffer, ConfigPath, Curve, DepthUnit, DynamicBuffer, FlexCounter, Nics, Pfcwd,
-    PortGroup, Profile, RuleFamily, Switch, Watermark, Wred,
+    PortGroup, Profile, Reboot, RebootKind, RuleFamily, Switch, Watermark, Wred,
 };
 use rig_units::{Bytes, Dur, Ppm, Within};
 
@@ -27,6 +27,7 @@ pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
         checks.pfc(switch);
         checks.watermarks(&switch.watermark);
         checks.copies(&switch.flex_counter);
+        checks.reboots(&switch.reboot);
         checks.dynamic_buffer(&switch.dynamic_buffer);
         checks.macsec(switch);
         checks.watchdog(&switch.pfcwd, profile.family());
@@ -227,11 +228,32 @@ impl Checks<'_> {
         }
     }
 
+    fn reboots(&self, reboot: &Reboot) {
+        for (path, kind) in [("fast", RebootKind::Fast), ("cold", RebootKind::Cold)] {
+            let (back, outage) = (reboot.back(kind), reboot.outage(kind));
+            let path = format!("reboot.{path}_outage");
+            match (back, outage) {
+                (Some(back), Some(outage)) if outage > back => {
+                    let found = format!("nothing passes for {outage}");
+                    self.fault(&path, found, format!("at most {back}, when its software is back"));
+                }
+                (Some(_), None) => {
+                    let want = "the longest for which nothing passes".to_owned();
+                    self.fault(&path, "a reboot without it".to_owned(), want);
+                }
+                _ => {}
+            }
+        }
+    }
+
     fn dynamic_buffer(&self, dynamic: &DynamicBuffer) {
         if dynamic.sized_by.is_some() && dynamic.sized_from().is_none() {
             let found = "a rule without all that it goes by".to_owned();
             let want = "cable, lossless_mtu, small_packets, memory, pipeline_latency, mac_phy_delay and peer_response_time";
             self.fault("dynamic_buffer.sized_by", found, want.to_owned());
+        }
+        if let Some((path, found, want)) = dynamic.out_of_range() {
+            self.fault(&format!("dynamic_buffer.{path}"), found, want);
         }
         if let Some(small) = dynamic.small_packets.filter(|small| *small > 100) {
             let found = format!("{small} small packets of a hundred");

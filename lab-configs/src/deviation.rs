@@ -8,6 +8,7 @@ mod buffer;
 mod clock;
 mod dynamic_buffer;
 mod ets;
+mod flex_counter;
 mod macsec;
 mod nic_pfc;
 mod np;
@@ -15,6 +16,7 @@ mod pfc;
 mod pfcwd;
 mod rc;
 mod rdma_router;
+mod reboot;
 mod row;
 mod rp;
 mod scheduler;
@@ -26,6 +28,7 @@ pub use buffer::BufferFaults;
 pub use clock::ClockFaults;
 pub use dynamic_buffer::DynamicBufferFaults;
 pub use ets::EtsFaults;
+pub use flex_counter::FlexCounterFaults;
 pub use macsec::MacsecFaults;
 pub use nic_pfc::NicPfcFaults;
 pub use np::NpFaults;
@@ -33,6 +36,7 @@ pub use pfc::PfcFaults;
 pub use pfcwd::PfcwdFaults;
 pub use rc::RcFaults;
 pub use rdma_router::RdmaRouterFaults;
+pub use reboot::RebootFaults;
 pub use row::Deviation;
 use row::Value;
 pub use rp::RpFaults;
@@ -82,10 +86,14 @@ pub struct DeviceFaults {
     pub buffer: BufferFaults,
     /// Of its buffer manager.
     pub dynamic_buffer: DynamicBufferFaults,
+    /// Of the copying of its counters.
+    pub flex_counter: FlexCounterFaults,
     /// Of its ports, in PFC both ways.
     pub pfc: PfcFaults,
     /// Of its ports, as their queues share them.
     pub scheduler: SchedulerFaults,
+    /// Of its reboots.
+    pub reboot: RebootFaults,
     /// Of early marking and dropping.
     pub wred: WredFaults,
     /// Of MACsec on its ports.
@@ -133,8 +141,10 @@ impl DeviceFaults {
         pfcwd: PfcwdFaults::NONE,
         buffer: BufferFaults::NONE,
         dynamic_buffer: DynamicBufferFaults::NONE,
+        flex_counter: FlexCounterFaults::NONE,
         pfc: PfcFaults::NONE,
         scheduler: SchedulerFaults::NONE,
+        reboot: RebootFaults::NONE,
         wred: WredFaults::NONE,
         macsec: MacsecFaults::NONE,
         nic: NicFaults::NONE,
@@ -153,7 +163,9 @@ impl DeviceFaults {
                 Part::Pfc => faults.pfc.switch_on(name, value),
                 Part::Scheduler => faults.scheduler.switch_on(name, value),
                 // It is as it is declared, or its value is another.
-                Part::Forwarding | Part::FlexCounter => {}
+                Part::Forwarding => {}
+                Part::FlexCounter => faults.flex_counter.switch_on(name, value),
+                Part::Reboot => faults.reboot.switch_on(name, value),
                 Part::Wred => faults.wred.switch_on(name, value),
                 Part::Macsec => faults.macsec.switch_on(name, value),
                 Part::Np => faults.nic.np.switch_on(name, value),
@@ -179,7 +191,9 @@ impl Part {
             Part::DynamicBuffer => DynamicBufferFaults::ROWS,
             Part::Pfc => PfcFaults::ROWS,
             Part::Scheduler => SchedulerFaults::ROWS,
-            Part::Forwarding | Part::FlexCounter => &[],
+            Part::Forwarding => &[],
+            Part::FlexCounter => FlexCounterFaults::ROWS,
+            Part::Reboot => RebootFaults::ROWS,
             Part::Wred => WredFaults::ROWS,
             Part::Macsec => MacsecFaults::ROWS,
             Part::Np => NpFaults::ROWS,

@@ -70,7 +70,18 @@ pub struct SizedFrom {
     pub peer_response_time: u32,
 }
 
+/// Centimetres in a metre.
+const METRE: u64 = 100;
+
 impl DynamicBuffer {
+    /// What no switch can be set to, with its path, what was found and what is wanted: SONiC's CABLE_LENGTH has whole metres, and its
+    /// scripts know no other unit.
+    pub fn out_of_range(&self) -> Option<(&'static str, String, String)> {
+        let cable = self.cable.filter(|cable| !cable.0.is_multiple_of(METRE))?;
+        let want = "whole metres, as CABLE_LENGTH has them".to_owned();
+        Some(("cable", format!("a cable of {cable}"), want))
+    }
+
     /// Its fields, a row each. What a peer takes at a speed that the standard does not list shows on no port of another.
     pub const FIELDS: &[Field] = &[
         optional("sized_by", Word).tried(&["never"]),

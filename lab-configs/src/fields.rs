@@ -6,7 +6,7 @@ use crate::declared::{BlueRdma, RdmaRouter};
 use crate::field::{Absent, Field, Holds};
 use crate::{
     Buffer, Declared, DynamicBuffer, Ets, FlexCounter, Kind, Macsec, Nic, NicHost, NicPfc, Np, Pfc,
-    Pfcwd, Qos, Rc, Receive, Rp, Scheduler,
+    Pfcwd, Qos, Rc, Reboot, Receive, Rp, Scheduler,
 };
 use crate::{Switch, Watermark, Wred};
 
@@ -36,6 +36,7 @@ pub const SECTIONS: &[Fieldset] = &[
     switch("pfcwd", Pfcwd::FIELDS),
     switch("watermark", Watermark::FIELDS),
     switch("flex_counter", FlexCounter::FIELDS),
+    switch("reboot", Reboot::FIELDS),
     Fieldset { may_be_off: true, ..switch("macsec", Macsec::FIELDS) },
     shared("nic", Nic::FIELDS),
     shared("nic.np", Np::FIELDS),

@@ -40,6 +40,7 @@ pub mod ports;
 pub mod profile;
 pub mod qos;
 pub mod read;
+mod reboot;
 mod recovery;
 mod redis_at;
 mod sample;
@@ -59,8 +60,9 @@ pub use buffer::{Accounting, Buffer, Crossing};
 pub use declared::Declared;
 pub use deviation::{
     BlueRdmaFaults, BufferFaults, ClockFaults, Deviation, DeviceFaults, DynamicBufferFaults,
-    EtsFaults, MacsecFaults, NicFaults, NicPfcFaults, NpFaults, PfcFaults, PfcwdFaults, RcFaults,
-    RdmaRouterFaults, RpFaults, SchedulerFaults, Switched, WredFaults,
+    EtsFaults, FlexCounterFaults, MacsecFaults, NicFaults, NicPfcFaults, NpFaults, PfcFaults,
+    PfcwdFaults, RcFaults, RdmaRouterFaults, RebootFaults, RpFaults, SchedulerFaults, Switched,
+    WredFaults,
 };
 pub use dynamic_buffer::{DynamicBuffer, SizedBy, SizedFrom};
 pub use ets::{Ets, Selection};
@@ -83,6 +85,7 @@ pub use pfcwd::{Action, Backlog, Charge, ConfigPath, DropBy, Pfcwd, RuleFamily};
 pub use ports::{PortGroup, Ports};
 pub use profile::{Actual, Mutation, Profile, Rule};
 pub use qos::Qos;
+pub use reboot::{Reboot, RebootKind};
 pub use recovery::Recovery;
 pub use redis_at::RedisAt;
 pub use sample::sample;

@@ -17,6 +17,8 @@ pub enum Part {
     DynamicBuffer,
     /// The copying of counters.
     FlexCounter,
+    /// What passes in a reboot, and what is back after one.
+    Reboot,
     /// Early marking and dropping.
     Wred,
     /// MACsec on the ports.
@@ -49,13 +51,14 @@ impl Part {
     }
 
     /// Their names in YAML.
-    pub const NAMES: [(&str, Part); 17] = [
+    pub const NAMES: [(&str, Part); 18] = [
         ("pfcwd", Part::Pfcwd),
         ("buffer", Part::Buffer),
         ("pfc", Part::Pfc),
         ("scheduler", Part::Scheduler),
         ("dynamic_buffer", Part::DynamicBuffer),
         ("flex_counter", Part::FlexCounter),
+        ("reboot", Part::Reboot),
         ("wred", Part::Wred),
         ("macsec", Part::Macsec),
         ("forwarding_delay", Part::Forwarding),

@@ -4,8 +4,8 @@ use crate::field::Holds::Range;
 use crate::field::{Field, needed};
 use crate::ports::speed_of;
 use crate::{
-    Buffer, DynamicBuffer, FlexCounter, Form, Macsec, Pfc, Pfcwd, Ports, Qos, Scheduler, Watermark,
-    Wred,
+    Buffer, DynamicBuffer, FlexCounter, Form, Macsec, Pfc, Pfcwd, Ports, Qos, Reboot, Scheduler,
+    Watermark, Wred,
 };
 use rig_units::{Bytes, PortSpeed, Ppm, Within};
 use schemars::JsonSchema;
@@ -45,6 +45,9 @@ pub struct Switch {
     /// The copying of counters.
     #[serde(default)]
     pub flex_counter: FlexCounter,
+    /// What it says of its reboots.
+    #[serde(default)]
+    pub reboot: Reboot,
     /// MACsec on the ports.
     #[serde(default)]
     pub macsec: Macsec,

@@ -2,7 +2,7 @@
 //! what a control lacks that does not know it, and what starts afresh with it. Reader, schema, `explain`, executors and controls go by
 //! that; what a device makes of it is its own affair.
 
-use rig_lab::WatermarkCopy;
+use rig_lab::{RebootKind, WatermarkCopy};
 use serde::{Deserialize, Serialize};
 
 /// One thing that a device does at once, when a step asks for it. It travels to a served one as it stands here.
@@ -17,6 +17,9 @@ pub enum DeviceVerb {
     /// Stops every PFC watchdog and starts it again, as `pfcwd stop` and `pfcwd start` do: handlers come off, and what was seen of a
     /// storm is forgotten.
     RestartPfcwd,
+    /// Reboots it. What the watchdogs had seen of storms is forgotten; of a warm reboot a queue that is stormed stays so, as its chip
+    /// goes on with all that it was told.
+    Reboot(RebootKind),
 }
 
 /// All that is said of a verb.
@@ -35,11 +38,13 @@ pub struct VerbRow {
     /// The part of the configuration that starts afresh with it, so that what is predicted of it does not hold for what the restart
     /// meets; `None`: everything goes on.
     pub restarts: Option<&'static str>,
+    /// The setting that says how long it takes at most, without which a device is not asked for it; `None`: it is done at once.
+    pub lasts: Option<&'static str>,
 }
 
 impl DeviceVerb {
     /// Every key of steps that asks something of the device, with what it does, for people; no other action of steps has one of them.
-    pub const KEYS: [(&str, &str); 2] = [
+    pub const KEYS: [(&str, &str); 3] = [
         (
             "clear",
             "clears this of the device, by request: a copy of its watermarks, or what it shows of its counters",
@@ -48,10 +53,11 @@ impl DeviceVerb {
             "restart",
             "stops this part of the device and starts it again, with the settings that it has",
         ),
+        ("reboot", "reboots the device in this way; the trial goes on meanwhile"),
     ];
 
     /// Every verb, in the order in which people are shown them.
-    const ROWS: [VerbRow; 4] = [
+    const ROWS: [VerbRow; 7] = [
         cleared(WatermarkCopy::CLEARED[0]),
         cleared(WatermarkCopy::CLEARED[1]),
         VerbRow {
@@ -61,6 +67,7 @@ impl DeviceVerb {
             told: "counters",
             lacking: "clears no counters",
             restarts: None,
+            lasts: None,
         },
         VerbRow {
             verb: DeviceVerb::RestartPfcwd,
@@ -69,7 +76,11 @@ impl DeviceVerb {
             told: "pfcwd",
             lacking: "restarts no watchdog",
             restarts: Some("pfcwd"),
+            lasts: None,
         },
+        reboot(RebootKind::Warm, "warm", "it, warm", "reboot.warm"),
+        reboot(RebootKind::Fast, "fast", "it, fast", "reboot.fast"),
+        reboot(RebootKind::Cold, "cold", "it, cold", "reboot.cold"),
     ];
 
     /// All of them.
@@ -108,6 +119,25 @@ const fn cleared((word, copy): (&'static str, WatermarkCopy)) -> VerbRow {
         told: copy.table(),
         lacking: "clears no copies of watermarks",
         restarts: None,
+        lasts: None,
+    }
+}
+
+/// The row of a reboot. Nothing else tells its kinds apart here.
+const fn reboot(
+    kind: RebootKind,
+    word: &'static str,
+    told: &'static str,
+    lasts: &'static str,
+) -> VerbRow {
+    VerbRow {
+        verb: DeviceVerb::Reboot(kind),
+        key: "reboot",
+        word,
+        told,
+        lacking: "reboots nothing",
+        restarts: Some("pfcwd"),
+        lasts: Some(lasts),
     }
 }
 

@@ -4,6 +4,7 @@
 //! Of a switch whose buffers an operator sizes nothing is stated here. What the chip is stands in STATE_DB, and in the profile.
 
 use super::link::{Db, Link};
+use super::stated;
 use super::tables::Tables;
 use crate::control::Lost;
 use rig_lab::Switch;
@@ -58,6 +59,55 @@ pub(super) fn is_sized(path: &str) -> bool {
 pub(super) fn row_of_cables<'t>(tables: &'t Tables, port: &str) -> Option<&'t str> {
     let mut rows = tables.table("CABLE_LENGTH");
     rows.find(|(_, row)| row.fields.contains_key(port)).map(|(key, _)| key)
+}
+
+/// The names of what the pool shows, as the rig reads them.
+pub(super) const POOL: [&str; 2] = [
+    "BUFFER_POOL_TABLE ingress_lossless_pool size",
+    "BUFFER_POOL_TABLE ingress_lossless_pool xoff",
+];
+
+/// Why its pool is not that of as many ports as `of` has, each as the first of `ports` is; `None` where it is. The pool is what all ports
+/// leave, and a case sets those alone that the rig is cabled to.
+pub(super) fn unlike(tables: &Tables, ports: &[String], of: &Switch) -> Option<String> {
+    let first = ports.first()?;
+    let all = stated::every_port(tables);
+    let declared = (0..).map_while(|port| of.port_speed(port)).count();
+    if all.len() != declared {
+        return Some(format!("CONFIG_DB has {} ports, and the profile {declared}", all.len()));
+    }
+    let said = |table: &str, key: &str, field: &str| {
+        tables.field(table, key, field).map_or("nothing", |said| said.text)
+    };
+    let cable = |port: &str| {
+        row_of_cables(tables, port).map_or("nothing", |row| said("CABLE_LENGTH", row, port))
+    };
+    let sized = |port: &str, class: u8| {
+        let bound = tables.bound("BUFFER_PG", port, class);
+        bound.map_or("nothing", |key| said("BUFFER_PG", key, "profile"))
+    };
+    all.into_iter().find_map(|port| {
+        let status = said("PORT", port, "admin_status");
+        if status != "up" {
+            // Its groups are taken back as long as it is down.
+            return Some(format!("admin_status of {port} is {status}"));
+        }
+        let (speed, own) = (said("PORT", port, "speed"), said("PORT", first, "speed"));
+        if speed != own {
+            return Some(format!("the speed of {port} is {speed}, and that of {first} {own}"));
+        }
+        let (long, own) = (cable(port), cable(first));
+        if long != own {
+            return Some(format!("the cable of {port} is {long}, and that of {first} {own}"));
+        }
+        let other = of.qos.pfc_enable.iter().find(|&&class| sized(port, class) != "NULL");
+        other.map(|&class| {
+            format!(
+                "BUFFER_PG of {port} and class {class} has {}, and not NULL",
+                sized(port, class)
+            )
+        })
+    })
 }
 
 /// What APPL_DB says now of the headroom of each port's first lossless group and of its pool, under the rig's names:

@@ -330,11 +330,17 @@ pub(super) fn listed(numbers: &[u8]) -> String {
     format!("[{}]", all.join(", "))
 }
 
-/// The front-panel ports that are up, in order; all of them where none is.
-pub(super) fn ports(tables: &Tables) -> Vec<&str> {
+/// The front-panel ports, in order.
+pub(super) fn every_port(tables: &Tables) -> Vec<&str> {
     let mut all: Vec<&str> =
         tables.table("PORT").map(|(key, _)| key).filter(|key| is_port(key)).collect();
     all.sort_by_key(|port| super::ports::number(port));
+    all
+}
+
+/// The front-panel ports that are up, in order; all of them where none is.
+pub(super) fn ports(tables: &Tables) -> Vec<&str> {
+    let mut all = every_port(tables);
     let is_up = |port: &&str| {
         tables.field("PORT", port, "admin_status").is_some_and(|said| said.text == "up")
     };

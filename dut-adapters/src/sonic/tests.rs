@@ -1,6 +1,7 @@
 //! Files of CONFIG_DB, made by hand: what is read, what is said of it, and what is kept to itself.
 
 mod live;
+mod unlike;
 
 use super::reader::tables;
 use super::{PortSet, Tables, alike, flaws, read};

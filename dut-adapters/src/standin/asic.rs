@@ -1,6 +1,6 @@
 //! The device behind the databases.
 
-use crate::control::Order;
+use crate::control::{Health, Order};
 use crate::protocol::{Answer, Ask, Happened, Polled};
 use crate::serve::Post;
 use core::fmt;
@@ -42,6 +42,11 @@ pub trait Asic: Send {
     /// one is at the other.
     fn polled(&mut self, _due: [Mono; 2]) -> (Mono, Vec<Polled>) {
         (Mono::now(), Vec::new())
+    }
+
+    /// How it has kept up with its clock since this was last asked; `None`: it does not tell.
+    fn health(&mut self) -> Option<Health> {
+        None
     }
 
     /// Ends: nobody takes what the databases say any more.
@@ -133,6 +138,13 @@ impl Asic for Served {
 
     fn decided(&mut self, (port, class): (&str, u8), what: DutEventKind, due: Mono) {
         self.order(Order::Decided { port: port.to_owned(), class, what, due_ns: due.0 });
+    }
+
+    fn health(&mut self) -> Option<Health> {
+        match self.post.ask(Ask::Lateness) {
+            Some(Answer::Health(health)) => Some(health),
+            _ => None,
+        }
     }
 
     fn ends(&mut self) {

@@ -55,6 +55,9 @@ const CLEARS: &str = "WATERMARK_CLEAR_REQUEST";
 /// Where it hears what was decided of a queue.
 const ACTIONS: &str = "PFC_WD_ACTION";
 
+/// Where it hears that somebody asks how its device has kept up, and the row of STATE_DB that it answers in. No switch has either.
+const HEALTH: &str = "RIG_STANDIN_HEALTH";
+
 /// What is said where orchagent and syncd would write to their logs: of a change that is not taken, of a script that fails.
 pub type Log = Box<dyn FnMut(&str) + Send>;
 
@@ -239,6 +242,10 @@ impl Parts {
         if self.poller.is_some() {
             hears.subscribe(ACTIONS)?;
         }
+        if self.asic.health().is_some() {
+            hears.subscribe(HEALTH)?;
+            self.keeps_up("0")?;
+        }
         hears.set_read_timeout(Some(LOOK))?;
         self.take()?;
         // Who is asked here may answer only once this is ready.
@@ -259,6 +266,10 @@ impl Parts {
             let heard = match hears.get_message() {
                 Ok(told) if told.get_channel_name() == ACTIONS => {
                     self.decided(&told.get_payload::<String>().unwrap_or_default())?;
+                    false
+                }
+                Ok(asked) if asked.get_channel_name() == HEALTH => {
+                    self.keeps_up(&asked.get_payload::<String>().unwrap_or_default())?;
                     false
                 }
                 Ok(asked) if asked.get_channel_name() == CLEARS => {
@@ -308,6 +319,18 @@ impl Parts {
             self.asic.clear(copy);
             self.copies.look();
         }
+    }
+
+    /// Answers who asks how the device has kept up, under the name of that question.
+    fn keeps_up(&mut self, asked: &str) -> RedisResult<()> {
+        let Some(said) = self.asic.health().and_then(|health| serde_json::to_string(&health).ok())
+        else {
+            return Ok(());
+        };
+        let mut all = redis::pipe();
+        all.cmd("SELECT").arg(Db::State as u8).ignore();
+        all.cmd("HSET").arg(HEALTH).arg(&["said", &said, "asked", asked][..]).ignore();
+        all.exec(&mut self.line)
     }
 
     fn take(&mut self) -> RedisResult<()> {

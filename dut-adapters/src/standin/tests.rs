@@ -2,6 +2,7 @@
 
 mod copied;
 mod heard;
+mod kept_up;
 mod limits;
 mod moments;
 mod schedulers;

@@ -62,7 +62,7 @@ macro_rules! slots {
     };
 }
 
-slots!(Switch: ports, mtu, clock, forwarding_delay, qos, scheduler, buffer, dynamic_buffer, wred, pfc, pfcwd, watermark, flex_counter, macsec);
+slots!(Switch: ports, mtu, clock, forwarding_delay, qos, scheduler, buffer, dynamic_buffer, wred, pfc, pfcwd, watermark, flex_counter, reboot, macsec);
 slots!(Nics: ports, mtu, clock, nic, peer, rdma_router);
 slots!(Nic: generation, np, rp, rc, receive, pfc, host, ets);
 slots!(Router: ports, mtu, clock, forwarding_delay);

@@ -1,8 +1,8 @@
 //! The copies that a device's software makes of its counters (row 78): two intervals after the rig's frames have passed, each
 //! group must show them. One that stands still or comes late shows less.
 //!
-//! A copy may be of a moment before the trial as the trial begins, and has then grown by more than the trial's frames at its end: how
-//! much more is not looked at here. What a counter counts is held against the wire by other measures, of the chip's own.
+//! A copy may be of a moment before the trial as the trial begins, and has then grown by more than the trial's frames at its end: by what
+//! the chip had counted and the copy did not show. By more than that and all that was sent to be counted no copy grows.
 
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::Unread;
@@ -13,10 +13,10 @@ use crate::trials::trial::Trial;
 use crate::verdict::Looked;
 use rig_capture::fate::{Delays, Fates};
 use rig_capture::passage::Passage;
-use rig_capture::{DutCounter, Span, Unit};
+use rig_capture::{DutCounter, Observation, Record, Span, Unit, What};
 use rig_lab::{FlexGroup, Part};
-use rig_testcases::Measure;
 use rig_testcases::vocabulary::{Entry, Looks, STREAM, ValueKind, required};
+use rig_testcases::{Measure, Script, StreamSpec};
 use rig_units::Time;
 
 /// `counters.copied`.
@@ -110,12 +110,18 @@ fn read(
     let counted = counted(&fates, group, by.saturating_sub(observation.bound()));
     // Of a group that was not copied yet there is nothing.
     let got = counters.grew(&name).unwrap_or(0);
+    let most =
+        most(observation, (&trial.script, spec), group).zip(behind(observation, &counter, &name));
+    let hi = most.map_or(u64::MAX, |(sent, behind)| sent.saturating_add(behind));
     let want = Prediction {
         unit: Unit::Frames,
-        span: Span { lo: counted, hi: u64::MAX },
+        span: Span { lo: counted, hi },
         formula: "",
         text: format!(
-            "{name} grown by at least {counted}: what the wire shows up to two intervals of {every} before the trial's end"
+            "{name} grown by at least {counted}, what the wire shows up to two intervals of {every} before the trial's end{}",
+            most.map_or_else(String::new, |_| format!(
+                ", and by no more than the {hi} that there were"
+            ))
         ),
         source: SOURCE,
     };
@@ -141,4 +147,37 @@ fn counted(fates: &Fates<'_>, group: FlexGroup, by: Time) -> u64 {
     };
     let count = fates.passages.all.iter().filter(is_counted).count();
     u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+/// How many frames the rig had counted at most: all that it sent to that port, queue or group. `None` where not every frame was recorded,
+/// or somebody else sends, too: ends that answer.
+fn most(
+    observation: &Observation,
+    (script, of): (&Script, &StreamSpec),
+    group: FlexGroup,
+) -> Option<u64> {
+    let ours = |record: &Record| {
+        matches!(record.what, What::Data { .. } | What::Pfc { .. } | What::BadPfc { .. })
+    };
+    if observation.integrity.unrecorded > 0 || !observation.records.iter().all(ours) {
+        return None;
+    }
+    let counts = |spec: &StreamSpec| match group {
+        FlexGroup::Port => spec.to == of.to,
+        FlexGroup::Queue => spec.to == of.to && spec.class == of.class,
+        FlexGroup::PgDrop => spec.from == of.from && spec.class == of.class,
+    };
+    let all = script.streams.iter().zip(&observation.streams);
+    let sent = all.filter(|(spec, _)| counts(spec)).map(|(_, count)| match group {
+        FlexGroup::Port | FlexGroup::Queue => count.sent,
+        FlexGroup::PgDrop => count.sent.saturating_sub(count.received),
+    });
+    Some(sent.sum())
+}
+
+/// What the chip had counted as the trial began and the copy did not show; `None` where nobody says what the chip had.
+fn behind(observation: &Observation, counter: &str, name: &str) -> Option<u64> {
+    let counters = &observation.counters;
+    let before = |name: &str| Some(counters.after(name)? - counters.grew(name)?);
+    Some(before(counter)?.saturating_sub(before(name).unwrap_or(0)))
 }

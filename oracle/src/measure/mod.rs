@@ -35,6 +35,7 @@ mod nic;
 mod pause;
 mod pfc;
 mod rdma_router;
+mod reboot;
 mod search;
 mod served;
 mod setting_answer;
@@ -82,6 +83,7 @@ static ALL: &[&Known] = &[
     &latency::LATENCY,
     &tags::TAGS,
     &withheld::WITHHELD,
+    &reboot::OUTAGE,
     &counters::COUNTERS,
     &copied::COPIED,
     &storm::COVERAGE,

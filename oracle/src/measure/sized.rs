@@ -109,6 +109,9 @@ fn read(
         }
     };
     let counters = &trial.observation.counters;
+    if let Some(why) = counters.absent.get(&name) {
+        return Err(Unread::NotApplicable(why.clone()));
+    }
     let own = DutCounter::PortSent.of(&trace.dut_port, 0);
     if !counters.has(&own) && !counters.moving.contains(&own) && !counters.has(&name) {
         let why = format!("the device shows nothing of {}", trace.dut_port);

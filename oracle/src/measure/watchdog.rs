@@ -19,7 +19,7 @@ use rig_lab::Part;
 use rig_testcases::vocabulary::{
     ByPfc, Entry, Looks, STORM, STREAM, Senders, ValueKind, named, optional,
 };
-use rig_testcases::{Action, Measure, Sweep};
+use rig_testcases::{Action, DeviceVerb, Lookup, Measure, Sweep};
 use rig_units::Dur;
 use std::borrow::Cow;
 
@@ -378,10 +378,13 @@ fn restarted(done: &JudgeContext<'_>, trial: &Trial, seen: &StormTrial) -> Optio
     };
     // It is told to at the step, and has done so when it answers.
     let took = trial.observation.counters.took;
-    let meets = |at: &Dur| {
-        *at + took + slack >= start && until.is_none_or(|until| *at <= start + until + slack)
+    let values = done.values(trial);
+    let meets = |(at, verb): &(Dur, DeviceVerb)| {
+        let lasts = verb.row().lasts.and_then(|setting| values.duration(setting));
+        *at + took + lasts.unwrap_or_default() + slack >= start
+            && until.is_none_or(|until| *at <= start + until + slack)
     };
-    let at = see::restarts(&trial.script).find(meets)?;
+    let (at, _) = see::restarts(&trial.script).find(meets)?;
     let why = format!(
         "pfcwd starts afresh at {at}, and a detection and a restoration are predicted of one that sees the whole storm"
     );

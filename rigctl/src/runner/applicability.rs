@@ -8,7 +8,7 @@ use rig_dut::{can_set, capabilities, lacking};
 use rig_lab::{Action, ControlName, Kind, Lab, Profile, Setting, Switch, Transport, settings};
 use rig_oracle::measure::{self, Needs, Stamps};
 use rig_testcases::case::CaseAction;
-use rig_testcases::{Case, Measure, Sweep};
+use rig_testcases::{Case, DeviceVerb, Measure, Sweep};
 
 /// A case as it can be run.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,6 +110,10 @@ fn steered(
     }
     let never = |switch: &Switch| switch.pfcwd.restoration_time.is_none();
     let restores = profile.rule.is_none() || !profile.declared.switch().is_some_and(never);
+    if let Some(setting) = undeclared(profile, &case) {
+        let why = format!("it does not say how long what a step asks of it takes: {setting}");
+        return Err(Missing::Lab.so(why));
+    }
     if !case.storms.is_empty() && !restores && !can.offers(Ability::Boot) {
         let why = "it never restores a stormed queue, and nothing here can boot it";
         return Err(Missing::Control.so(why));
@@ -154,6 +158,16 @@ fn orders(case: &Case) -> impl Iterator<Item = Order> {
         CaseAction::Device(verb) => Some(Order::from(verb)),
         _ => None,
     })
+}
+
+/// What it would have to say of how long something takes that a step asks of it, and does not.
+fn undeclared(profile: &Profile, case: &Case) -> Option<&'static str> {
+    let lasts = |verb: DeviceVerb| verb.row().lasts;
+    let asked = case.steps.iter().filter_map(|step| match step.what {
+        CaseAction::Device(verb) => lasts(verb),
+        _ => None,
+    });
+    asked.into_iter().find(|setting: &&str| profile.declared.get(setting).is_none())
 }
 
 /// Whether something is done to frames between two NICs, or they wait there.

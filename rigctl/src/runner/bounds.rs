@@ -26,6 +26,7 @@ mod ranges;
 mod rc;
 mod rdma_router;
 mod receives;
+mod reboot;
 mod recovery;
 mod rp;
 mod search;

@@ -191,7 +191,7 @@ mod tests {
             let want = format!("`--mutate {mutation}` changes nothing: {why}");
             assert_eq!(told(case, mutation), Some(want));
         }
-        const SWITCH: &str = "of what a switch has: pfcwd, buffer, pfc, scheduler, dynamic_buffer, flex_counter, wred, macsec, forwarding_delay, clock; of deviations ";
+        const SWITCH: &str = "of what a switch has: pfcwd, buffer, pfc, scheduler, dynamic_buffer, flex_counter, reboot, wred, macsec, forwarding_delay, clock; of deviations ";
         const ROUTER: &str =
             "of what a router has: forwarding_delay, clock; of deviations clock_fast, clock_slow";
         const OVER: &str = "system::latency-adds-up-over-a-router";

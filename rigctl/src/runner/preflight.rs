@@ -70,7 +70,7 @@ fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {
     all
 }
 
-/// Thresholds of early detection, and values of a NIC, that no device can hold to, once the case has set its own.
+/// Thresholds of early detection, cables and values of a NIC, that no device can hold to, once the case has set its own.
 fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
     let mut all: Vec<Fault> = Vec::new();
     if let Some(wred) = declared.switch().map(|switch| &switch.wred) {
@@ -86,6 +86,10 @@ fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
             all.push(case.fault("dut.wred.chance_steps", found, &want));
         }
     }
+    let sized = declared.switch().and_then(|switch| switch.dynamic_buffer.out_of_range());
+    all.extend(sized.map(|(path, found, want)| {
+        case.fault(&format!("dut.dynamic_buffer.{path}"), found, &want)
+    }));
     for (part, nic) in declared.nics().into_iter().flat_map(Nics::all) {
         let beyond = nic.out_of_range().into_iter();
         all.extend(

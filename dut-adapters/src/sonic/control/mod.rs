@@ -11,6 +11,7 @@ mod effect;
 mod events;
 mod heard;
 mod held;
+mod kept_up;
 mod lease;
 mod schedulers;
 mod stated;
@@ -25,7 +26,7 @@ use super::tables::Tables;
 use super::write::{self, Back, Write};
 use super::{copied, live, sized, stated as reader};
 use crate::control::{
-    Ability, Capabilities, Control, ControlError, Lost, Order, Readings, Refused, Unseen,
+    Ability, Capabilities, Control, ControlError, Health, Lost, Order, Readings, Refused, Unseen,
 };
 use crate::journal::Change;
 use core::time::Duration;
@@ -331,10 +332,15 @@ impl SonicControl {
         let read = counters::read(&mut self.link, asked, &mut watched, &mut pause)?;
         let counters::CounterValues { mut values, moving } = read;
         let (tables, of) = &self.seen;
+        let mut absent = BTreeMap::new();
         if let Some(of) = of.switch() {
             values.append(&mut sized::shown(&mut self.link, tables, (&self.ports, of))?);
+            if let Some(why) = sized::unlike(tables, &self.ports, of) {
+                let why = format!("the pool is that of ports that differ: {why}");
+                absent.extend(sized::POOL.map(|name| (name.to_owned(), why.clone())));
+            }
         }
-        Ok(Readings { values, moving, ..Readings::default() })
+        Ok(Readings { values, moving, absent, ..Readings::default() })
     }
 
     /// Makes the user's copy of its watermarks hold what comes from now on and nothing else.
@@ -428,6 +434,12 @@ impl Control for SonicControl {
     /// None the first time: what is published is heard from then on.
     fn events(&mut self) -> Result<Vec<DutEvent>, ControlError> {
         self.hear().map_err(ControlError::away)
+    }
+
+    /// Of a stand-in, which says so in its databases; a switch tells nothing of it.
+    fn health(&mut self) -> Result<Health, ControlError> {
+        let told = kept_up::kept_up(&mut self.link, &mut pause)?;
+        told.ok_or_else(|| self.lacks(Ability::Health))
     }
 
     fn missed(&mut self) -> Option<String> {

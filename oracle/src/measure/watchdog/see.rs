@@ -7,7 +7,7 @@ use crate::verdict::Doubt;
 use rig_capture::analyse::{self, ActionView, Sighting};
 use rig_capture::{Dir, Observation, Span};
 use rig_lab::RuleFamily;
-use rig_testcases::{Action, Script};
+use rig_testcases::{Action, DeviceVerb, Script};
 use rig_units::{Dur, Quanta, Time};
 
 /// How the device tells when a storm is over.
@@ -83,10 +83,10 @@ pub fn see(
     })
 }
 
-/// When the script starts the watchdog afresh.
-pub(super) fn restarts(script: &Script) -> impl Iterator<Item = Dur> {
+/// When the script starts the watchdog afresh, and by what.
+pub(super) fn restarts(script: &Script) -> impl Iterator<Item = (Dur, DeviceVerb)> {
     script.steps.iter().filter_map(|step| match &step.action {
-        Action::Device(verb) if verb.row().restarts == Some("pfcwd") => Some(step.at),
+        Action::Device(verb) if verb.row().restarts == Some("pfcwd") => Some((step.at, *verb)),
         _ => None,
     })
 }

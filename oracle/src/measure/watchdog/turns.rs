@@ -7,7 +7,8 @@ use crate::trials::ask::{Before, Place, Rests, Start};
 use crate::trials::context::Context;
 use crate::trials::points::groups;
 use rig_lab::{Declared, Nics, RuleFamily, Scope};
-use rig_testcases::{Action, Lookup as _, Script, StormSpec};
+use rig_testcases::case::CaseAction;
+use rig_testcases::{Action, DeviceVerb, Lookup as _, Script, StormSpec};
 use rig_units::{Bytes, Dur};
 
 /// Within how long trials start on a device that polls nothing: any time would do.
@@ -50,15 +51,20 @@ pub fn start(context: &Context<'_>, script: &Script, place: Place) -> Start {
 
 /// For how long the watchdog of a device goes on with what it has begun.
 pub fn rests(context: &Context<'_>) -> Rests {
+    let steps = context.case.steps.iter().filter_map(|step| match step.what {
+        CaseAction::Device(verb) => lasts(context, verb),
+        _ => None,
+    });
+    let away = steps.max().unwrap_or_default();
     let Some((watch, switch)) = context.watch.as_ref().zip(context.profile.declared.switch())
     else {
-        return Rests { fresh: NO_TURN, used: NO_TURN };
+        return Rests { fresh: NO_TURN, used: NO_TURN.max(away) };
     };
     let declared = &switch.pfcwd;
     let restored = watch.predicted().lookup("predicted.restoration.latest");
     let begun = longest_begun(context, watch);
     let left = watch.tail + restored.unwrap_or(declared.poll_interval);
-    Rests { fresh: begun, used: left.max(begun) }
+    Rests { fresh: begun, used: left.max(begun).max(away) }
 }
 
 /// The longest wait between two polls that it may have begun before it was configured for the trial, and finishes first: as its profile has it, or
@@ -80,11 +86,25 @@ pub fn before(context: &Context<'_>, script: &Script, number: u32) -> Before {
     let never = context.watch.as_ref().is_some_and(|watch| watch.rule.restoration_time.is_none());
     if never || (number > 1 && remembers(context, script)) {
         Before::Reboot
-    } else if number > 1 && ends_stormed(context, script) {
+    } else if number > 1 && (ends_stormed(context, script) || ends_away(context, script)) {
         Before::Rest
     } else {
         Before::Nothing
     }
+}
+
+/// How long what a step asks of the device takes at most; `None` where it is done at once.
+fn lasts(context: &Context<'_>, verb: DeviceVerb) -> Option<Dur> {
+    context.values().duration(verb.row().lasts?)
+}
+
+/// Whether the software of the device may still be away when the script ends.
+fn ends_away(context: &Context<'_>, script: &Script) -> bool {
+    let asked = script.steps.iter().filter_map(|step| match step.action {
+        Action::Device(verb) => Some(step.at + lasts(context, verb)?),
+        _ => None,
+    });
+    asked.max().is_some_and(|until| until > script.length)
 }
 
 /// Whether a NIC that sends keeps rates beyond its queue pairs, which begin anew with each trial.

@@ -34,6 +34,7 @@ impl Switched {
             self.faults.pfcwd;
         (poll_stops_after_storm && self.has_restored)
             || (poll_stops_after_restart && self.was_restarted)
+            || (self.faults.reboot.reboot_forgets_watchdog && self.absence.has_been)
     }
 
     /// Whether the watchdog of one guarded queue is left out of this poll.

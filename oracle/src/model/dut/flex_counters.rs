@@ -8,13 +8,13 @@
 use super::polls::draw;
 use crate::model::switch::Switch;
 use rig_capture::DutCounter;
-use rig_lab::{FlexCounter, FlexGroup};
+use rig_lab::{FlexCounter, FlexCounterFaults, FlexGroup};
 use rig_units::{Dur, Time};
 use std::collections::BTreeMap;
 
 /// The groups that are copied.
 #[derive(Debug, Clone)]
-pub(super) struct FlexCounters(Vec<Copied>);
+pub(super) struct FlexCounters(Vec<Copied>, FlexCounterFaults);
 
 /// One of them.
 #[derive(Debug, Clone)]
@@ -35,7 +35,7 @@ const PG_DROP: [u8; 8] = *b"fc-drops";
 
 impl FlexCounters {
     /// The first copy of each lies within one interval of the start.
-    pub(super) fn new(seed: u64, config: &FlexCounter) -> FlexCounters {
+    pub(super) fn new(seed: u64, config: &FlexCounter, faults: FlexCounterFaults) -> FlexCounters {
         let copied = |(group, phase, every): (FlexGroup, [u8; 8], Option<Dur>)| {
             let every = every?.max(Dur::us(1));
             let next = Time::ZERO + draw(seed, phase, 0, Dur::ZERO, every);
@@ -47,7 +47,7 @@ impl FlexCounters {
             (FlexGroup::Queue, QUEUE, queue),
             (FlexGroup::PgDrop, PG_DROP, pg_drop),
         ];
-        FlexCounters(groups.into_iter().filter_map(copied).collect())
+        FlexCounters(groups.into_iter().filter_map(copied).collect(), faults)
     }
 
     /// When [`wake`](Self::wake) has to be called next.
@@ -57,9 +57,11 @@ impl FlexCounters {
 
     /// Copies what is due at `now`.
     pub(super) fn wake(&mut self, now: Time, chip: &Switch) {
+        let times = if self.1.copies_count_twice { 2 } else { 1 };
         for copied in self.0.iter_mut().filter(|copied| copied.next == now) {
             copied.next += copied.every;
             copied.read(now, chip);
+            copied.values.iter_mut().for_each(|value| *value *= times);
         }
     }
 

@@ -32,6 +32,7 @@ mod guard;
 mod handler;
 mod nics;
 mod polls;
+mod reboot;
 mod resting;
 mod routed;
 mod switched;

@@ -28,6 +28,11 @@ impl Polls {
         self.next
     }
 
+    /// Nothing is polled until then, and on from then in a phase of its own.
+    pub(super) const fn wait(&mut self, until: Time) {
+        self.next = until;
+    }
+
     /// The next poll has happened.
     pub(super) fn advance(&mut self, config: &Pfcwd, faults: &PfcwdFaults) {
         let skipped = match faults.skips_polls {

@@ -8,6 +8,7 @@ use super::flex_counters::FlexCounters;
 use super::guard::Guard;
 use super::handler::{self, Effect};
 use super::polls::Polls;
+use super::reboot::Absence;
 use super::resting::Resting;
 use super::watermarks::Watermarks;
 use crate::model::chance::{self, Draws};
@@ -27,14 +28,14 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Switched {
     /// Which switch of the network it is.
-    at: u16,
+    pub(super) at: u16,
     /// The rule of its watchdogs; `None` where it has none.
     pub(super) family: Option<RuleFamily>,
     /// What it works with.
     pub(super) running: Switch,
     pub(super) faults: DeviceFaults,
-    polls: Polls,
-    actions: Actions,
+    pub(super) polls: Polls,
+    pub(super) actions: Actions,
     /// By how much later than they are set to timers run out.
     lags: Draws,
     pub(super) watermarks: Watermarks,
@@ -45,6 +46,8 @@ pub(super) struct Switched {
     pub(super) has_restored: bool,
     /// Whether its watchdogs were stopped and started again.
     pub(super) was_restarted: bool,
+    /// What of a reboot is still to come.
+    pub(super) absence: Absence,
     /// Whether somebody else decides for its watchdogs.
     yields: bool,
     at_rest: Resting,
@@ -79,13 +82,14 @@ impl Switched {
             actions: Actions::new(seed),
             lags: Draws::new(chance::stream(seed, *b"pw-timer")),
             watermarks: Watermarks::new(seed, &running.watermark, faults.buffer),
-            flex_counters: FlexCounters::new(seed, &running.flex_counter),
+            flex_counters: FlexCounters::new(seed, &running.flex_counter, faults.flex_counter),
             buffer_manager: BufferManager::new(&running, &faults.dynamic_buffer),
             faults,
             running,
             guards: Vec::new(),
             has_restored: false,
             was_restarted: false,
+            absence: Absence::new(seed),
             yields: false,
             at_rest: Resting::default(),
         };
@@ -192,7 +196,7 @@ impl Switched {
     }
 
     /// What the watchdogs saw is forgotten, and their settings are the running ones. One in hardware begins at once.
-    fn forget(&mut self, network: &Network) {
+    pub(super) fn forget(&mut self, network: &Network) {
         let Some(fresh) = self.watchdog() else { return };
         for guard in &mut self.guards {
             guard.begin(fresh.clone());
@@ -202,7 +206,7 @@ impl Switched {
     }
 
     /// Puts a handler on a guarded queue.
-    fn handle(&mut self, index: usize, effect: Effect, network: &mut Network) {
+    pub(super) fn handle(&mut self, index: usize, effect: Effect, network: &mut Network) {
         let (at, class) = (self.guards[index].at, self.guards[index].class);
         let also = self.spread(index);
         let order = handler::Order {
@@ -222,6 +226,9 @@ impl Body for Switched {
     /// every guarded queue instead.
     fn start_pfcwd(&mut self, network: &mut Network) -> bool {
         self.actions.forget();
+        if self.faults.reboot.warm_reboot_replays_storm {
+            self.absence.leave_rows(&self.guards);
+        }
         self.guards.iter_mut().for_each(|guard| guard.release(network));
         if !self.faults.pfcwd.restart_forgets_nothing {
             self.forget(network);
@@ -240,11 +247,14 @@ impl Body for Switched {
     }
 
     fn next(&self) -> Time {
-        let own = self.polls.next().min(self.timers());
+        let own = self.polls.next().min(self.timers()).min(self.absence.next());
         own.min(self.actions.next()).min(self.watermarks.next()).min(self.flex_counters.next())
     }
 
     fn wake(&mut self, due: Time, network: &mut Network, acted: &mut Vec<Acted>) {
+        if self.absence.next() <= due {
+            self.reboots_on(due, network);
+        }
         if self.watermarks.next() == due {
             self.watermarks.wake(due, self.at, network);
         }

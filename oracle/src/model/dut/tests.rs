@@ -13,6 +13,7 @@ mod macsec;
 mod marking;
 mod nics;
 mod obeying;
+mod reboot;
 mod resting;
 mod sending;
 mod system;

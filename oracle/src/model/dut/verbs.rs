@@ -26,6 +26,7 @@ impl Switched {
                 self.was_restarted = true;
                 self.start_pfcwd(network)
             }
+            DeviceVerb::Reboot(kind) => self.reboots(kind, network),
         }
     }
 }

@@ -143,6 +143,25 @@ impl<Q: EventQueue> Network<Q> {
 }
 
 impl<Q: EventQueue> Network<Q> {
+    /// Stops the chip of a switch, or starts it. One that stands still loses what waits in it and whatever comes, hears no PFC and sends
+    /// nothing; started it has forgotten who paused it. Its cables carry light all the while.
+    pub fn set_chip(&mut self, switch: u16, on: bool) {
+        let now = self.wires.now;
+        let ports = self.switches[usize::from(switch)].port_count();
+        for port in 0..ports {
+            let device = &mut self.switches[usize::from(switch)];
+            if !on {
+                device.link_down(now, port);
+            } else if device.link_up(now, port) {
+                self.wake_port(port_id(switch, port));
+            }
+        }
+        if !on {
+            // Senders whose frames are gone are not told so.
+            self.switches[usize::from(switch)].forget_control();
+        }
+    }
+
     fn set_host_up(&mut self, host: u16, up: bool) {
         let now = self.wires.now;
         let (port, plug, node) = at(&mut self.hosts, host.into());

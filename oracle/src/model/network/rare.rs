@@ -13,6 +13,10 @@ impl<Q: EventQueue> Network<Q> {
     #[inline(never)]
     pub(super) fn take_pfc(&mut self, at: PortId, pfc: &Packet, later: Within, tap: &mut impl Tap) {
         let device = &mut self.switches[usize::from(at.switch)];
+        // Nobody listens where the chip stands still.
+        if !device.hears(at.port.into()) {
+            return;
+        }
         let mac = &mut device.ports[usize::from(at.port)].mac;
         let opened = mac.on_late_pfc(self.wires.now, pfc, later);
         let passed_on = device.pass_on(at.port.into(), pfc);

@@ -5,8 +5,7 @@
 //! see the status as it was before it. Everything else (when polls happen, where the counters come from, what an
 //! action does to the queue) is the device's business.
 //!
-//! Left out on purpose: counters that a rule reads but never decides on (broadcom wants the occupancy to exist), and
-//! starting with a queue that is stormed already (warm reboot).
+//! Left out on purpose: counters that a rule reads but never decides on (broadcom wants the occupancy to exist).
 
 mod countdown;
 mod detect;

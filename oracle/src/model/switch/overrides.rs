@@ -87,6 +87,16 @@ impl Switch {
         resumed
     }
 
+    /// Whether a port hears what its peer says.
+    pub(crate) fn hears(&self, port: usize) -> bool {
+        self.ports[port].up
+    }
+
+    /// PFC of its own that waits to be sent is not.
+    pub(crate) fn forget_control(&mut self) {
+        self.ports.iter_mut().for_each(|port| port.egress.forget_control());
+    }
+
     /// The link of `port` came up. Returns whether a frame goes because of it.
     pub(crate) fn link_up(&mut self, now: Time, port: usize) -> bool {
         let up = &mut self.ports[port];

@@ -1,0 +1,69 @@
+//! How a stand-in has kept up: whoever steers it as a switch hears that over its databases, and of a switch nothing.
+
+use super::{Device, devices, redis_server, tell};
+use crate::SonicControl;
+use crate::control::{Control as _, ControlError, Health};
+use crate::protocol::Happened;
+use crate::standin::{Asic, Faults, Log, Standin};
+use core::time::Duration;
+use rig_lab::{RedisAt, Setting, WatermarkCopy};
+use rig_units::Dur;
+use std::collections::BTreeMap;
+
+/// A device that was as late as this, each time it is asked.
+#[derive(Debug)]
+struct Late(Device, Dur);
+
+impl Asic for Late {
+    fn set(&mut self, settings: &[Setting]) -> Result<(), String> {
+        self.0.set(settings)
+    }
+
+    fn restart(&mut self, settings: &[Setting]) -> Result<(), String> {
+        self.0.restart(settings)
+    }
+
+    fn clear(&mut self, copy: WatermarkCopy) {
+        self.0.clear(copy);
+    }
+
+    fn counters(&mut self) -> BTreeMap<String, u64> {
+        self.0.counters()
+    }
+
+    fn events(&mut self) -> Vec<Happened> {
+        self.0.events()
+    }
+
+    fn health(&mut self) -> Option<Health> {
+        Some(Health { event_late: self.1, ..Health::default() })
+    }
+}
+
+#[test]
+fn whoever_steers_a_stand_in_by_its_databases_hears_how_late_it_was_and_of_a_switch_nothing() {
+    let desk = tempfile::tempdir().expect("a folder");
+    for (asic, late) in [
+        (Box::new(Late(Device::default(), Dur::ms(7))) as Box<dyn Asic>, Some(Dur::ms(7))),
+        (Box::new(Device::default()), None),
+    ] {
+        let Some(server) = redis_server(desk.path()) else { return };
+        let profile = &devices()[0];
+        let log: Log = Box::new(|_| {});
+        let standin = Standin::of(profile, server.socket(), asic, (Faults::default(), log));
+        let standin = standin.expect("it stands");
+        let at = RedisAt::Unix(server.socket().to_owned());
+        let control = SonicControl::with(&at, profile, 4, Duration::from_secs(5));
+        let mut control = control.expect("it is what the profile declares");
+        match (control.health(), late) {
+            (Ok(health), Some(late)) => assert_eq!(health.event_late, late),
+            (Err(ControlError::NotOffered(_)), None) => {
+                let there: bool = tell(&server, 6, &["EXISTS", "RIG_STANDIN_HEALTH"]);
+                assert!(!there, "no switch has such a row");
+            }
+            (other, late) => panic!("{other:?} {late:?}"),
+        }
+        drop(control);
+        drop(standin);
+    }
+}
