@@ -3,15 +3,15 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::{End, Flow, OF_FLOW, packets};
+use super::{Come, End, Flow, OF_FLOW, packets};
 use crate::Prediction;
-use crate::spec::blue_rdma::{AGAIN, SOURCE, STRIDE, WINDOW, fits, near, psn, told};
+use crate::spec::blue_rdma::{AGAIN, SOURCE, STRIDE, WINDOW, fits, near, psn, timeout, told};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::blue_rdma::Says;
 use rig_capture::{Span, Unit};
 use rig_testcases::vocabulary::Entry;
-use rig_units::Dur;
+use rig_units::{Dur, Time};
 use std::collections::BTreeMap;
 
 /// `blue_rdma.recovery`.
@@ -82,11 +82,37 @@ fn ahead(seen: &Flow<'_>, driver: Dur) -> i64 {
     told.iter().map(|(_, newest)| reached - newest).fold(ahead, i64::max)
 }
 
+/// How many of these packets, of all before `end`, were lost so early that hardware tells of them.
+fn sure(lost: &[i64], end: i64) -> usize {
+    lost.partition_point(|&number| number.div_euclid(STRIDE) * STRIDE + AGAIN[1] + STRIDE <= end)
+}
+
+/// Whether a packet before `end` was sent again when the timer, of so long, had run out.
+fn is_timed_out(seen: &Flow<'_>, timer: Dur, end: i64) -> bool {
+    let (mut come, mut reached, mut since) =
+        (Come::none_before(seen.first), seen.first, Time::ZERO);
+    for one in &seen.passed {
+        if one.sent && one.frame.is_data() {
+            let number = near(one.frame.psn, reached);
+            let is_first = number < reached.min(end) && number == come.base;
+            if is_first && since + timer <= one.at {
+                return true;
+            }
+            since = if come.base == reached { one.at } else { since };
+            reached = reached.max(number + 1);
+        } else if !one.sent {
+            let base = come.base;
+            come.told(&one.frame, reached);
+            since = if come.base > base { one.at } else { since };
+        }
+    }
+    false
+}
+
 /// How many packets are sent again at least and at most, where these were lost of all before `end`.
 fn owed(lost: &[i64], end: i64, ahead: i64) -> Span {
     // Of what is lost at the end nobody tells: then the timer sends all that is missing and what is behind, or nothing does.
-    let is_told = |number: i64| number.div_euclid(STRIDE) * STRIDE + AGAIN[1] + STRIDE <= end;
-    let sure = lost.partition_point(|&number| is_told(number));
+    let sure = sure(lost, end);
     let by_timer = lost.get(sure).map_or(0, |first| end - first);
     let ([least, _], [_, most]) = (told(&lost[..sure], ahead), told(lost, ahead));
     let whole = |number: i64| u64::try_from(number).unwrap_or(0);
@@ -112,6 +138,13 @@ fn recovery(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         }
         let driver = done.context.apart().most(declared.driver) + seen.slots(2);
         let (lost, end) = lost(trial, &seen, &came)?;
+        let tail = lost.get(sure(&lost, end)).copied().unwrap_or(end);
+        let timer = timeout(declared).map(|lasts| done.context.apart().range(lasts).least());
+        if timer.is_some_and(|timer| is_timed_out(&seen, timer, tail)) {
+            let why =
+                "the driver's timer ran out before hardware told, or what it told of was there";
+            return Err(trial.doubt(why).into());
+        }
         let own: Vec<_> =
             seen.passed.iter().filter(|one| one.sent && one.frame.is_data()).collect();
         let (Some(first), Some(last)) = (own.first(), own.last()) else {
