@@ -109,11 +109,10 @@ fn is_timed_out(seen: &Flow<'_>, timer: Dur, end: i64) -> bool {
     false
 }
 
-/// How many packets are sent again at least and at most, where these were lost of all before `end`.
-fn owed(lost: &[i64], end: i64, ahead: i64) -> Span {
-    // Of what is lost at the end nobody tells: then the timer sends all that is missing and what is behind, or nothing does.
-    let sure = sure(lost, end);
-    let by_timer = lost.get(sure).map_or(0, |first| end - first);
+/// How many packets are sent again at least and at most, where these were lost of all before `end`, those from `tail` on so late that nobody may tell.
+fn owed(lost: &[i64], (tail, end): (i64, i64), ahead: i64) -> Span {
+    // Of what is lost at the end nobody tells: then the timer sends the message that it is of and all behind, or nothing does.
+    let (sure, by_timer) = (sure(lost, end), end - tail);
     let ([least, _], [_, most]) = (told(&lost[..sure], ahead), told(lost, ahead));
     let whole = |number: i64| u64::try_from(number).unwrap_or(0);
     let all = |tells: usize, each: i64| whole(each).saturating_mul(tells.try_into().unwrap_or(0));
@@ -138,7 +137,9 @@ fn recovery(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         }
         let driver = done.context.apart().most(declared.driver) + seen.slots(2);
         let (lost, end) = lost(trial, &seen, &came)?;
-        let tail = lost.get(sure(&lost, end)).copied().unwrap_or(end);
+        // A message is known to have come when it is whole.
+        let tail =
+            lost.get(sure(&lost, end)).map_or(end, |late| late - late.rem_euclid(seen.packets));
         let timer = timeout(declared).map(|lasts| done.context.apart().range(lasts).least());
         if timer.is_some_and(|timer| is_timed_out(&seen, timer, tail)) {
             let why =
@@ -158,7 +159,7 @@ fn recovery(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let goodput = bits * 100_000 / u128::from(lasts.0.max(1));
         let told = format!("{}.{:02} Gb/s of payload", goodput / 100, goodput % 100);
         let count = lost.len();
-        let span = owed(&lost, end, ahead(&seen, driver));
+        let span = owed(&lost, (tail, end), ahead(&seen, driver));
         let Span { lo: least, hi: most } = span;
         let text =
             format!("{least} to {most} packets sent again for {count} that were lost of {packets}");
