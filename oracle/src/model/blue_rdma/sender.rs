@@ -136,7 +136,7 @@ impl Sender {
 
     /// Whether the driver has posted the message that is next, or may: it looks at both windows before it does.
     fn may_post(&self, answered: u64, declared: &BlueRdma, faults: &BlueRdmaFaults) -> bool {
-        let has_begun = self.next % self.packets != 0;
+        let has_begun = !self.next.is_multiple_of(self.packets);
         let is_exempt = self.kind == Kind::Response && !faults.answers_fill_window;
         if has_begun || is_exempt || faults.window_overrun {
             return true;
