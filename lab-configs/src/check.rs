@@ -1,7 +1,6 @@
 //! What a profile may not say: values that fit their keys and contradict the standards, the watchdog's own limits or
 //! one another.
 
-use crate::declared::{BlueRdma, RdmaRouter};
 use crate::walk::At;
 use crate::{
     Action, Buffer, ConfigPath, Curve, DepthUnit, DynamicBuffer, FlexCounter, Nics, Pfcwd,
@@ -14,10 +13,14 @@ pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
     let checks = Checks { root };
     checks.clock(profile.declared.clock());
     let declared = &profile.declared;
+    let beyond = declared.nics_out_of_range();
     match declared.nics() {
         Some(nics) => checks.nics(nics),
-        None if declared.blue_rdma().is_some_and(|nics| checks.blue_rdma(nics)) => {}
+        None if !beyond.is_empty() => {}
         None => checks.ports(declared.ports(), declared.mtu()),
+    }
+    for (path, found, want) in beyond {
+        checks.fault(&path, found, want);
     }
     if let Some(switch) = declared.switch() {
         checks.classes(switch);
@@ -52,16 +55,6 @@ impl Checks<'_> {
             let want = format!("at most {CLOCK}: IEEE 802.3 allows 100ppm");
             self.fault("clock", format!("a clock that may be off by {clock}"), want);
         }
-    }
-
-    /// Notes what is out of range of NICs of blue-rdma; whether anything is.
-    fn blue_rdma(&self, nics: &BlueRdma) -> bool {
-        let all = nics.out_of_range();
-        let any = !all.is_empty();
-        for (path, found, want) in all {
-            self.fault(&format!("blue_rdma.{path}"), found, want);
-        }
-        any
     }
 
     fn ports(&self, groups: &[PortGroup], mtu: Bytes) {
@@ -273,14 +266,6 @@ impl Checks<'_> {
         if usize::from(count) != nics.all().count() {
             let want = "one port for each NIC: `nic` behind the first, `peer` behind the second";
             self.fault("ports", format!("{count} ports"), want.to_owned());
-        }
-        for (part, nic) in nics.all() {
-            for (path, found, want) in nic.out_of_range() {
-                self.fault(&format!("{part}.{path}"), found, want);
-            }
-        }
-        for (path, found, want) in nics.rdma_router.iter().flat_map(RdmaRouter::out_of_range) {
-            self.fault(&format!("rdma_router.{path}"), found, want);
         }
     }
 

@@ -35,6 +35,16 @@ impl Nics {
         [("nic", &self.nic)].into_iter().chain(self.peer.iter().map(|peer| ("peer", peer)))
     }
 
+    /// Every value of a NIC, or of the router in front of it, that lies outside its range: its path, what stands there, what would be accepted.
+    pub(crate) fn out_of_range(&self) -> Vec<(String, String, String)> {
+        let of_nics = self.all().map(|(part, nic)| (part, nic.out_of_range()));
+        let of_router = self.rdma_router.iter().map(|one| ("rdma_router", one.out_of_range()));
+        let below = |(part, all): (&'static str, Vec<_>)| {
+            all.into_iter().map(move |(path, found, want)| (format!("{part}.{path}"), found, want))
+        };
+        of_nics.chain(of_router).flat_map(below).collect()
+    }
+
     /// The NIC behind port `index`; `None` past the last.
     pub fn behind(&self, index: u16) -> Option<&Nic> {
         self.all().nth(index.into()).map(|(_, nic)| nic)

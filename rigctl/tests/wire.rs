@@ -113,6 +113,7 @@ fn nics_of_blue_rdma_pass_in_real_time_what_headers_and_counters_tell() {
         passes(BLUE_RDMA, "blue-rdma::*");
         let wrong = [
             ("deviation=answer_where_it_was_read", "blue-rdma::reads-say-where-they-go"),
+            ("deviation=immediate_swapped", "blue-rdma::immediate-data-as-it-leaves"),
             ("deviation=descriptor_a_packet", "blue-rdma::descriptors-of-chunks"),
         ];
         for (wrong, case) in wrong {

@@ -1,11 +1,9 @@
 //! A frame of a NIC of blue-rdma as a small value, and the bytes that it is.
-//!
-//! Left out: immediate data, which no emulated NIC of it sends yet.
 
 use rig_frames::blue_rdma::{Author, Ext, Header, ack, bth, rreth};
 use rig_frames::ip::{Dscp, Ecn};
 use rig_frames::psn::Psn;
-use rig_frames::roce::{Opcode, Qpn, reth};
+use rig_frames::roce::{Opcode, Qpn, imm_dt, reth};
 use rig_frames::{ethernet, ipv4, udp};
 use rig_testcases::wire;
 
@@ -44,6 +42,8 @@ pub struct Frame {
     pub ce: bool,
     /// Whether its payload is that of a SEND, which is placed as a WRITE's is.
     pub is_send: bool,
+    /// Immediate data, which stands in the last packet of a message alone.
+    pub immediate: Option<u32>,
     /// What it says.
     pub says: Says,
 }
@@ -139,17 +139,26 @@ impl Frame {
             Says::Data { first, last, address, length } => {
                 let rkey = if address == 0 { 0 } else { dest_qp.get() };
                 let reth = reth::Repr { virtual_address: address, rkey, dma_len: length };
-                let opcode = match (self.is_send, first, last) {
-                    (false, true, true) => Opcode::RcWriteOnly,
-                    (false, true, false) => Opcode::RcWriteFirst,
-                    (false, false, true) => Opcode::RcWriteLast,
-                    (false, false, false) => Opcode::RcWriteMiddle,
-                    (true, true, true) => Opcode::RcSendOnly,
-                    (true, true, false) => Opcode::RcSendFirst,
-                    (true, false, true) => Opcode::RcSendLast,
-                    (true, false, false) => Opcode::RcSendMiddle,
+                let immediate = self.immediate.filter(|_| last);
+                let opcode = match (self.is_send, first, last, immediate.is_some()) {
+                    (false, true, true, false) => Opcode::RcWriteOnly,
+                    (false, true, true, true) => Opcode::RcWriteOnlyImm,
+                    (false, true, false, _) => Opcode::RcWriteFirst,
+                    (false, false, true, false) => Opcode::RcWriteLast,
+                    (false, false, true, true) => Opcode::RcWriteLastImm,
+                    (false, false, false, _) => Opcode::RcWriteMiddle,
+                    (true, true, true, false) => Opcode::RcSendOnly,
+                    (true, true, true, true) => Opcode::RcSendOnlyImm,
+                    (true, true, false, _) => Opcode::RcSendFirst,
+                    (true, false, true, false) => Opcode::RcSendLast,
+                    (true, false, true, true) => Opcode::RcSendLastImm,
+                    (true, false, false, _) => Opcode::RcSendMiddle,
                 };
-                (opcode, Ext::Reth(reth), Author::Hardware, last)
+                let ext = match immediate {
+                    Some(data) => Ext::RethImm(reth, imm_dt::Repr { data }),
+                    None => Ext::Reth(reth),
+                };
+                (opcode, ext, Author::Hardware, last)
             }
             Says::Request { address, length, answer } => {
                 let (rkey, lkey) = (dest_qp.get(), dest_qp.get());
@@ -223,6 +232,7 @@ mod tests {
         is_retry: true,
         ce: false,
         is_send: false,
+        immediate: None,
         says: Says::Data { first: false, last: true, address: MEMORY + 4_096, length: 1_024 },
     };
 
@@ -241,6 +251,12 @@ mod tests {
         let of_send = Frame { is_send: true, ..DATA };
         assert_eq!(read(&of_send), (of_send.header(), 1_024));
         assert_ne!(of_send.header(), DATA.header());
+        // Immediate data takes none of the payload: the headers have room for it.
+        for frame in [DATA, of_send] {
+            let with = Frame { immediate: Some(0xdead_beef), ..frame };
+            assert_eq!(read(&with), (with.header(), 1_024));
+            assert_ne!(with.header(), frame.header());
+        }
         let bits = u128::MAX ^ (1 << 5) ^ (1 << 100);
         let says = |by_driver| Says::Report {
             by_driver,

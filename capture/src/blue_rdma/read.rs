@@ -20,6 +20,10 @@ impl Frame {
             return None;
         }
         let (Header { bth, ext, .. }, _) = Header::parse(datagram.bytes).ok()?;
+        let immediate = match ext {
+            Ext::RethImm(_, immediate) => Some(immediate.data),
+            _ => None,
+        };
         let connection = bth.dest_qp.get().checked_sub(wire::FIRST_QPN)?;
         Some(Frame {
             connection: u16::try_from(connection).ok()?,
@@ -29,20 +33,22 @@ impl Frame {
             is_retry: bth.is_retry,
             ce: datagram.ecn == Ecn::Ce,
             is_send: is_send(bth.opcode),
+            immediate,
             says: says(bth.opcode, ext)?,
         })
     }
 }
 
 const fn is_send(opcode: Opcode) -> bool {
-    use Opcode::{RcSendFirst, RcSendLast, RcSendMiddle, RcSendOnly};
-    matches!(opcode, RcSendFirst | RcSendMiddle | RcSendLast | RcSendOnly)
+    use Opcode::{RcSendFirst, RcSendLast, RcSendLastImm, RcSendMiddle, RcSendOnly, RcSendOnlyImm};
+    let without = matches!(opcode, RcSendFirst | RcSendMiddle | RcSendLast | RcSendOnly);
+    without || matches!(opcode, RcSendLastImm | RcSendOnlyImm)
 }
 
 /// What a packet of this opcode says; `None` of what no emulated NIC sends.
 fn says(opcode: Opcode, ext: Ext) -> Option<Says> {
     let (address, length) = match ext {
-        Ext::Reth(reth) => (reth.virtual_address, reth.dma_len),
+        Ext::Reth(reth) | Ext::RethImm(reth, _) => (reth.virtual_address, reth.dma_len),
         Ext::RethRreth(reth, answer) => {
             let (address, length) = (reth.virtual_address, reth.dma_len);
             return Some(Says::Request { address, length, answer: answer.virtual_address });
@@ -54,12 +60,20 @@ fn says(opcode: Opcode, ext: Ext) -> Option<Says> {
             return Some(Says::Report { by_driver, lost, moved, before, now, before_psn });
         }
         Ext::None => return (opcode == Opcode::Cnp).then_some(Says::Cnp),
-        Ext::RethImm(..) | Ext::RethIeth(..) => return None,
+        Ext::RethIeth(..) => return None,
     };
     let (first, last) = match opcode {
         Opcode::RcSendFirst | Opcode::RcWriteFirst | Opcode::RcReadResponseFirst => (true, false),
-        Opcode::RcSendLast | Opcode::RcWriteLast | Opcode::RcReadResponseLast => (false, true),
-        Opcode::RcSendOnly | Opcode::RcWriteOnly | Opcode::RcReadResponseOnly => (true, true),
+        Opcode::RcSendLast
+        | Opcode::RcSendLastImm
+        | Opcode::RcWriteLast
+        | Opcode::RcWriteLastImm
+        | Opcode::RcReadResponseLast => (false, true),
+        Opcode::RcSendOnly
+        | Opcode::RcSendOnlyImm
+        | Opcode::RcWriteOnly
+        | Opcode::RcWriteOnlyImm
+        | Opcode::RcReadResponseOnly => (true, true),
         _ => (false, false),
     };
     Some(match opcode {
@@ -90,13 +104,19 @@ mod tests {
             (REPORT_SIZE, request),
         ];
         for (first, last) in [(true, false), (false, false), (false, true), (true, true)] {
-            let (address, length) = (MEMORY + 4_097, if first && !last { 5_000 } else { 1_024 });
-            all.push((OVERHEAD + 1_024, Says::Data { first, last, address, length }));
-            all.push((OVERHEAD + 1_024, Says::Response { first, last, address, length }));
+            // A payload begins as far behind a multiple of four as its address is: the frame is longer by that.
+            for behind in 0..4_u16 {
+                let address = MEMORY + 4_096 + u64::from(behind);
+                let length = if first && !last { 5_000 } else { 1_024 };
+                let size = OVERHEAD + behind + 1_024;
+                all.push((size, Says::Data { first, last, address, length }));
+                all.push((size, Says::Response { first, last, address, length }));
+            }
         }
         let frame = |(size, says)| {
-            let (is_retry, ce, is_send) = (true, true, false);
-            Frame { connection: 3, psn: 0x1_2345, msn: 7, size, is_retry, ce, is_send, says }
+            let (connection, psn, msn, is_retry, ce) = (3, 0x1_2345, 7, true, true);
+            let (is_send, immediate) = (false, None);
+            Frame { connection, psn, msn, size, is_retry, ce, is_send, immediate, says }
         };
         all.into_iter().map(frame).collect()
     }
@@ -105,17 +125,8 @@ mod tests {
     fn what_was_written_is_read_at_the_same_port_and_the_same_way_alone() {
         for frame in all() {
             for to_nic in [false, true] {
-                // A payload begins as far behind a multiple of four as its address does.
                 let bytes = frame.bytes(1, to_nic);
-                let read = Frame::read(1, to_nic, &bytes);
-                if read.is_none() {
-                    assert!(!matches!(
-                        frame.says,
-                        Says::Report { .. } | Says::Cnp | Says::Request { .. }
-                    ));
-                    continue;
-                }
-                assert_eq!(read, Some(frame));
+                assert_eq!(Frame::read(1, to_nic, &bytes), Some(frame));
                 assert_eq!(
                     (Frame::read(0, to_nic, &bytes), Frame::read(1, !to_nic, &bytes)),
                     (None, None)
@@ -125,9 +136,16 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_of_a_send_is_one() {
-        let says = Says::Data { first: false, last: false, address: MEMORY, length: 1_024 };
-        let frame = Frame { is_send: true, size: OVERHEAD + 1_024, says, ..all()[0] };
-        assert_eq!(Frame::read(1, true, &frame.bytes(1, true)), Some(frame));
+    fn a_packet_of_a_send_is_one_and_keeps_its_immediate_data() {
+        for (is_send, first, last) in
+            [(true, false, false), (true, false, true), (true, true, true)]
+        {
+            let says = Says::Data { first, last, address: MEMORY, length: 1_024 };
+            let frame = Frame { is_send, size: OVERHEAD + 1_024, says, ..all()[0] };
+            let with = Frame { immediate: last.then_some(0x0102_0304), ..frame };
+            for frame in [frame, with, Frame { is_send: false, ..with }] {
+                assert_eq!(Frame::read(1, true, &frame.bytes(1, true)), Some(frame));
+            }
+        }
     }
 }

@@ -1,5 +1,5 @@
 //! What is declared of two NICs of blue-rdma with the same driver: what the hardware and the driver take, and what the driver's timer is set
-//! to. Window and stride are the dialect's own: they stand in each acknowledgement.
+//! to. Window and stride of the bitmap are the dialect's own: they stand in each acknowledgement.
 //!
 //! The rules that go with these values are in `docs/blue-rdma.md`, and built twice: in the oracle's closed forms and in its model.
 
@@ -41,6 +41,10 @@ pub struct BlueRdma {
     pub retries: u8,
     /// How long hardware sends no further CNP of a queue pair after one; 0: one for each marked packet.
     pub cnp_interval: Dur,
+    /// Most packets that may be outstanding in a queue pair, from the first that is not known to have come to the last that the driver has posted.
+    pub psn_window: u32,
+    /// Most messages that may be outstanding in a queue pair: posted, and not completed.
+    pub msn_window: u32,
 }
 
 impl BlueRdma {
@@ -53,12 +57,24 @@ impl BlueRdma {
         needed("timeout_late", Time, "1048576ns").by_case().tried(&[]),
         needed("retries", Count, "5").by_case().tried(&["0"]),
         needed("cnp_interval", Time, "0s").by_case().tried(&["50us"]),
+        needed("psn_window", Count, "8388608").by_case().tried(&["16"]),
+        needed("msn_window", Count, "32768").by_case().tried(&["1"]),
     ];
 
     /// Every value that lies outside its range: the path below its own, what stands there, what would be accepted.
     pub fn out_of_range(&self) -> Vec<(&'static str, String, String)> {
         let timeout = (self.timeout > 63)
             .then(|| ("timeout", format!("an exponent of {}", self.timeout), "0 to 63".to_owned()));
-        timeout.into_iter().collect()
+        // Half of all numbers: of more nobody could say which is the newer of two.
+        let window = |path, size: u32, most: u32| {
+            let is_one = (1..=most).contains(&size);
+            (!is_one).then(|| (path, format!("a window of {size}"), format!("1 to {most}")))
+        };
+        let psn = window("psn_window", self.psn_window, 1 << 23);
+        timeout
+            .into_iter()
+            .chain(psn)
+            .chain(window("msn_window", self.msn_window, 1 << 15))
+            .collect()
     }
 }

@@ -32,7 +32,19 @@ table! {
     stride_wrong;
     /// Bits of a window that is left behind whole stay where they are.
     // What was lost in a row longer than the window has come, by the bitmap.
+    window_not_cleared;
+    /// The driver posts messages whatever is outstanding.
+    // Numbers that are under way twice: an acknowledgement of the one is taken for one of the other.
     window_overrun;
+    /// Answers to READs fill the windows of whoever answers, and nothing empties them.
+    // As in the released driver: no answer is signalled, and none is acknowledged. What is asked for beyond is never answered.
+    answers_fill_window;
+    /// The last packet of a message leaves without its immediate data.
+    // The receiver gets no completion: nobody tells it that a WRITE has come.
+    immediate_missing;
+    /// Immediate data leaves as it lies in the sender's memory, the lowest byte first.
+    // The two ends take the same four bytes for different numbers.
+    immediate_swapped;
     /// A packet is taken only where the one before it has come.
     // As a NIC of RoCEv2 does: the RETH in each packet is of no use.
     out_of_order_dropped;

@@ -1,5 +1,5 @@
-//! What is measured of NICs of blue-rdma: their headers, their bitmaps, their CNPs, what they do with packets of RoCEv2, what their drivers acknowledge, send
-//! again, give up, write descriptors for and complete.
+//! What is measured of NICs of blue-rdma: their headers, their bitmaps, their CNPs, what they do with packets of RoCEv2, what their drivers have outstanding,
+//! acknowledge, send again, give up, write descriptors for and complete.
 
 pub(super) mod acks;
 pub(super) mod bitmaps;
@@ -12,6 +12,7 @@ mod read_headers;
 pub(super) mod recovery;
 pub(super) mod resent;
 pub(super) mod rocev2;
+pub(super) mod windows;
 
 use super::judge_context::TrialReading;
 use super::judged::looked;
@@ -39,21 +40,25 @@ const OF_FLOW: Entry = Entry {
     ..Entry::USUAL
 };
 
+/// WRITEs and SENDs, with immediate data or without.
+const PLACED: [Verb; 4] = [Verb::Write, Verb::Send, Verb::WriteImmediate, Verb::SendImmediate];
+
 /// The flow is one of WRITEs or SENDs from one NIC to the other.
 fn of_two(measure: &Measure, case: &Case) -> Vec<Fault> {
-    let want = "a flow with `verb: write` or `send`, and `to` the other NIC";
-    between(measure, case, &[Verb::Write, Verb::Send], want)
+    let want =
+        "a flow with `verb: write`, `send`, or either with `-immediate`, and `to` the other NIC";
+    between(measure, case, |verb| PLACED.contains(&verb), want)
 }
 
 /// The flow is one of WRITEs, SENDs or READs between the NICs: what else they do is not built.
 fn of_either(measure: &Measure, case: &Case) -> Vec<Fault> {
-    let want = "a flow with `verb: write`, `send` or `read`, and `to` the other NIC";
-    between(measure, case, &[Verb::Write, Verb::Send, Verb::Read], want)
+    let want = "a flow with `verb: write`, `send`, either with `-immediate`, or `read`, and `to` the other NIC";
+    between(measure, case, |verb| verb == Verb::Read || PLACED.contains(&verb), want)
 }
 
-fn between(measure: &Measure, case: &Case, verbs: &[Verb], want: &str) -> Vec<Fault> {
+fn between(measure: &Measure, case: &Case, is_one: fn(Verb) -> bool, want: &str) -> Vec<Fault> {
     let name = measure.named("flow");
-    let is_other = |verb: Verb, (nic, to): (&str, &str)| !verbs.contains(&verb) || nic == to;
+    let is_other = |verb: Verb, (nic, to): (&str, &str)| !is_one(verb) || nic == to;
     let flow = case.flows.get(name);
     let fault = flow.filter(|flow| is_other(flow.verb, (&flow.nic, &flow.to))).map(|_| {
         let found = format!("`{}` of `{name}`", measure.name());
@@ -169,11 +174,15 @@ impl Come {
     }
 }
 
+/// Another flow of the NIC at the sender's end.
+fn beside<'t>(trial: &'t Trial, flow: &FlowSpec) -> Option<&'t FlowSpec> {
+    let mut others = trial.script.flows.iter().filter(|other| other.name != flow.name);
+    others.find(|other| other.nic == flow.nic || other.to == flow.nic)
+}
+
 /// The name of a counter of the NIC at the sender's end, which counts nothing but this flow.
 fn counter_of(trial: &Trial, flow: &FlowSpec, name: &str) -> Result<String, Doubt> {
-    let others = trial.script.flows.iter().filter(|other| other.name != flow.name);
-    let mut beside = others.filter(|other| other.nic == flow.nic || other.to == flow.nic);
-    if let Some(other) = beside.next() {
+    if let Some(other) = beside(trial, flow) {
         let why = format!("the NIC counts {} among {}", other.name, flow.name);
         return Err(trial.doubt(&why));
     }

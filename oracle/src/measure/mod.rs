@@ -157,6 +157,7 @@ static ALL: &[&Known] = &[
     &blue_rdma::rocev2::ROCEV2,
     &blue_rdma::descriptors::DESCRIPTORS,
     &blue_rdma::completions::COMPLETIONS,
+    &blue_rdma::windows::WINDOWS,
 ];
 
 /// A measure says which parts of a device it is about, or does not compile.

@@ -92,12 +92,37 @@ pub fn again(
     (low.max(kept)..high).filter(move |&number| begins(number) >= low)
 }
 
-/// How many packets are sent again for one that was lost, where no other is lost around it, messages begin with strides and are no longer than one: from the
+/// How many packets are sent again each time that hardware tells of a loss, where messages begin with strides and are no longer than one: from the
 /// first of its stride on what had left of the window before and of two strides more, when hardware told. It tells when the first packet of the last of them comes.
 pub const AGAIN: [i64; 2] = [WINDOW + 1, WINDOW + STRIDE];
 
-/// So far apart losses have nothing to do with each other: what is sent again for one comes before the next is told.
-pub const APART: i64 = 4 * WINDOW;
+/// How often hardware tells of numbers that were lost, each once, in order, at least and at most. What is sent again for one brings all others that were lost
+/// in that range, but for those of which it had told already: strides that left the window with a hole among the `ahead` numbers that left at most between
+/// the packet for which it told and what was sent again.
+pub fn told(lost: &[i64], ahead: i64) -> [usize; 2] {
+    let stride = |number: i64| number.div_euclid(STRIDE) * STRIDE;
+    let from = |number: i64| lost.partition_point(|&one| one < number);
+    let (mut least, mut at) = (0, 0);
+    while let Some(&first) = lost.get(at) {
+        (least, at) = (least + 1, from(stride(first) + AGAIN[1]));
+    }
+    // From each that nothing has brought yet: it is told, and with it each hole of a stride close behind.
+    let mut most = vec![0; lost.len() + 1];
+    let close = (ahead - 1).max(0).div_euclid(STRIDE) * STRIDE;
+    for (at, &first) in lost.iter().enumerate().rev() {
+        let end = from(stride(first) + close + STRIDE);
+        let (mut tells, mut last) = (0, i64::MIN);
+        for &hole in &lost[at..end] {
+            if stride(hole) > last {
+                (tells, last) = (tells + 1, stride(hole));
+                let reach = from(last + AGAIN[0])..=from(last + AGAIN[1]);
+                let behind = most[reach].iter().copied().max().unwrap_or(0);
+                most[at] = most[at].max(tells + behind);
+            }
+        }
+    }
+    [least, most[0]]
+}
 
 /// Most bytes of a message that one descriptor of the driver is for.
 pub const CHUNK: u64 = 1 << 16;
@@ -130,6 +155,12 @@ pub fn notified(
         }
     }
     all
+}
+
+/// Whether the driver may post a message with which so many packets, from the first that is not known to have come to its last, and so many messages
+/// are outstanding.
+pub fn fits(declared: &BlueRdma, packets: i64, messages: i64) -> bool {
+    packets <= i64::from(declared.psn_window) && messages <= i64::from(declared.msn_window)
 }
 
 /// What the driver's timer lasts; `None` where it does not run out in a lifetime.
@@ -186,6 +217,21 @@ mod tests {
     }
 
     #[test]
+    fn a_loss_is_told_once_and_those_close_behind_it_once_each_at_most() {
+        // Far apart each has one of its own.
+        assert_eq!(told(&[40, 1_000, 5_000], 20), [3, 3]);
+        // 112 behind the first of its stride is among what is sent again, 144 is not, and between it depends on what had left.
+        assert_eq!(
+            [told(&[0, 128], 16), told(&[0, 129], 16), told(&[0, 144], 16)],
+            [[1, 1], [1, 2], [2, 2]]
+        );
+        // One a stride behind is told as well, where so many leave before the first is brought.
+        assert_eq!([told(&[0, 16], 16), told(&[0, 16], 17)], [[1, 1], [1, 2]]);
+        // Two of one stride are one hole.
+        assert_eq!([told(&[0, 15], 100), told(&[], 100)], [[1, 1], [0, 0]]);
+    }
+
+    #[test]
     fn a_descriptor_is_for_a_chunk() {
         assert_eq!([1, 65_536, 65_537, 1 << 20].map(chunks), [1, 1, 2, 16]);
     }
@@ -207,8 +253,17 @@ mod tests {
             let late = Dur::us(1);
             let (hardware, driver) = (Dur::ns(500), Dur::us(5));
             let (cnp_interval, timeout_late) = (Dur::ZERO, late);
-            let declared =
-                BlueRdma { hardware, driver, timeout, timeout_late, retries: 5, cnp_interval };
+            let (retries, psn_window, msn_window) = (5, 1 << 23, 1 << 15);
+            let declared = BlueRdma {
+                hardware,
+                driver,
+                timeout,
+                timeout_late,
+                retries,
+                cnp_interval,
+                psn_window,
+                msn_window,
+            };
             self::timeout(&declared).map(|lasts| (lasts.least(), lasts.most()))
         };
         assert_eq!(of(1), Some((Dur::ns(8_192), Dur::ns(9_192))));

@@ -5,9 +5,8 @@ mod size;
 use super::choose::choose;
 use crate::executor::virtual_lab::speeds;
 use rig_generator::Program;
-use rig_lab::declared::BlueRdma;
 use rig_lab::fault::Fault;
-use rig_lab::{Curve, Declared, Lab, Nics, Profile, Wred};
+use rig_lab::{Curve, Declared, Lab, Profile, Wred};
 use rig_oracle::measure;
 use rig_oracle::trials::context::Context;
 use rig_oracle::trials::points::groups;
@@ -90,24 +89,8 @@ fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
     all.extend(sized.map(|(path, found, want)| {
         case.fault(&format!("dut.dynamic_buffer.{path}"), found, &want)
     }));
-    for (part, nic) in declared.nics().into_iter().flat_map(Nics::all) {
-        let beyond = nic.out_of_range().into_iter();
-        all.extend(
-            beyond
-                .map(|(path, found, want)| case.fault(&format!("dut.{part}.{path}"), found, &want)),
-        );
-    }
-    if let Some(router) = declared.nics().and_then(|nics| nics.rdma_router) {
-        let beyond = router.out_of_range().into_iter();
-        all.extend(beyond.map(|(path, found, want)| {
-            case.fault(&format!("dut.rdma_router.{path}"), found, &want)
-        }));
-    }
-    let beyond = declared.blue_rdma().map(BlueRdma::out_of_range).unwrap_or_default().into_iter();
-    all.extend(
-        beyond
-            .map(|(path, found, want)| case.fault(&format!("dut.blue_rdma.{path}"), found, &want)),
-    );
+    let beyond = declared.nics_out_of_range().into_iter();
+    all.extend(beyond.map(|(path, found, want)| case.fault(&format!("dut.{path}"), found, &want)));
     all
 }
 

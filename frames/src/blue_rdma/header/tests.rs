@@ -46,6 +46,24 @@ fn a_middle_packet_says_where_it_goes() {
 }
 
 #[test]
+fn immediate_data_stands_behind_the_reth_of_a_last_packet() {
+    // Opcode 9, WRITE last with immediate, and 5, SEND only with immediate. Two bytes to 0x1000, key 0x0b; then the four bytes as they are handed over.
+    // 20 of 42 bytes are used, 22 are zero.
+    for (code, opcode) in [(0x09, Opcode::RcWriteLastImm), (0x05, Opcode::RcSendOnlyImm)] {
+        let mut golden = vec![code, 0, 0, 7, 0, 0, 3, 1, 0, 0, 0, 5];
+        golden.extend([0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0, 0x0b, 0, 0, 0, 2]);
+        golden.extend([0xde, 0xad, 0xbe, 0xef]);
+        golden.extend([0; 22]);
+        golden.extend([0xaa, 0xbb]);
+        assert_eq!(golden.len(), BLOCK + 2);
+        let ext = Ext::RethImm(reth(0x1000, 2), imm_dt::Repr { data: 0xdead_beef });
+        let header = Header { bth: bth(opcode), ext, author: Author::Hardware };
+        assert_eq!(Header::parse(&golden), Ok((header, &[0xaa, 0xbb][..])));
+        assert_eq!(datagram(&header, &[0xaa, 0xbb]), golden);
+    }
+}
+
+#[test]
 fn a_read_request_has_two_addresses() {
     // READ request: 4096 bytes from 0x2000, key 0x0b, to the requester's 0x30, key 0x0c. 28 of 42 bytes.
     let mut golden = vec![0x0c, 0, 0, 7, 0, 0, 3, 1, 0, 0, 0, 5];

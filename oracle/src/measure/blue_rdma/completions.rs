@@ -30,18 +30,24 @@ pub(in super::super) static COMPLETIONS: Known = Known {
 };
 
 /// What answers to READs have come.
-struct Answers {
+pub(super) struct Answers {
     /// All before it.
     base: i64,
     beyond: BTreeSet<i64>,
     /// Those that end an answer, and are not before a gap.
     ends: BTreeSet<i64>,
     /// Answers that came whole, and all before them.
-    whole: u64,
+    pub(super) whole: u64,
 }
 
 impl Answers {
-    fn came(&mut self, psn: u32, last: bool) {
+    /// None, of those that begin with this number.
+    pub(super) const fn none_before(first: i64) -> Answers {
+        Answers { base: first, beyond: BTreeSet::new(), ends: BTreeSet::new(), whole: 0 }
+    }
+
+    /// A packet of one has come.
+    pub(super) fn came(&mut self, psn: u32, last: bool) {
         let number = near(psn, self.base);
         if number < self.base {
             return;
@@ -67,8 +73,7 @@ fn completions(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let reads = seen.spec.verb == Verb::Read;
         let of_message = if reads { 1 } else { seen.packets };
         let mut come = Come::none_before(seen.first);
-        let (base, beyond, ends) = (seen.first, BTreeSet::new(), BTreeSet::new());
-        let mut answers = Answers { base, beyond, ends, whole: 0 };
+        let mut answers = Answers::none_before(seen.first);
         let (mut reached, mut least, mut most, mut last) = (seen.first, 0, 0, 0);
         for one in &seen.passed {
             match one.frame.says {

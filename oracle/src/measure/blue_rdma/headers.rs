@@ -14,7 +14,7 @@ use rig_testcases::vocabulary::Entry;
 pub(in super::super) static HEADERS: Known = Known {
     entry: Entry {
         name: "blue_rdma.headers",
-        about: "the headers of each packet of a WRITE or a SEND: a RETH with its own address and length, the number of its message, and isRetry where it had left before; of a READ its request's, with a second RETH that says where the answer goes, and those of each packet of the answer, which goes there",
+        about: "the headers of each packet of a WRITE or a SEND: a RETH with its own address and length, the number of its message, isRetry where it had left before, and immediate data in the last one of a message that has any; of a READ its request's, with a second RETH that says where the answer goes, and those of each packet of the answer, which goes there",
         sense: of_either,
         ..OF_FLOW
     },
@@ -45,11 +45,25 @@ impl Flow<'_> {
     /// What is wrong with the headers of a packet of a WRITE or a SEND, if anything is; `again`: it had left before.
     fn unlike(&self, frame: &Frame, number: i64, again: bool, base: Base) -> Option<String> {
         let Says::Data { first, last, address, length } = frame.says else { return None };
-        if frame.is_send != (self.spec.verb == Verb::Send) {
+        if frame.is_send != self.spec.verb.takes_buffer() {
             return Some("another verb's opcode".to_owned());
         }
         let said = Place { first, last, address, length };
-        self.misplaced(frame, said, (number, again), base)
+        let wrong = self.misplaced(frame, said, (number, again), base);
+        wrong.or_else(|| self.other_data(frame, last))
+    }
+
+    /// What is wrong with the immediate data of a packet: the last of a message has its own number for that, where the flow has any.
+    fn other_data(&self, frame: &Frame, last: bool) -> Option<String> {
+        let due = (last && self.spec.verb.has_tail()).then_some(frame.psn);
+        match (frame.immediate, due) {
+            (said, due) if said == due => None,
+            (Some(said), Some(due)) => {
+                Some(format!("immediate data {said:#010x} where {due:#010x} is due"))
+            }
+            (Some(said), None) => Some(format!("immediate data {said:#010x} where none is due")),
+            (None, _) => Some("no immediate data".to_owned()),
+        }
     }
 
     /// What is wrong with the headers of a packet with a payload that says of its place in its message what it does.
@@ -81,7 +95,9 @@ impl Flow<'_> {
         if address != due || length != said {
             return Some(format!("{length}B at {address:#x} where {said}B at {due:#x} are due"));
         }
-        if u32::from(frame.size) != payload + u32::from(OVERHEAD) {
+        // A payload begins as far behind a multiple of four as its address does.
+        let behind = u32::from(due.to_be_bytes()[7] & 3);
+        if u32::from(frame.size) != payload + behind + u32::from(OVERHEAD) {
             return Some(format!("{}B of frame for {payload}B of payload", frame.size));
         }
         unmarked(frame, (message, again), base)

@@ -62,6 +62,10 @@ impl Owes {
             if self.come.base == self.reached {
                 self.since = [one.at; 2];
             }
+            // What leaves for the first time once the driver has looked is none of what it sends again for that.
+            let driver = self.driver;
+            self.due
+                .retain(|&(due, must, since)| must || due != number || since + driver >= one.at);
             self.reached = number + 1;
         } else if !one.sent {
             self.told(&one.frame, one.at);

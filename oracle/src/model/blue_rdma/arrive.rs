@@ -73,8 +73,8 @@ impl Nic {
         }
         self.notified.insert(packet.stream, now);
         let (size, says) = (REPORT_SIZE, Says::Cnp);
-        let (is_retry, ce, is_send) = (false, false, false);
-        let cnp = Frame { psn: 0, size, is_retry, ce, is_send, says, ..*frame };
+        let (is_retry, ce, is_send, immediate) = (false, false, false, None);
+        let cnp = Frame { psn: 0, size, is_retry, ce, is_send, immediate, says, ..*frame };
         self.send(now + self.config.declared.hardware, packet, PacketKind::Cnp, cnp);
     }
 
@@ -99,8 +99,8 @@ impl Nic {
         let (first, last) = (packet.is_first(), packet.is_last());
         let says = Says::Data { first, last, address: MEMORY, length: 0 };
         let (connection, psn, size) = (packet.stream, packet.seq, packet.size);
-        let (is_retry, ce, is_send) = (false, false, false);
-        let taken = Frame { connection, psn, msn: 0, size, is_retry, ce, is_send, says };
+        let (is_retry, ce, is_send, immediate) = (false, false, false, None);
+        let taken = Frame { connection, psn, msn: 0, size, is_retry, ce, is_send, immediate, says };
         self.config.faults.takes_rocev2.then_some(taken)
     }
 }

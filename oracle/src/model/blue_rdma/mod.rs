@@ -3,7 +3,7 @@
 //!
 //! A frame of the engine has no room for what such packets say: each names what stands in the log that the NICs of a network share.
 //!
-//! Left out on purpose: immediate data, how receive buffers of SENDs are exchanged, windows of MSNs and PSNs, a first or only packet of RoCEv2 with a key that fits (hardware would place it), and
+//! Left out on purpose: how receive buffers of SENDs are exchanged, a first or only packet of RoCEv2 with a key that fits (hardware would place it), and
 //! the time that hardware and driver take beside what is declared. PFC holds back packets with a payload, not acknowledgements.
 
 mod arrive;
@@ -114,11 +114,16 @@ impl Nic {
         self.expected.insert(flow.id, Flow { dst: host, ..*flow });
     }
 
+    /// Messages of a connection that have come whole here: of READs the answers.
+    fn answered(&self, id: u16) -> u64 {
+        self.receivers.get(&id).map_or(0, |receiver| receiver.done)
+    }
+
     /// What its driver has counted: descriptors that it wrote, and completions.
     fn counters(&self) -> [(&'static str, u64); 2] {
         let faults = &self.config.faults;
-        let answered = |id| self.receivers.get(id).map_or(0, |receiver| receiver.done);
-        let completed = self.senders.iter().map(|(id, one)| one.completed(answered(id), faults));
+        let completed =
+            self.senders.iter().map(|(id, one)| one.completed(self.answered(*id), faults));
         let descriptors = self.senders.values().map(|one| one.descriptors);
         [(DESCRIPTORS, descriptors.sum()), (COMPLETIONS, completed.sum())]
     }
@@ -184,7 +189,10 @@ impl Nic {
         if !self.answers.is_empty() {
             return Some(None);
         }
-        let ready = |(id, sender): (&u16, &Sender)| sender.is_ready(closed).then_some(Some(*id));
+        let rules = (&self.config.declared, &self.config.faults);
+        let ready = |(id, sender): (&u16, &Sender)| {
+            sender.is_ready(closed, self.answered(*id), rules).then_some(Some(*id))
+        };
         let behind = self.senders.range(self.last.saturating_add(1)..).find_map(ready);
         behind.or_else(|| self.senders.range(..=self.last).find_map(ready))
     }
@@ -231,6 +239,7 @@ pub(crate) fn as_blue_rdma(packet: &Packet, log: &Log) -> Packet {
         is_retry: false,
         ce: packet.ce(),
         is_send: false,
+        immediate: None,
         says: Says::Data { first, last, address: MEMORY, length },
     };
     log.note(Packet { size, ..*packet }.with_bad_icrc(), frame)

@@ -100,7 +100,8 @@ fn by_driver(bits: u128, lost: bool, before_psn: u32) -> Says {
 }
 
 fn report(psn: u32, msn: u16, says: Says) -> Frame {
-    Frame { connection: 0, psn, msn, size: 0, is_retry: false, ce: false, is_send: false, says }
+    let (is_retry, ce, is_send, immediate) = (false, false, false, None);
+    Frame { connection: 0, psn, msn, size: 0, is_retry, ce, is_send, immediate, says }
 }
 
 /// The packet with this number of a queue pair that began with `first`, nearest to the one that is `near`; `None` before the first.

@@ -5,6 +5,7 @@ use crate::model::nic::{Flow, Verb};
 use crate::model::packet::{Packet, PacketKind, bit};
 use rig_capture::blue_rdma::{ANSWERS, Frame, MEMORY, OVERHEAD, REPORT_SIZE, Says};
 use rig_lab::BlueRdmaFaults;
+use rig_lab::declared::BlueRdma;
 use rig_units::Time;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -122,9 +123,27 @@ impl Sender {
         self.base < self.next
     }
 
-    /// Whether it has a packet to send, where the classes in `closed` are paused.
-    pub(super) fn is_ready(&self, closed: u8) -> bool {
-        closed & bit(self.flow.class) == 0 && (!self.again.is_empty() || self.next < self.total)
+    /// Whether it has a packet to send, where the classes in `closed` are paused, and so many of its READs are answered.
+    pub(super) fn is_ready(
+        &self,
+        closed: u8,
+        answered: u64,
+        (declared, faults): (&BlueRdma, &BlueRdmaFaults),
+    ) -> bool {
+        let has_new = || self.next < self.total && self.may_post(answered, declared, faults);
+        closed & bit(self.flow.class) == 0 && (!self.again.is_empty() || has_new())
+    }
+
+    /// Whether the driver has posted the message that is next, or may: it looks at both windows before it does.
+    fn may_post(&self, answered: u64, declared: &BlueRdma, faults: &BlueRdmaFaults) -> bool {
+        let has_begun = !self.next.is_multiple_of(self.packets);
+        let is_exempt = self.kind == Kind::Response && !faults.answers_fill_window;
+        if has_begun || is_exempt || faults.window_overrun {
+            return true;
+        }
+        let outstanding = self.next + self.packets - self.base;
+        let open = self.next / self.packets - self.completed(answered, faults);
+        outstanding <= u64::from(declared.psn_window) && open < u64::from(declared.msn_window)
     }
 
     /// The packet that leaves at `now`, and what it says.
@@ -157,7 +176,8 @@ impl Sender {
             size,
             is_retry: again.is_some() && !faults.retry_not_marked,
             ce: false,
-            is_send: self.flow.verb == Verb::Send,
+            is_send: matches!(self.flow.verb, Verb::Send | Verb::SendWithTail),
+            immediate: self.immediate(psn, last, faults),
             says,
         };
         let Flow { id, dst, class, dscp, ect, .. } = self.flow;
@@ -184,7 +204,6 @@ impl Sender {
             return (REPORT_SIZE, says);
         }
         let payload = (message - before).min(self.flow.mtu);
-        let size = u16::try_from(payload).unwrap_or(u16::MAX).saturating_add(OVERHEAD);
         let is_answer = self.kind == Kind::Response;
         let is_bare = (faults.reth_missing_in_middle && !first && !last)
             || (faults.reth_missing_in_response && is_answer && !first && !last)
@@ -192,11 +211,21 @@ impl Sender {
         let length = if first { message } else { payload };
         let memory = if is_answer && !faults.answer_where_it_was_read { ANSWERS } else { MEMORY };
         let (address, length) = if is_bare { (0, 0) } else { (memory + u64::from(before), length) };
+        // A payload begins as far behind a multiple of four as its address does.
+        let behind = u32::try_from(address % 4).unwrap_or(0);
+        let size = u16::try_from(payload + behind).unwrap_or(u16::MAX).saturating_add(OVERHEAD);
         let says = match self.kind {
             Kind::Response => Says::Response { first, last, address, length },
             _ => Says::Data { first, last, address, length },
         };
         (size, says)
+    }
+
+    /// Immediate data of the packet with this number, if it has any: that number.
+    fn immediate(&self, psn: u32, last: bool, faults: &BlueRdmaFaults) -> Option<u32> {
+        let has_any = last && self.kind == Kind::Write && self.flow.verb.has_tail();
+        let data = if faults.immediate_swapped { psn.swap_bytes() } else { psn };
+        (has_any && !faults.immediate_missing).then_some(data)
     }
 
     fn psn(&self, number: u64) -> u32 {

@@ -7,10 +7,22 @@ use crate::model::nic::{Flow, Verb};
 use crate::model::packet::PacketKind;
 use rig_capture::blue_rdma::{ANSWERS, Bitmap, Frame, MEMORY, Says};
 use rig_lab::BlueRdmaFaults;
+use rig_lab::declared::BlueRdma;
 use rig_testcases::Container;
-use rig_units::Time;
+use rig_units::{Dur, Time};
 
 const NONE: BlueRdmaFaults = BlueRdmaFaults::NONE;
+
+const DECLARED: BlueRdma = BlueRdma {
+    hardware: Dur::ZERO,
+    driver: Dur::ZERO,
+    timeout: 50,
+    timeout_late: Dur::ZERO,
+    retries: 5,
+    cnp_interval: Dur::ZERO,
+    psn_window: 1 << 23,
+    msn_window: 1 << 15,
+};
 
 /// Packets of 64 B of messages of 16, as many as there are.
 const FLOW: Flow = Flow {
@@ -72,6 +84,7 @@ fn by_hardware(psn: u32, before_psn: u32, before: u128, now: u128) -> Frame {
         is_retry: false,
         ce: false,
         is_send: false,
+        immediate: None,
         says,
     }
 }
@@ -97,6 +110,7 @@ fn a_range_begins_with_the_first_message_that_begins_in_it() {
         is_retry: false,
         ce: false,
         is_send: false,
+        immediate: None,
         says,
     };
     sender.heed(Time::ZERO, &acknowledged, &NONE);
@@ -119,6 +133,38 @@ fn a_message_that_begins_before_the_range_is_not_sent_again() {
     assert_eq!(sent(&mut sender, 1), [(200, false)]);
     sender.timed_out(Time::ZERO, 1, &NONE);
     assert_eq!(sent(&mut sender, 1), [(0, true)]);
+}
+
+#[test]
+fn a_driver_posts_a_message_where_both_windows_have_room_for_all_of_it() {
+    let of = |psn_window, msn_window, faults: BlueRdmaFaults| {
+        let mut sender = Sender::new(&FLOW, Time::ZERO);
+        let declared = BlueRdma { psn_window, msn_window, ..DECLARED };
+        let mut left = 0;
+        while left < 100 && sender.is_ready(0, 0, (&declared, &faults)) {
+            left += sent(&mut sender, 1).len();
+        }
+        left
+    };
+    assert_eq!([of(31, 9, NONE), of(32, 9, NONE), of(1 << 23, 3, NONE)], [16, 32, 48]);
+    // What is longer than the window never leaves.
+    assert_eq!(of(15, 9, NONE), 0);
+    assert_eq!(of(32, 3, BlueRdmaFaults { window_overrun: true, ..NONE }), 100);
+}
+
+#[test]
+fn immediate_data_comes_with_the_last_packet_of_a_message_alone() {
+    let of = |verb, faults: &BlueRdmaFaults| {
+        let mut sender = Sender::new(&Flow { verb, ..FLOW }, Time::ZERO);
+        let all: Vec<_> =
+            (0..17).filter_map(|_| sender.send(Time::ZERO, 0, faults).1.immediate).collect();
+        all
+    };
+    assert_eq!(of(Verb::WriteWithTail, &NONE), [15]);
+    assert_eq!(of(Verb::SendWithTail, &NONE), [15]);
+    assert!(of(Verb::Send, &NONE).is_empty());
+    let swapped = BlueRdmaFaults { immediate_swapped: true, ..NONE };
+    assert_eq!(of(Verb::WriteWithTail, &swapped), [0x0f00_0000]);
 }
 
 #[test]

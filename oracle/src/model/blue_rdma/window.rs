@@ -47,9 +47,9 @@ impl Window {
             return None;
         }
         let left = if ahead >= all {
-            self.bits = if faults.window_overrun { old } else { 0 };
+            self.bits = if faults.window_not_cleared { old } else { 0 };
             // The window is full of what nobody has seen.
-            faults.window_overrun.then_some(u128::MAX)
+            faults.window_not_cleared.then_some(u128::MAX)
         } else {
             let by = ahead * self.stride;
             self.bits = old.checked_shr(by).unwrap_or(0);

@@ -25,7 +25,7 @@ pub enum Verb {
 
 impl Verb {
     /// Whether four bytes come with the last packet of a message.
-    pub(super) const fn has_tail(self) -> bool {
+    pub(in crate::model) const fn has_tail(self) -> bool {
         matches!(self, Verb::SendWithTail | Verb::WriteWithTail)
     }
 

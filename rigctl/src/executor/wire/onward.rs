@@ -77,6 +77,7 @@ mod tests {
             is_retry: false,
             ce: false,
             is_send: false,
+            immediate: None,
             says,
         };
         let passed = addressed(&frame.bytes(0, false), 1).expect("it is IPv4");

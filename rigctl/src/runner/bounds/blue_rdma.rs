@@ -31,6 +31,7 @@ fn doing(dut: &str, what: &str) -> Ran {
       - blue_rdma.recovery: {{flow: w}}
       - blue_rdma.descriptors: {{flow: w}}
       - blue_rdma.completions: {{flow: w}}
+      - blue_rdma.windows: {{flow: w}}
 "
     );
     Ran::of("blue-rdma", &text)
@@ -266,6 +267,65 @@ fn an_answer_to_a_packet_of_rocev2_is_told() {
     // Without one there is nothing to look at.
     let none = run("retries: 5", 40).as_seen().word("blue_rdma.rocev2");
     assert!(matches!(none, Word::Doubt(_)), "{none:?}");
+}
+
+#[test]
+fn a_message_that_leaves_before_there_is_room_is_told() {
+    let of = |dut: &str, from: usize, by: i64| {
+        let ran = doing(dut, "psn: 3, do: {behind: 2}");
+        said(&ran, "blue_rdma.windows", (0, Frame::is_data), |seen, found| {
+            seen.shift_all(&found[from..from + 16], by);
+        })
+    };
+    for (dut, psn) in [("psn_window: 16", 16), ("psn_window: 47", 32), ("msn_window: 2", 32)] {
+        assert_eq!(of(dut, psn, 0), PASS, "{dut}");
+        let early = of(dut, psn, -9_000_000);
+        let want = format!(
+            "with PSN {psn} {} packets and {} messages are outstanding",
+            psn + 16,
+            psn / 16 + 1
+        );
+        assert_eq!(early, Word::Fail(want), "{dut}");
+    }
+    // Long after there was room: all that leaves from there on.
+    let ran = doing("psn_window: 16", "psn: 3, do: {behind: 2}");
+    let late = |by: i64| {
+        said(&ran, "blue_rdma.windows", (0, Frame::is_data), |seen, found| {
+            seen.shift_all(&found[16..32], by);
+        })
+    };
+    assert_eq!(late(200_000), PASS);
+    assert!(matches!(late(900_000), Word::Fail(_)), "{:?}", late(900_000));
+    // Windows that nothing fills show nothing.
+    let none = doing("retries: 5", "psn: 3, do: {behind: 2}").as_seen().word("blue_rdma.windows");
+    assert!(matches!(none, Word::Doubt(_)), "{none:?}");
+}
+
+#[test]
+fn a_packet_that_goes_to_no_multiple_of_four_is_longer_by_what_is_in_front_of_it() {
+    let text = "    between: {delay: 500ns}
+    flows: {w: {nic: p1, to: p2, class: 3, verb: write-immediate, message: 3005B, mtu: 1001B, count: 20}}
+    steps: [{at: 0us, start: w}]
+    length: 400us
+    trials: 1
+    measure:
+      - blue_rdma.headers: {flow: w}
+";
+    let ran = Ran::of("blue-rdma", text);
+    assert_eq!(ran.as_seen().word("blue_rdma.headers"), PASS);
+    let mut sizes = Vec::new();
+    let same = ran.changed(|seen| {
+        let own = |one: &Record| matches!(one.what, What::BlueRdma(_));
+        for at in seen.all(own) {
+            let Record { port, dir, .. } = seen.observation.records[at];
+            let one = *frame(seen, at);
+            sizes.extend(one.is_data().then_some(one.size));
+            let bytes = one.bytes(port, dir == Dir::Tx);
+            assert_eq!(Frame::read(port, dir == Dir::Tx, &bytes), Some(one));
+        }
+    });
+    assert_eq!(same.word("blue_rdma.headers"), PASS);
+    assert_eq!(sizes.iter().max(), Some(&(100 + 1_001 + 2)));
 }
 
 #[test]
