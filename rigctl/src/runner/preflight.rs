@@ -85,6 +85,9 @@ fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
         if let Some((found, want)) = wred.steps_out_of_range() {
             all.push(case.fault("dut.wred.chance_steps", found, &want));
         }
+        if let Some((found, want)) = wred.interval_out_of_range() {
+            all.push(case.fault("dut.wred.average_interval", found, &want));
+        }
     }
     for (part, nic) in declared.nics().into_iter().flat_map(Nics::all) {
         let beyond = nic.out_of_range().into_iter();
