@@ -212,9 +212,11 @@ mod tests {
         };
         let declared = set(&dut.declared, "wred.kmin", "312001B".into());
         let declared = set(&declared, "wred.weight", 16.into());
+        let declared = set(&declared, "wred.average_interval", "1ns".into());
         let faults = crossed(case, &declared);
         let found: Vec<&str> = faults.iter().map(|fault| fault.found.as_str()).collect();
-        assert_eq!(found, ["a kmin of 312001B above a kmax of 312KB", "a weight of 16"]);
+        let average = "an average that is taken each 1ns";
+        assert_eq!(found, ["a kmin of 312001B above a kmax of 312KB", "a weight of 16", average]);
         // The place is the line that the user wrote.
         assert!(faults[0].place.line > 1, "{}", faults[0]);
     }
