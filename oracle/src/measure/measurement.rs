@@ -120,6 +120,9 @@ pub struct Known {
     pub(super) stamps: Option<NeedsStamps>,
     /// Whether what it predicts goes by a port that sends at its speed: of a shaped one it says nothing.
     pub at_line_rate: bool,
+    /// Whether it knows what ETS limits a traffic class of a NIC to: whatever else is told of flows in a limited class is predicted of
+    /// ones that nothing but their own limiter holds back.
+    pub knows_class_limits: bool,
     /// Why nothing promises what the case wants, by what the device declares.
     pub unpromised: Option<Unpromised>,
     /// Streams whose bursts draw a curve: there are as many trials as it takes to tell it from another.
@@ -153,6 +156,7 @@ impl Known {
         stages: |_| Vec::new(),
         stamps: None,
         at_line_rate: false,
+        knows_class_limits: false,
         unpromised: None,
         bursts: |_| &[],
         of_nic: |_, _| None,

@@ -120,6 +120,7 @@ fn steered(
         let why = untold(lab, profile, (&case, measure));
         let why = why.or_else(|| unseen(control, profile, measure));
         let why = why.or_else(|| misfit::unpromised(lab, profile, &whole, measure));
+        let why = why.or_else(|| misfit::limited(lab, profile, &whole, measure));
         left_out.extend(why.iter().map(|why| format!("{}: {why}", measure.name())));
         why.is_none()
     });

@@ -253,6 +253,9 @@ fn apart(profile: &Profile, case: &Case) -> Option<String> {
     })
 }
 
+mod limited;
 #[cfg(test)]
 mod tests;
 mod way;
+
+pub(super) use limited::limited;

@@ -81,6 +81,13 @@ pub(crate) const CHECKS: &[Check] = &[
         round: fuzz,
     },
     Check {
+        name: "otherwise",
+        about: "devices that declare what would be a mutant of another: none is accused of what it declares",
+        share: 4,
+        rounds: None,
+        round: otherwise,
+    },
+    Check {
         name: "agreement",
         about: "what is measured on virtual interfaces is what is measured in virtual time, on every family of switches (root)",
         share: 1,
@@ -203,6 +210,12 @@ fn fuzz(round: u64) -> Round {
     let first = FIRST_SEED + round * INPUTS;
     let env = [("RIG_FUZZ_SEED", first), ("RIG_FUZZ_INPUTS", INPUTS)];
     Round::Test(test, env.map(|(name, value)| (name, value.to_string())).to_vec())
+}
+
+fn otherwise(round: u64) -> Round {
+    let test = words("--package rigctl --test otherwise --locked -- --nocapture");
+    let seed = FIRST_SEED + round;
+    Round::Test(test, vec![("RIG_OTHERWISE_SEEDS", format!("{seed}..{}", seed + 1))])
 }
 
 fn agreement(_: u64) -> Round {

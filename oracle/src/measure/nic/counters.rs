@@ -229,7 +229,14 @@ fn against_the_wire(
     ];
     if let Some(recovered) = recovered {
         all.push((grown("implied_nak_seq_err", count(recovered.holes)), arrive));
-        all.push((grown("local_ack_timeout_err", count(recovered.timeouts)), UnderWay::default()));
+        let (surely, either) = (count(recovered.timeouts), count(recovered.either));
+        let counters = &trial.observation.counters;
+        let timeouts = checks::grown(
+            counters,
+            &format!("{name} local_ack_timeout_err"),
+            Span { lo: surely, hi: surely + either },
+        );
+        all.push((timeouts, UnderWay::default()));
         // Drivers before Linux 6.11 have neither.
         let ends = [
             ("req_transport_retries_exceeded", recovered.given_up, UnderWay::default()),

@@ -69,6 +69,7 @@ pub(in super::super) static SHARES: Known = Known {
     from_start: FromStart::Everything,
     of_class: true,
     tells_rate: true,
+    knows_class_limits: true,
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };

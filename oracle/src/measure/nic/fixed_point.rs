@@ -8,19 +8,21 @@ use super::super::measurement::{Known, Red, Tells};
 use super::super::stamps;
 use super::shares::{Runs, ppm, runs, span};
 use super::{BEHIND, gap_stamps, over_the_way};
+use crate::judge::answers::NOT_MEASURED;
 use crate::judge::batches::{self, Mean};
 use crate::judge::nic::growth::{Growth, growth};
 use crate::resolution::widened;
 use crate::spec::nic::fluid::{self, Incast, Rest};
+use crate::trials::context::Context;
 use crate::trials::table::Table;
 use crate::trials::trial::Trial;
 use crate::verdict::{Curve, CurvePoint, Doubt};
 use crate::{Prediction, Resolution};
 use rig_capture::analyse::Carried;
 use rig_capture::{Span, Unit};
-use rig_lab::Fault;
+use rig_lab::{Fault, Scope};
 use rig_testcases::vocabulary::{Entry, Given, Looks, ValueKind, required};
-use rig_testcases::{Case, Measure, Window};
+use rig_testcases::{Case, Measure, Script, Window};
 use rig_units::{Bytes, Dur, PortSpeed};
 
 const MORE: &str =
@@ -90,9 +92,23 @@ pub(in super::super) static FIXED_POINT: Known = Known {
         let cut = gap_stamps::cut_of(flow, context, script);
         stamps::finest([stamps::bottleneck(script), cut])
     }),
+    unpromised: Some(shared),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
+
+/// Why more flows are no more senders: several share a limiter.
+fn shared(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<String> {
+    let windows = measure.windows();
+    let of =
+        script.flows.iter().find(|flow| windows.iter().any(|of| of.flows.contains(&flow.name)))?;
+    let nic = context.nics().behind(*script.dut_ports.get(usize::from(of.nic))?)?;
+    let scope = Some(nic.rp.scope).filter(|scope| *scope != Scope::Qp)?;
+    Some(format!(
+        "it has one limiter for each {}: more flows of one NIC are not more senders",
+        scope.words()
+    ))
+}
 
 /// Judges the windows of every point.
 fn judge(done: &JudgeContext<'_>, windows: &[Window], judged: &mut Judged) {
@@ -142,6 +158,11 @@ fn rests(
         let cnps = mean(&runs, alpha, |all| Some(millions(all.cnps)));
         let (marked, cnps) = (marked.ok_or_else(few)?, cnps.ok_or_else(few)?);
         let whole = sum(runs.carried.iter().flatten().flatten());
+        if whole.marked == 0 {
+            let why = "not one packet of them was marked: they never came to rest at the queue";
+            let flows = window.flows.join(", ");
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&format!("{flows}: {why}")) });
+        }
         let frame = Bytes(whole.bytes / whole.frames.max(1));
         let model = model(done, trial, window, frame)?;
         let depth = depth(trial, &whole, frame);

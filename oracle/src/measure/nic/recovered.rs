@@ -14,8 +14,9 @@ use rig_testcases::Verb;
 pub(super) struct Recovered {
     /// Holes found in what its READs bring.
     pub(super) holes: usize,
-    /// Times that its timer ran out.
+    /// Times that its timer surely ran out, and how many more there may have been.
     pub(super) timeouts: usize,
+    pub(super) either: usize,
     /// Flows that it gave up when its timer ran out after the last try.
     pub(super) given_up: usize,
     /// Flows that it gave up because their receiver was not ready once too often.
@@ -65,6 +66,7 @@ pub(super) fn recovered(
                 let Ok(end) = End::sender(trial, name) else { continue };
                 let resent = resends(&end, seen).resent;
                 all.timeouts += resent.expired().ok_or_else(open)?;
+                all.either += resent.either;
                 all.given_up += usize::from(resent.gave_up.ok_or_else(open)?);
                 all.refused += usize::from(resent.refused);
             }

@@ -1,9 +1,12 @@
 //! When a trial may begin on a device whose watchdog acts: on the grid of its polls, and not before what an earlier trial left
 //! stormed is restored; and on a NIC that remembers an earlier trial.
 
+use super::watch::Watch;
+use crate::spec::pfcwd::Rule;
 use crate::trials::ask::{Before, Place, Rests, Start};
 use crate::trials::context::Context;
-use rig_lab::{Nics, RuleFamily, Scope};
+use crate::trials::points::groups;
+use rig_lab::{Declared, Nics, RuleFamily, Scope};
 use rig_testcases::{Action, Lookup as _, Script, StormSpec};
 use rig_units::{Bytes, Dur};
 
@@ -53,11 +56,22 @@ pub fn rests(context: &Context<'_>) -> Rests {
     };
     let declared = &switch.pfcwd;
     let restored = watch.predicted().lookup("predicted.restoration.latest");
-    Rests {
-        // The wait between two polls that it had begun before it was configured is finished.
-        fresh: watch.rule.longest_interval(),
-        used: watch.tail + restored.unwrap_or(declared.poll_interval),
-    }
+    let begun = longest_begun(context, watch);
+    let left = watch.tail + restored.unwrap_or(declared.poll_interval);
+    Rests { fresh: begun, used: left.max(begun) }
+}
+
+/// The longest wait between two polls that it may have begun before it was configured for the trial, and finishes first: as its profile has it, or
+/// as another configuration of the case.
+fn longest_begun(context: &Context<'_>, watch: &Watch) -> Dur {
+    let Watch { rule, .. } = watch;
+    let all = groups(context.case, &context.profile.declared).unwrap_or_default();
+    let others = all.iter().map(|group| &group.declared).chain([&context.profile.declared]);
+    let of = |declared: &Declared| {
+        let other = Rule::of(rule.family, &declared.switch()?.pfcwd).longest_interval();
+        Some(rule.apart.most(other))
+    };
+    others.filter_map(of).fold(rule.longest_interval(), Dur::max)
 }
 
 /// What the device needs before trial `number`: a queue that never restores would still be stormed in it, and a limiter that outlives its

@@ -2,6 +2,7 @@
 
 use super::given::Ran;
 use super::watchdog::{CABLE, DETECTION, stormed};
+use rig_lab::Setting;
 use rig_oracle::measure::{before, rests, start};
 use rig_oracle::trials::ask::{Before, Place, Rests, Start};
 use rig_oracle::trials::context::Context;
@@ -102,4 +103,35 @@ fn a_nic_whose_limiter_outlives_its_queue_pairs_is_booted_before_each_further_tr
         assert_eq!([needs(&rp, 1), needs(&rp, 2)], [Before::Nothing, Before::Reboot], "{scope}");
     }
     assert_eq!(needs("{enable: false, scope: port}", 2), Before::Nothing);
+}
+
+/// A poll that was under way when it was configured comes when it was to: as its profile had it.
+#[test]
+fn a_device_rests_for_the_wait_that_it_had_begun_before_it_was_configured() {
+    let fresh = |interval: &str| {
+        let text = "
+    dut: {pfcwd: {detection_time: 200ms, restoration_time: 200ms, poll_interval: 100ms}}
+    streams: {victim: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 254B, every: 500us}}
+    storms: {storm: {from: p2, classes: [3]}}
+    trials: 1
+    steps: [{at: 0ms, start: victim}, {at: 20ms, start: storm, for: 20ms}]
+    length: 100ms
+    measure: [{storm.coverage: {storm: storm}}]
+";
+        let ran = Ran::with("broadcom", text, |profile| {
+            for (path, value) in [
+                ("pfcwd.detection_time", "5000ms"),
+                ("pfcwd.restoration_time", "5000ms"),
+                ("pfcwd.poll_interval", interval),
+            ] {
+                let setting = Setting { path: path.to_owned(), value: value.into() };
+                profile.declared = profile.declared.with(&setting).expect("it fits");
+            }
+        });
+        let mut of = None;
+        asked(&ran, |context, _| of = Some(rests(context)));
+        of.expect("it was asked").fresh
+    };
+    assert_eq!(fresh("1000ms"), Dur::ms(1_000));
+    assert_eq!(fresh("50ms"), Dur::ms(100));
 }

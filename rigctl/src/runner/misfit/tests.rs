@@ -255,3 +255,33 @@ fn no_pause_is_wanted_of_a_device_that_may_hold_nothing_before_the_one_it_gets_i
     let why = "pfc.sent: the pauses of p2 hold class 3 for 0";
     assert!(told.len() == 1 && told[0].starts_with(why), "{told:?}");
 }
+
+/// Of the port of `gen2`, which its RoCE class gets no more than `limit` of: what is left out of a case, or why nothing of it is told.
+fn limited_to(limit: &str, id: &str) -> Result<Vec<String>, String> {
+    let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+    let at = lab.duts.iter().position(|dut| dut.name == "gen2").expect("a NIC");
+    lab.duts = vec![lab.duts.swap_remove(at)];
+    for (path, value) in [
+        ("nic.ets.priorities", serde_json::json!([0, 0, 0, 1, 0, 0, 0, 0])),
+        ("nic.ets.classes", serde_json::json!([{"percent": 50}, {"percent": 50}])),
+        ("nic.ets.limits", serde_json::json!({"1": limit})),
+    ] {
+        let setting = Setting { path: path.to_owned(), value };
+        lab.duts[0].declared = lab.duts[0].declared.with(&setting).expect("it fits");
+    }
+    let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
+    let mut cases = suites.into_iter().flat_map(|suite| suite.cases);
+    let case = cases.find(|case| case.id.to_string() == id).expect("it is there");
+    let reach = applicability::of(&lab, &lab.duts[0], &case);
+    reach.map(|reach| reach.left_out).map_err(|unfit| unfit.why)
+}
+
+#[test]
+fn of_flows_in_a_class_that_ets_limits_only_what_knows_that_is_told() {
+    let cut = "dcqcn::one-cut";
+    assert_eq!(limited_to("100Gbps-L2", cut), Ok(Vec::new()));
+    let why = limited_to("99Gbps-L2", cut).expect_err("a limit below the port's speed");
+    let told = "`nic` sends no more than 99Gbps-L2 of the class that sender is in (nic.ets.limits)";
+    assert!(why.contains(told), "{why}");
+    assert_eq!(limited_to("5Gbps-L2", "host-ets::bandwidth-counts-bytes"), Ok(Vec::new()));
+}

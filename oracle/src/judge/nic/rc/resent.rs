@@ -37,6 +37,8 @@ pub struct Resent {
     pub tried_again: Vec<(usize, usize, Span)>,
     /// Ways back after a timeout: the packet, and picoseconds without progress.
     pub timeouts: Vec<(usize, Span)>,
+    /// Ways back after a NAK that a timeout explains, too: it may have run out.
+    pub either: usize,
     /// Whether the timeout ran out once more, after the last try: it gave up. `None`: it may have, by the end of what was seen.
     pub gave_up: Option<bool>,
     /// Whether its receiver was not ready once too often: it gave up.
@@ -57,7 +59,7 @@ pub struct Untried {
 }
 
 impl Resent {
-    /// How often the timeout ran out; `None` where it may have done so once more.
+    /// How often the timeout surely ran out; `None` where it may have done so once more by the end.
     pub fn expired(&self) -> Option<usize> {
         Some(self.timeouts.len() + usize::from(self.gave_up?))
     }

@@ -132,19 +132,19 @@ impl Sender<'_> {
     }
 
     /// Whether all that it speaks of was sent: what it acknowledges, or what it misses and the packet behind that which shows the hole. An RNR
-    /// NAK follows the very packet that it names, so that one of the same time is taken for later unless this is a way back that nothing else
-    /// explains.
+    /// NAK follows the very packet that it names, and so does a READ that is asked for again from its last packet on: one of the same time
+    /// is taken for later unless this is a way back that nothing else explains.
     fn names_sent(&self, event: &Event, one: &Sent) -> bool {
-        if matches!(event.says, Says::NotReady { .. }) {
+        let sent = |behind| self.top.ahead_of(event.psn.advance(behind)).is_some();
+        let begins = || {
             let explained = self.naks.iter().any(|nak| may_begin(self.rc, nak.psn, one.psn));
-            return one.psn == event.psn && one.psn != self.next && !explained;
-        }
-        let behind = match event.says {
-            // One that is not ready says so of the first that it cannot take.
-            Says::Ack | Says::NotReady { .. } => 1,
-            Says::Nak => 2,
+            one.psn == event.psn && one.psn != self.next && !explained
         };
-        self.top.ahead_of(event.psn.advance(behind)).is_some()
+        match event.says {
+            Says::Ack => sent(1),
+            Says::Nak => sent(2) || begins(),
+            Says::NotReady { .. } => begins(),
+        }
     }
 
     /// Takes in what came; by `waited` nothing had left that the timeout may have asked for.
@@ -351,6 +351,9 @@ impl Sender<'_> {
     fn restart(&mut self, packet: usize, which: usize, one: &Sent) {
         let at = one.at;
         let Nak { index, at: nak, takes, rnr, .. } = self.naks[which];
+        if self.expired(one).is_some() {
+            self.resent.either += 1;
+        }
         if rnr == Some(true) {
             self.resent.faults.push(Fault::TooMany { packet });
         }
@@ -413,15 +416,20 @@ impl Sender<'_> {
         self.tries.most() < usize::from(self.rc.retries) && at > self.runs_from().1 + late
     }
 
-    /// Takes a packet for the first after a timeout, if it may be.
-    fn timed_out(&mut self, packet: usize, one: &Sent) -> bool {
-        let blur = self.sight.blur();
-        let Some(timeout) = self.timeout else { return false };
+    /// How far the sender was whose timeout this may be the first packet after, and how long that takes.
+    fn expired(&self, one: &Sent) -> Option<(Standing, Within)> {
+        let (blur, timeout) = (self.sight.blur(), self.timeout?);
         let fits = |standing: &&Standing| {
             may_begin(self.rc, standing.unacked, one.psn)
                 && one.at + blur >= standing.since + timeout.least()
         };
-        let Some(standing) = self.may_stand(one.at).find(fits).copied() else { return false };
+        Some((*self.may_stand(one.at).find(fits)?, timeout))
+    }
+
+    /// Takes a packet for the first after a timeout, if it may be.
+    fn timed_out(&mut self, packet: usize, one: &Sent) -> bool {
+        let blur = self.sight.blur();
+        let Some((standing, timeout)) = self.expired(one) else { return false };
         let took = one.at.since(standing.since).unwrap_or(Dur::ZERO);
         let span = Span { lo: took.saturating_sub(blur).0, hi: (took + blur).0 };
         self.resent.timeouts.push((packet, span));

@@ -6,7 +6,7 @@ use super::super::super::judged::looked;
 use super::super::super::measurement::{FromStart, Known, Red, Tells, by_source};
 use super::super::super::stamps::{self, Stamps};
 use super::super::BEHIND;
-use super::offered::{By, Offered, classes};
+use super::offered::{By, Offered, Table, classes};
 use super::{sends_by_itself, want, window};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -91,7 +91,13 @@ fn stamps_of(measure: &Measure, _: &Context<'_>, script: &Script) -> Option<Stam
 fn unknown(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<String> {
     let flows = window(measure).flows;
     let flow = script.flows.iter().find(|flow| flows.contains(&flow.name))?;
-    let rp = &context.nics().behind(*script.dut_ports.get(usize::from(flow.nic))?)?.rp;
+    let nic = context.nics().behind(*script.dut_ports.get(usize::from(flow.nic))?)?;
+    if Table::of(&nic.ets).is_some() {
+        return Some(
+            "it shares its port by classes, and how flows of one class do is left open".to_owned(),
+        );
+    }
+    let rp = &nic.rp;
     match (rp.scope, rp.limiting) {
         (Scope::Qp, Limiting::Packet) => None,
         (Scope::Qp, Limiting::Burst) => Some(

@@ -152,3 +152,20 @@ fn numbers(seed: u64) -> impl FnMut() -> u64 {
         state >> 33
     }
 }
+
+#[test]
+fn a_way_back_that_a_nak_and_a_timeout_explain_counts_as_either() {
+    // Four packets, the NAK of the second as the timeout runs out but for a picosecond, and back to it 330 later.
+    let either = |sends: u64| {
+        let sent =
+            [(0, 0), (100, 1), (200, 2), (300, 3), (sends, 1), (sends + 100, 2), (sends + 200, 3)];
+        let sent = sent.map(|(at, psn)| Sent { at: Time(at), psn: Psn::new(psn) });
+        let came = [(350, Says::Ack, 0), (sends - 330, Says::Nak, 1)];
+        let came = came.map(|(at, says, psn)| Event { at: Time(at), says, psn: Psn::new(psn) });
+        let sight = Sight { until: Time(sends + 300), ..EXACT };
+        let resent = sender(&rc(1), Psn::new(0), &sent, &came, &sight);
+        (resent.expired(), resent.either, resent.faults)
+    };
+    assert_eq!(either(350 + WAITS - 1), (Some(0), 0, Vec::new()));
+    assert_eq!(either(350 + WAITS), (Some(0), 1, Vec::new()));
+}
