@@ -4,14 +4,11 @@ use super::super::checks;
 use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Needs, Red, Tells, by_source};
-use super::super::stamps::{self, Stamps};
 use super::packets::Packets;
 use super::recovered::{Recovered, recovered};
 use super::{BEHIND, OF_NIC, Passage};
 use crate::judge::answers::NOT_MEASURED;
-use crate::spec::nic::rc::timeout;
 use crate::spec::nic::selective::{self, InSequence, Sequence};
-use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::analyse::CounterCheck;
@@ -20,7 +17,7 @@ use rig_capture::{Dir, Observation, Record, Span, What};
 use rig_frames::psn::Psn;
 use rig_lab::Part;
 use rig_testcases::vocabulary::Entry;
-use rig_testcases::{Injected, Measure, Roce, RoceKind, Script};
+use rig_testcases::{Roce, RoceKind};
 use rig_units::{Dur, Time, Within};
 use std::collections::BTreeMap;
 
@@ -39,29 +36,9 @@ pub(in super::super) static COUNTERS: Known = Known {
     expected: |_, _, _| by_source(EXPECTED, SOURCE),
     judge: |measure, done, judged| judge(done, measure.named("port"), judged),
     of_nic: |measure, _| Some(measure.named("port").to_owned()),
-    stamps: Some(tries),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
-
-/// Where a packet of a flow of the NIC, or of what it reads, is lost whenever it is sent, its timer runs out until it gives up: one try has to be told from
-/// the next, and the last from the end.
-fn tries(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<Stamps> {
-    let (_, _, between) = script.between.as_ref()?;
-    let lost = |number: u16| {
-        let own = script.connection(number);
-        between
-            .inject
-            .iter()
-            .any(|one| one.on == own && one.iteration.is_none() && one.tamper == Injected::Drop)
-    };
-    let port = measure.named("port");
-    let mut flows =
-        (0..).zip(&script.flows).filter(|(_, flow)| script.ports[usize::from(flow.nic)] == port);
-    let (_, flow) = flows.find(|(number, _)| lost(*number))?;
-    let nic = context.nics().behind(*script.dut_ports.get(usize::from(flow.nic))?)?;
-    stamps::told(timeout(&nic.rc)?.least(), "one try from the next: the timer of the NIC")
-}
 
 const EXPECTED: &str = "np_cnp_sent, np_ecn_marked_roce_packets, out_of_sequence, duplicate_request, rx_icrc_encapsulated, \
      implied_nak_seq_err, local_ack_timeout_err, req_transport_retries_exceeded, req_rnr_retries_exceeded, rnr_nak_retry_err, packet_seq_err and, where the device has them, rdma_tx_packets \
