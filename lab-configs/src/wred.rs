@@ -7,9 +7,9 @@
 //!
 //! With p the chance and q the depth: p = 1 from `kmax` on, else 0 below `kmin`, else pmax (q - kmin) / (kmax - kmin).
 
-use crate::field::Holds::{Chance, Count, List, Size, Switch, Whole, Word};
+use crate::field::Holds::{Chance, Count, List, Size, Switch, Time, Whole, Word};
 use crate::field::{Field, needed, optional};
-use rig_units::{Bytes, Ppm};
+use rig_units::{Bytes, Dur, Ppm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,10 @@ pub struct Wred {
     /// `SAI_WRED_ATTR_WEIGHT` n. 0: the depth is the one of the moment. Else its moving average: with each frame that arrives it
     /// gains 2^-n of the difference (Floyd and Jacobson 1993).
     pub weight: u8,
+    /// How often a timer has the average take in the depth, each queue at instants of its own, whether or not frames come and go. Absent: with each
+    /// frame that arrives. SAI says nothing of when. Of no effect with a `weight` of 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub average_interval: Option<Dur>,
     /// When a frame is marked. A drop is decided when it arrives, whatever stands here.
     pub marking: Marking,
     /// Whether the frame in question counts in the depth.
@@ -174,6 +178,7 @@ impl Wred {
         optional("red", Whole).by_case().live(),
         optional("drop", Whole).by_case().live(),
         needed("weight", Count, "0").by_case().live().tried(&["0", "4"]),
+        optional("average_interval", Time).by_case().live().tried(&["x0.5", "x2", "never"]),
         needed("marking", Word, "dequeue").live().tried(&["dequeue", "enqueue"]),
         needed("counts_itself", Switch, "false").live().tried(&["true", "false"]),
         needed("unit", Whole, "bytes").live(),
@@ -186,6 +191,9 @@ impl Wred {
 
     /// The most steps that a profile may declare: to the millionth.
     pub const MOST_STEPS: u32 = Ppm::ONE.0;
+
+    /// The shortest and the longest interval of an average that a profile may declare.
+    const INTERVALS: [Dur; 2] = [Dur::ns(10), Dur::s(1)];
 
     /// The heaviest smoothing that a profile may declare: SAI's weight is 0 to 15.
     pub const MOST_WEIGHT: u8 = 15;
@@ -202,6 +210,7 @@ impl Wred {
             red: None,
             drop: None,
             weight: 0,
+            average_interval: None,
             marking: Marking::Dequeue,
             counts_itself: false,
             unit: DepthUnit::Bytes,
@@ -214,6 +223,13 @@ impl Wred {
     pub fn steps_out_of_range(&self) -> Option<(String, String)> {
         let steps = self.chance_steps.filter(|steps| !(1..=Wred::MOST_STEPS).contains(steps))?;
         Some((format!("chances in {steps} steps"), format!("1 to {} steps", Wred::MOST_STEPS)))
+    }
+
+    /// What is wrong with such an interval of the average, and what it may be.
+    pub fn interval_out_of_range(&self) -> Option<(String, String)> {
+        let [least, most] = Wred::INTERVALS;
+        let every = self.average_interval.filter(|every| !(least..=most).contains(every))?;
+        Some((format!("an average that is taken each {every}"), format!("{least} to {most}")))
     }
 
     /// Every curve that is declared, with the path of its setting.

@@ -117,6 +117,34 @@ pub(super) fn storms(context: &Context<'_>, script: &Script) -> Option<Stamps> {
     needs.min_by_key(|one| one.within)
 }
 
+/// How much of a storm is paused: that it is asked for again before its pause is over, or, of one with gaps, a quarter of a pause.
+/// Where a process serves the device each trial is held against how late it was itself.
+pub(super) fn covered(context: &Context<'_>, script: &Script, name: &str) -> Option<Stamps> {
+    let storm = script.storms.iter().find(|storm| storm.name == name)?;
+    let pause = pause_time(storm.quanta, speed(context, script, storm.from));
+    match pause.saturating_sub(storm.every) {
+        _ if context.is_served() => None,
+        Dur::ZERO => told(pause / 4, &format!("a quarter of a pause of {name}")),
+        room => told(room, &format!("that {name} is asked for again before its pause is over")),
+    }
+}
+
+/// That a frame surely comes while a storm with gaps pauses its class: what shows of a pause behind the response has to hold all that is open of the
+/// two, and as much again for frames to fall into.
+pub(super) fn met(
+    context: &Context<'_>,
+    script: &Script,
+    (name, response): (&str, Dur),
+) -> Option<Stamps> {
+    let storm = script.storms.iter().find(|storm| storm.name == name)?;
+    let pause = pause_time(storm.quanta, speed(context, script, storm.from));
+    if storm.every < pause || context.is_served() {
+        return None;
+    }
+    let shows = pause.saturating_sub(response);
+    told(shows / 4, &format!("a quarter of what shows of a pause of {name}"))
+}
+
 /// The pauses that the rig asks for at a port by hand.
 pub(super) fn by_hand(script: &Script, port: u16) -> impl Iterator<Item = Quanta> + '_ {
     script.steps.iter().filter_map(move |step| match &step.action {

@@ -4,6 +4,7 @@ use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged, looked};
 use super::legs::PASSING;
 use super::measurement::{Expected, Known, Red, Tells};
+use super::stamps;
 use crate::Prediction;
 use crate::trials::context::Context;
 use crate::trials::points::Point;
@@ -33,6 +34,9 @@ pub(super) static COVERAGE: Known = Known {
         expected(context, measure.named("storm"), points).unwrap_or_default()
     },
     judge: |measure, done, judged| judge(done, measure.named("storm"), judged),
+    stamps: Some(|measure, context, script| {
+        stamps::covered(context, script, measure.named("storm"))
+    }),
     crosses: |_, _| PASSING,
     ..Known::USUAL
 };

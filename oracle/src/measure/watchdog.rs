@@ -6,6 +6,7 @@ use self::watch::Watch;
 use super::judge_context::JudgeContext;
 use super::judged::{At, Judged};
 use super::measurement::{Known, Needs, Placement, Red, Tells, seen_in, subject};
+use super::stamps;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::fired::{self, Limits, Storms};
 use crate::judge::{self, Fired, Grid, StormTrial, detection, ramp, restoration};
@@ -146,6 +147,10 @@ pub(super) static FIRED: Known = Known {
         judge(done, &Watchdog::of(measure, Act::Fired(always(measure))), judged);
     },
     placement: Placement::Ramp,
+    stamps: Some(|measure, context, script| {
+        let response = context.switch().pfc.response.most();
+        stamps::met(context, script, (measure.named("storm"), response))
+    }),
     ..WATCHDOG
 };
 

@@ -313,7 +313,11 @@ impl Switch {
             port.egress.push(packet.tc, packet);
         } else {
             port.counters[slot(packet.tc)].queue_drops += 1;
-            self.buffer.release(place(packet, to));
+            let place = place(packet, to);
+            if self.wred.looks_at_change(place.class) {
+                early::held(&mut self.wred, &self.buffer, now, (to, place.class));
+            }
+            self.buffer.release(place);
         }
         self.pipeline.drop_front();
         (Some(to), self.pipeline.front().map(|packet| packet.at))
@@ -332,6 +336,9 @@ impl Switch {
     /// [`also_resumed`](Self::also_resumed).
     #[inline]
     fn release(&mut self, now: Time, place: Place) -> Option<usize> {
+        if self.wred.looks_at_change(place.class) {
+            early::held(&mut self.wred, &self.buffer, now, (place.to, place.class));
+        }
         self.buffer.release(place);
         if self.buffer.has_voqs() {
             return self.relieve(now, place);

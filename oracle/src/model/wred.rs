@@ -2,7 +2,7 @@
 //!
 //! A frame that is to be dropped is dropped when it arrives; one that is to be marked is marked when it is taken in or when it
 //! starts to leave. The depth is what the buffer has charged to the queue: whole cells, frames in the pipeline counted. A
-//! moving average takes in each frame that arrives, and falls while the queue is empty as if small frames went by.
+//! moving average takes in each frame that arrives, and falls while the queue is empty as if small frames went by; or a timer has it take in the depth.
 //!
 //! A frame that arrives marked is ECN-capable, stays marked, and counts as marked where it would have been marked.
 //!
@@ -17,12 +17,14 @@ mod average;
 mod config;
 mod curve;
 mod since;
+mod timer;
 
 pub use average::Average;
 pub use config::Config;
 use config::Rounding;
 pub use curve::Curve;
 use since::Since;
+use timer::Timer;
 
 /// What becomes of a frame that arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +65,7 @@ pub struct Depth {
 #[derive(Debug, Clone, Copy, Default)]
 struct Queue {
     average: Average,
+    timer: Timer,
     /// When its last frame started to leave.
     left: Time,
     /// Common to its draws.
@@ -84,6 +87,8 @@ pub struct Wred {
     leaving: u8,
     /// Queues in which even a lone frame may be taken.
     idle: u8,
+    /// Queues whose average goes by a timer: what they hold is looked at whenever it changes.
+    timed: u8,
     /// Least depth at which a frame may be taken: below it nothing is looked at.
     floor: u64,
     queues: Vec<[Queue; CLASSES]>,
@@ -101,8 +106,12 @@ impl Wred {
     pub fn new(config: &Config, speeds: impl Iterator<Item = PortSpeed>, largest: u64) -> Wred {
         let stream = chance::stream(config.seed, *b"wredmark");
         let drawn = chance::draw(chance::stream(config.seed, *b"wredstep"), 0);
-        let queue =
-            |number: u64| Queue { stream: chance::draw(stream, number), ..Queue::default() };
+        let timers = chance::stream(config.seed, *b"wredtime");
+        let queue = |number: u64| Queue {
+            stream: chance::draw(stream, number),
+            timer: Timer::drawn(chance::draw(timers, number)),
+            ..Queue::default()
+        };
         let port = |port: u64| {
             let mut queues = [Queue::default(); CLASSES];
             for (at, number) in queues.iter_mut().zip(port * 8..) {
@@ -115,6 +124,7 @@ impl Wred {
             arriving: 0,
             leaving: 0,
             idle: 0,
+            timed: 0,
             floor: 0,
             queues: (0..).take(small.len()).map(port).collect(),
             small,
@@ -134,6 +144,7 @@ impl Wred {
         self.floor = if config.is_plain() { config.floor() } else { 0 };
         self.arriving = config.queues;
         self.leaving = only_if(averages || !config.at_enqueue);
+        self.timed = only_if(averages && config.average_interval.is_some());
         self.idle = only_if(self.floor <= lone || config.faults.clears_ce);
         self.config = config.in_steps(self.rounds);
     }
@@ -148,6 +159,23 @@ impl Wred {
     #[inline]
     pub(crate) const fn looks_at_departure(&self, queue: u8) -> bool {
         self.leaving & bit(queue) != 0
+    }
+
+    /// Whether what this queue holds is to be looked at before it changes.
+    #[inline]
+    pub(crate) const fn looks_at_change(&self, queue: u8) -> bool {
+        self.timed & bit(queue) != 0
+    }
+
+    /// Up to `now` a queue held `held`.
+    #[inline(never)]
+    pub(crate) fn held(&mut self, now: Time, (port, queue): (usize, u8), held: Depth) {
+        let Some(every) = self.config.average_interval else { return };
+        let at = &mut self.queues[port][slot(queue)];
+        let times = at.timer.ran_out(every, now);
+        if held.frames > 0 || self.config.faults.average_outlives_idle.is_none() {
+            at.average.take_often(self.config.weight, self.config.content(held), times);
+        }
     }
 
     /// Queues whose lone frame cannot skip the queue.
@@ -186,6 +214,10 @@ impl Wred {
         let depth = self.config.depth(found, size);
         let depth = match self.config.weight {
             0 => depth,
+            weight if self.config.average_interval.is_some() => {
+                self.held(now, (port, queue), found);
+                self.queues[port][slot(queue)].average.depth(weight)
+            }
             weight => {
                 let at = &mut self.queues[port][slot(queue)];
                 if found.frames == 0 && self.config.faults.average_outlives_idle.is_none() {

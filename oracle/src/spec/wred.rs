@@ -18,6 +18,7 @@ mod before_pfc;
 mod burst;
 mod corners;
 mod held;
+mod sampled;
 pub mod spacing;
 
 pub use average::Average;
@@ -25,6 +26,7 @@ pub use before_pfc::{BEFORE_PFC_SOURCE, before_any_pfc};
 pub use burst::{Burst, Expected, goes_in};
 pub use corners::{Corners, alike};
 pub use held::Curves;
+pub use sampled::{Sampled, Stay};
 
 use rig_lab::{Buffer, Color, Curve, DepthUnit, EcnMode, Marking, Wred};
 use rig_units::{Bytes, Dur, PortSpeed, Ppm};

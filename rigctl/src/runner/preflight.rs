@@ -84,6 +84,9 @@ fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
         if let Some((found, want)) = wred.steps_out_of_range() {
             all.push(case.fault("dut.wred.chance_steps", found, &want));
         }
+        if let Some((found, want)) = wred.interval_out_of_range() {
+            all.push(case.fault("dut.wred.average_interval", found, &want));
+        }
     }
     let sized = declared.switch().and_then(|switch| switch.dynamic_buffer.out_of_range());
     all.extend(sized.map(|(path, found, want)| {
@@ -196,9 +199,11 @@ mod tests {
         };
         let declared = set(&dut.declared, "wred.kmin", "312001B".into());
         let declared = set(&declared, "wred.weight", 16.into());
+        let declared = set(&declared, "wred.average_interval", "1ns".into());
         let faults = crossed(case, &declared);
         let found: Vec<&str> = faults.iter().map(|fault| fault.found.as_str()).collect();
-        assert_eq!(found, ["a kmin of 312001B above a kmax of 312KB", "a weight of 16"]);
+        let average = "an average that is taken each 1ns";
+        assert_eq!(found, ["a kmin of 312001B above a kmax of 312KB", "a weight of 16", average]);
         // The place is the line that the user wrote.
         assert!(faults[0].place.line > 1, "{}", faults[0]);
     }

@@ -13,7 +13,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread};
 use super::super::measurement::{FromStart, Known, Red, Tells, by_source, in_words};
 use super::rc::{End, says};
-use super::{BEHIND, Passage, spoilt};
+use super::{BEHIND, Passage, gap_stamps, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rc::{Event, Progress, Sent, Step, acknowledged, brought};
@@ -72,6 +72,10 @@ pub(in super::super) static GOODPUT: Known = Known {
     },
     judge: |measure, done, judged| goodput(done, measure, judged),
     from_start: FromStart::Everything,
+    stamps: Some(|measure, context, script| {
+        measure.arguments.word("expect")?;
+        gap_stamps::of_predicted(measure.named("flow"), context, script)
+    }),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };

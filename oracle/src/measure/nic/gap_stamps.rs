@@ -53,6 +53,13 @@ pub(super) fn cut_of(flow: &str, context: &Context<'_>, script: &Script) -> Opti
     left.or_else(|| stamps::told(paced.line.slot(paced.sent), "what a packet takes"))
 }
 
+/// What CNPs leave of a flow is told where each cut is: by the gap that the first one leaves.
+pub(super) fn of_predicted(flow: &str, context: &Context<'_>, script: &Script) -> Option<Stamps> {
+    let paced = Paced::of(flow, context, script)?;
+    let left = paced.leaves(forms::first_cut(paced.rp, paced.line));
+    stamps::told(left, "the gap that the first cut leaves between two packets")
+}
+
 /// Who follows its cuts is told from who does not by the first of them, or by what a row of them leaves, whichever shows more: each packet that the last
 /// of a row holds back comes that much later than one of a sender that never cuts.
 pub(super) fn of_follows(

@@ -3,6 +3,7 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Red, Tells, by_source};
+use super::super::stamps;
 use super::declared_recovery::declared;
 use super::rc::{End, answers, packets, sent_and_came, sight};
 use super::{BEHIND, OF_FLOW, Passage, spoilt};
@@ -10,12 +11,13 @@ use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rc::kind;
 use crate::spec::nic::rc::timeout;
+use crate::trials::flow_time::round_trip;
 use crate::verdict::Doubt;
 use rig_capture::{Span, Unit};
 use rig_lab::{Fault, Part, Rc, Recovery};
 use rig_testcases::vocabulary::{Entry, FLOW, ValueKind, optional};
 use rig_testcases::{Case, Measure, Verb};
-use rig_units::Within;
+use rig_units::{Bytes, Within};
 
 /// `rc.recovery`.
 pub(in super::super) static RECOVERY: Known = Known {
@@ -43,6 +45,20 @@ pub(in super::super) static RECOVERY: Known = Known {
         let flow = case.flows.get(measure.named("flow"))?;
         Some(if is_receiver(measure) { flow.to.clone() } else { flow.nic.clone() })
     },
+    stamps: Some(|measure, context, script| {
+        let sender = !is_receiver(measure);
+        let flow = script.flows.iter().find(|flow| flow.name == measure.named("flow"));
+        let flow = flow.filter(|_| sender)?;
+        let to = *script.dut_ports.get(usize::from(flow.to))?;
+        let answers = context.nics().behind(to)?.rc.ack_latency.least();
+        let packet = Bytes(flow.mtu.into());
+        let packets = stamps::speed(context, script, flow.nic).slot(packet) * 4;
+        let trip = (round_trip(context, script, packet) + answers).saturating_sub(packets);
+        stamps::told(
+            trip,
+            "the packets behind a repetition from what answers it: a round trip but for four packets",
+        )
+    }),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };

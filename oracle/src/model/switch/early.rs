@@ -39,6 +39,13 @@ pub(super) fn settle(wred: &mut Wred, fate: Fate, to: usize, inside: &mut Packet
     *inside = inside.with_ce(fate == Fate::Mark);
 }
 
+/// Before what a queue holds becomes less: what it held until now.
+#[cold]
+pub(super) fn held(wred: &mut Wred, buffer: &Buffer, now: Time, at: (usize, u8)) {
+    let depth = depth(wred, buffer, at.0, at.1);
+    wred.held(now, at, depth);
+}
+
 /// Marks the frame that starts to leave a queue, if it is to be.
 #[inline]
 pub(super) fn leaves(
@@ -51,6 +58,9 @@ pub(super) fn leaves(
     let depth = depth(wred, buffer, at.0, at.1);
     if wred.is_shallow(depth.bytes) {
         return;
+    }
+    if wred.looks_at_change(at.1) {
+        wred.held(now, at, depth);
     }
     let Some(packet) = egress.front(Choice::Queue(at.1)) else { return };
     let size = buffer.occupied(packet.size);

@@ -18,6 +18,17 @@ impl Average {
         self.scaled = self.scaled - (self.scaled >> n) + (depth << POINT);
     }
 
+    /// The same depth so many times over.
+    pub const fn take_often(&mut self, n: u8, depth: u64, times: u64) {
+        let mut left = times;
+        while left > 0 {
+            let before = self.scaled;
+            self.take(n, depth);
+            // From there on it stays what it is.
+            left = if self.scaled == before { 0 } else { left - 1 };
+        }
+    }
+
     /// The queue was empty while so many frames might have gone by: each takes 2^-n of the average.
     pub const fn idle(&mut self, n: u8, frames: u64) {
         let mut left = ONE;

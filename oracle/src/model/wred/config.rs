@@ -3,7 +3,7 @@
 use super::{Curve, Depth};
 use crate::model::packet::{Packet, bit};
 use rig_lab::{Color, DepthUnit, DrawRule, EcnMode, Marking, WredFaults};
-use rig_units::{Bytes, Ppm};
+use rig_units::{Bytes, Dur, Ppm};
 
 /// Early detection, the same on every port.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Config {
     pub drop: [Curve; 3],
     /// 0: the depth is the one of the moment; n: its average, of weight 2^-n.
     pub weight: u8,
+    /// How often a timer has the average take in the depth; without it each frame that arrives has.
+    pub average_interval: Option<Dur>,
     /// Frames are marked when they are taken in, not when they start to leave.
     pub at_enqueue: bool,
     /// Whether the frame counts in the depth that decides about it.
@@ -65,6 +67,7 @@ impl Config {
             mark: [never; 3],
             drop: [never; 3],
             weight: 0,
+            average_interval: None,
             at_enqueue: false,
             counts_itself: false,
             packet: None,
@@ -101,6 +104,7 @@ impl Config {
             mark,
             drop,
             weight: wred.weight,
+            average_interval: wred.average_interval,
             at_enqueue: wred.marking == Marking::Enqueue,
             counts_itself: wred.counts_itself,
             packet: match wred.unit {
@@ -157,10 +161,12 @@ impl Config {
     /// The depth that decides about a frame that takes `size`, besides `others`.
     pub(super) fn depth(&self, others: Depth, size: u64) -> u64 {
         let itself = u64::from(self.counts_itself);
-        match self.packet {
-            None => others.bytes + itself * size,
-            Some(packet) => (others.frames + itself) * packet,
-        }
+        self.content(Depth { bytes: others.bytes + itself * size, frames: others.frames + itself })
+    }
+
+    /// What a queue counts that holds `held`.
+    pub(super) fn content(&self, held: Depth) -> u64 {
+        self.packet.map_or(held.bytes, |packet| held.frames * packet)
     }
 
     pub(super) fn color(&self, dscp: u8) -> usize {

@@ -192,6 +192,30 @@ fn the_average_rises_with_what_arrives_and_falls_while_nothing_does() {
 }
 
 #[test]
+fn an_average_on_a_timer_goes_by_time_and_not_by_frames() {
+    let every = Some(Dur::us(1));
+    let config =
+        Config { weight: 2, average_interval: every, ..config(curve(10_000, 10_000, 100)) };
+    let mut wred = wred(&config);
+    let at = |us| Time::ZERO + Dur::us(us);
+    wred.held(at(10), (0, 3), Depth::default());
+    // However many frames come at once, the timer has not run out.
+    for _ in 0..100 {
+        wred.arrives(at(10), (0, 3), &ect(), depth(16_000), 1_000);
+    }
+    assert_eq!(wred.queues[0][3].average.depth(2), 0);
+    // Four times: 4 000, 7 000, 9 250, 10 937; and three quarters of that each time that it finds nothing.
+    wred.held(at(14), (0, 3), depth(16_000));
+    assert_eq!(wred.queues[0][3].average.depth(2), 10_937);
+    assert!(wred.leaves(at(14), (0, 3), &ect(), depth(0), 1_000));
+    wred.held(at(16), (0, 3), Depth::default());
+    assert_eq!(wred.queues[0][3].average.depth(2), 6_152);
+    // A day later it is over, and was not counted a time after the other.
+    wred.held(at(86_400_000_000), (0, 3), Depth::default());
+    assert_eq!(wred.queues[0][3].average.depth(2), 0);
+}
+
+#[test]
 fn an_average_that_outlives_an_empty_queue_falls_with_what_arrives_alone() {
     let mut config = config(curve(10_000, 10_000, 100));
     config.install(&WredFaults { average_outlives_idle: Some(1), ..WredFaults::NONE });

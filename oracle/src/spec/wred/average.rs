@@ -36,6 +36,17 @@ impl Average {
         Average { lo: 0.0, hi: real(most) }
     }
 
+    /// Whatever lies from `lo` to `hi` bytes.
+    pub(super) const fn between(lo: f64, hi: f64) -> Average {
+        Average { lo, hi }
+    }
+
+    /// Its least and its most.
+    #[cfg(test)]
+    pub(super) const fn ends(self) -> (f64, f64) {
+        (self.lo, self.hi)
+    }
+
     /// A frame arrived, and the depth that decides about it was one of `depths`. The weight is 2^-`weight`.
     #[must_use]
     pub fn take(self, weight: u8, depths: &RangeInclusive<u64>) -> Average {

@@ -131,8 +131,8 @@ fn a_mark_comes_first_by_a_picosecond_or_not_at_all() {
     }
 }
 
-/// A load of two senders that fills a queue through the whole curve, on a device that declares a weight of 4.
-fn averaged(ecn: &str, mutant: Option<&str>) -> Word {
+/// A load of two senders that fills a queue through the whole curve, on a device that declares a weight of 4, and a timer or none.
+fn averaged(ecn: &str, every: Option<&str>, mutant: Option<&str>) -> Word {
     let text = format!(
         "    dut: {{wred: {{kmin: 20000B, kmax: 60000B, pmax: 30%}}}}
     taps: {{p1: all, p2: all, p3: all}}
@@ -147,8 +147,10 @@ fn averaged(ecn: &str, mutant: Option<&str>) -> Word {
 "
     );
     let ran = Ran::with("broadcom", &text, |profile| {
-        let declares = Setting { path: "wred.weight".to_owned(), value: 4.into() };
-        profile.declared = profile.declared.with(&declares).expect("a weight");
+        for (path, value) in [("weight", 4.into()), ("average_interval", every.into())] {
+            let declares = Setting { path: format!("wred.{path}"), value };
+            profile.declared = profile.declared.with(&declares).expect("an average");
+        }
         if let Some(mutant) = mutant {
             profile.mutate(&mutant.parse().expect("a departure")).expect("it has that");
         }
@@ -160,9 +162,27 @@ fn averaged(ecn: &str, mutant: Option<&str>) -> Word {
 
 #[test]
 fn an_average_is_followed_through_any_load_and_told_from_another() {
-    assert_eq!(averaged("ect0", None), Word::Pass);
-    assert_eq!(averaged("not-ect", None), Word::Pass);
-    let other = averaged("not-ect", Some("wred.weight=8"));
+    assert_eq!(averaged("ect0", None, None), Word::Pass);
+    assert_eq!(averaged("not-ect", None, None), Word::Pass);
+    let other = averaged("not-ect", None, Some("wred.weight=8"));
+    assert!(matches!(other, Word::Fail(_)), "{other:?}");
+}
+
+#[test]
+fn an_average_on_a_timer_is_followed_through_any_load_and_told_from_one_by_frames_and_from_another()
+{
+    for every in ["200ns", "1us", "3us"] {
+        for ecn in ["ect0", "not-ect"] {
+            assert_eq!(averaged(ecn, Some(every), None), Word::Pass, "{ecn} each {every}");
+        }
+    }
+    for mutant in ["never", "x0.5", "x2"] {
+        let mutant = format!("wred.average_interval={mutant}");
+        let other = averaged("ect0", Some("1us"), Some(&mutant));
+        assert!(matches!(other, Word::Fail(_)), "{mutant}: {other:?}");
+    }
+    // Where frames are declared to make it, a timer does not.
+    let other = averaged("ect0", None, Some("wred.average_interval=1us"));
     assert!(matches!(other, Word::Fail(_)), "{other:?}");
 }
 
