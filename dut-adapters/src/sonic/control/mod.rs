@@ -334,8 +334,10 @@ impl SonicControl {
         let (tables, of) = &self.seen;
         let mut absent = BTreeMap::new();
         if let Some(of) = of.switch() {
-            values.append(&mut sized::shown(&mut self.link, tables, (&self.ports, of))?);
-            if let Some(why) = sized::unlike(tables, &self.ports, of) {
+            let mut shown = sized::shown(&mut self.link, tables, (&self.ports, of))?;
+            let sizes = sized::POOL.iter().any(|name| shown.contains_key(*name));
+            values.append(&mut shown);
+            if let Some(why) = sized::unlike(tables, &self.ports, of).filter(|_| sizes) {
                 let why = format!("the pool is that of ports that differ: {why}");
                 absent.extend(sized::POOL.map(|name| (name.to_owned(), why.clone())));
             }

@@ -116,6 +116,13 @@ fn judge(done: &JudgeContext<'_>, windows: &[Window], judged: &mut Judged) {
         let place = done.place(point);
         let Some(trial) = done.valid(index).next() else { continue };
         match rests(done, index, &trial, windows) {
+            Ok(rests) if rests.iter().all(|seen| seen.marked.mean <= 0.0) => {
+                rests.iter().for_each(|seen| judged.table(seen.table.clone()));
+                let flows = Window::flows_of(windows).join(", ");
+                let why = "not one packet was marked: they never came to rest at the queue";
+                let doubt = trial.doubt(&format!("{flows}: {why}"));
+                judged.doubt(At::Point(index), Doubt { reason: NOT_MEASURED, ..doubt });
+            }
             Ok(rests) => {
                 rests.iter().for_each(|seen| judged.table(seen.table.clone()));
                 tell(&rests, (At::Point(index), &place), done.alpha, judged);
@@ -158,11 +165,6 @@ fn rests(
         let cnps = mean(&runs, alpha, |all| Some(millions(all.cnps)));
         let (marked, cnps) = (marked.ok_or_else(few)?, cnps.ok_or_else(few)?);
         let whole = sum(runs.carried.iter().flatten().flatten());
-        if whole.marked == 0 {
-            let why = "not one packet of them was marked: they never came to rest at the queue";
-            let flows = window.flows.join(", ");
-            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&format!("{flows}: {why}")) });
-        }
         let frame = Bytes(whole.bytes / whole.frames.max(1));
         let model = model(done, trial, window, frame)?;
         let depth = depth(trial, &whole, frame);

@@ -123,8 +123,10 @@ fn more_senders_are_marked_more_and_as_much_is_not_more() {
                     congested(seen, packet, cnp);
                 }
             });
-            said.about("rate.fixed_point", subject).2
+            said.of("rate.fixed_point").any(|one| one.subject == subject && one.findings.is_empty())
         };
         assert!(!grows(0) && grows(1), "{subject}");
     }
+    // None at all is no growth of nothing: the queue was never met.
+    assert!(ran.as_seen().of("rate.fixed_point").next().is_none());
 }
