@@ -90,7 +90,7 @@ impl Declared {
     /// Every value of a NIC that lies outside its range: its path, what stands there, what would be accepted.
     pub fn nics_out_of_range(&self) -> Vec<(String, String, String)> {
         match self {
-            Declared::Nic(nics) => nics.out_of_range(),
+            Declared::Nic(nics) => nics.values_out_of_range(),
             Declared::BlueRdma(nics) => {
                 let all = nics.blue_rdma.out_of_range().into_iter();
                 all.map(|(path, found, want)| (format!("blue_rdma.{path}"), found, want)).collect()

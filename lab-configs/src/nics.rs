@@ -36,7 +36,7 @@ impl Nics {
     }
 
     /// Every value of a NIC, or of the router in front of it, that lies outside its range: its path, what stands there, what would be accepted.
-    pub(crate) fn out_of_range(&self) -> Vec<(String, String, String)> {
+    pub(crate) fn values_out_of_range(&self) -> Vec<(String, String, String)> {
         let of_nics = self.all().map(|(part, nic)| (part, nic.out_of_range()));
         let of_router = self.rdma_router.iter().map(|one| ("rdma_router", one.out_of_range()));
         let below = |(part, all): (&'static str, Vec<_>)| {

@@ -4,6 +4,7 @@ pub(super) mod carried;
 pub(super) mod class;
 pub(super) mod counters;
 mod declared_recovery;
+mod end;
 pub(super) mod ets;
 pub(super) mod fence;
 pub(super) mod fixed_point;

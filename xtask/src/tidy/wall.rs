@@ -21,6 +21,10 @@ const SHARED: [&str; 5] = ["units/", "frames/", "lab-configs/", "testcases/", "c
 const MAY: &[(&str, &str)] = &[
     ("units/", "conversions of units, with goldens worked by hand"),
     ("Psn", "packet sequence numbers, modulo 2^24 (IBTA 9.7.2)"),
+    (
+        "RnrTimer::wait",
+        "the table of timer codes of IBTA volume 1, 9.7.5.2.8, with goldens of its own",
+    ),
     ("overhead", "a constant of IEEE 802.1AE, held against the bytes that `frames` makes"),
     ("Declared::get", "a configuration as it is written"),
     ("Declared::with", "the same with one setting changed"),

@@ -20,7 +20,7 @@ pub struct Packet {
 
 /// An RNR NAK of the NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refusal {
+pub struct RnrRefusal {
     /// When it began to leave.
     pub at: Time,
     /// The number that it names.
@@ -99,7 +99,7 @@ impl Promise {
         &self,
         (mut application, first): (Application, Psn),
         packets: &[Packet],
-        refusals: &[Refusal],
+        refusals: &[RnrRefusal],
         acknowledged: &[(Time, Psn)],
     ) -> Account {
         let mut all = Account::default();
@@ -119,7 +119,7 @@ impl Promise {
                 let is_there = packet.at >= ready.by + self.blur;
                 let is_not = packet.at + self.blur < ready.from;
                 // One that names no message which it may answer names a wrong number.
-                let answers = |one: &&Refusal| {
+                let answers = |one: &&RnrRefusal| {
                     let is_other = !is_there && !self.is_of(one, packets);
                     one.at <= by && (one.psn == packet.psn || is_other)
                 };
@@ -153,7 +153,7 @@ impl Promise {
     }
 
     /// Whether an RNR NAK names a message that came when it may have been answered so.
-    fn is_of(&self, said: &Refusal, packets: &[Packet]) -> bool {
+    fn is_of(&self, said: &RnrRefusal, packets: &[Packet]) -> bool {
         packets.iter().filter(|one| one.first && one.psn == said.psn).any(|one| {
             let (from, by) = self.window(one.at);
             (from..=by).contains(&said.at)
@@ -164,7 +164,7 @@ impl Promise {
     fn wrong(
         &self,
         packet: &Packet,
-        said: &Refusal,
+        said: &RnrRefusal,
         (index, refusal): (usize, usize),
         is_there: bool,
     ) -> Option<Fault> {
@@ -213,9 +213,9 @@ mod tests {
 
     /// One receive, and 100 for each message.
     fn account(all: &[(u64, u32)], said: &[(u64, u32, u8)], acks: &[(u64, u32)]) -> Account {
-        let refusals: Vec<Refusal> = said
+        let refusals: Vec<RnrRefusal> = said
             .iter()
-            .map(|&(at, psn, code)| Refusal {
+            .map(|&(at, psn, code)| RnrRefusal {
                 at: Time(at),
                 psn: Psn::new(psn),
                 timer: timer(code),

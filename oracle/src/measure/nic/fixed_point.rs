@@ -116,7 +116,7 @@ fn judge(done: &JudgeContext<'_>, windows: &[Window], judged: &mut Judged) {
         let place = done.place(point);
         let Some(trial) = done.valid(index).next() else { continue };
         match rests(done, index, &trial, windows) {
-            Ok(rests) if rests.iter().all(|seen| seen.marked.mean <= 0.0) => {
+            Ok(rests) if rests.iter().all(untouched) => {
                 rests.iter().for_each(|seen| judged.table(seen.table.clone()));
                 let flows = Window::flows_of(windows).join(", ");
                 let why = "not one packet was marked: they never came to rest at the queue";
@@ -130,6 +130,11 @@ fn judge(done: &JudgeContext<'_>, windows: &[Window], judged: &mut Judged) {
             Err(doubt) => judged.doubt(At::Point(index), doubt),
         }
     }
+}
+
+/// Whether the flows of a window never met a queue that marks.
+fn untouched(seen: &WindowFigures) -> bool {
+    seen.marked.mean <= 0.0 && seen.cnps.mean <= 0.0
 }
 
 /// What one window shows.

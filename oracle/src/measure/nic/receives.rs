@@ -4,11 +4,11 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread, looked};
 use super::super::measurement::{Known, Red, Tells, by_source};
 use super::super::stamps;
-use super::rc::End;
+use super::end::End;
 use super::{BEHIND, OF_FLOW, Passage, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
-use crate::judge::nic::receives::{Account, Fault, Packet, Promise, Refusal};
+use crate::judge::nic::receives::{Account, Fault, Packet, Promise, RnrRefusal};
 use crate::spec::nic::receives::{Application, SOURCE};
 use crate::spec::nic::selective;
 use crate::trials::trial::Trial;
@@ -121,11 +121,11 @@ fn receives(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             })
             .unzip();
         let own = || seen.left.iter().filter(|one| one.roce.connection == end.connection);
-        let (said, refusals): (Vec<usize>, Vec<Refusal>) = own()
+        let (said, refusals): (Vec<usize>, Vec<RnrRefusal>) = own()
             .filter_map(|one| match one.roce.kind {
                 RoceKind::NotReady(timer) => {
                     let psn = Psn::new(one.roce.psn);
-                    Some((one.record, Refusal { at: one.at, psn, timer }))
+                    Some((one.record, RnrRefusal { at: one.at, psn, timer }))
                 }
                 _ => None,
             })
@@ -141,7 +141,7 @@ fn receives(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
 /// What the faults of an account are told by.
 struct Shown<'a> {
     packets: &'a [Packet],
-    refusals: &'a [Refusal],
+    refusals: &'a [RnrRefusal],
     /// What is declared.
     timer: RnrTimer,
     posted: u16,
@@ -185,11 +185,9 @@ impl Shown<'_> {
             Fault::WrongTimer { refusal } => {
                 let (got, want) = (self.refusals[refusal].timer, self.timer);
                 let text = format!(
-                    "an RNR NAK of timer code {}, {}, where {} is declared, {}",
+                    "an RNR NAK of timer code {} where {} is declared",
                     got.get(),
-                    got.wait(),
-                    want.get(),
-                    want.wait()
+                    want.get()
                 );
                 (text, None, Some(refusal))
             }

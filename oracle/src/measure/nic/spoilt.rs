@@ -3,7 +3,7 @@
 
 use super::super::judge_context::TrialReading;
 use super::super::judged::{Unread, looked};
-use super::{Passage, rc};
+use super::{Passage, end};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::trials::trial::Trial;
@@ -28,7 +28,7 @@ pub(super) fn data(seen: &Passage<'_>, connection: u16) -> Option<Spoilt> {
 
 /// What it says to what it receives on a connection, if some of it is spoilt: of a READ its requests.
 pub(super) fn answers(seen: &Passage<'_>, connection: u16) -> Option<Spoilt> {
-    let is = |kind| rc::says(kind).is_some() || kind == RoceKind::ReadRequest;
+    let is = |kind| end::says(kind).is_some() || kind == RoceKind::ReadRequest;
     among(seen, "answers and requests", |of, kind| of == connection && is(kind))
 }
 

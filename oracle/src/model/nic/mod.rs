@@ -18,6 +18,7 @@ mod flow;
 mod host_memory;
 mod kept;
 mod limiting;
+mod not_ready;
 mod np;
 #[cfg(feature = "ns3")]
 pub mod ns3_dcqcn;

@@ -2,11 +2,7 @@
 //!
 //! Left out on purpose: receives that several connections share, and those that immediate data of a WRITE takes; what is kept behind a hole finds one.
 
-use super::answers::Answer;
-use super::psn::Place;
-use super::{Config, Nic};
-use crate::model::packet::{ACK_SIZE, Packet, PacketKind};
-use rig_frames::psn::Psn;
+use super::config::Config;
 use rig_frames::roce::aeth::RnrTimer;
 use rig_units::{Dur, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -14,24 +10,24 @@ use std::collections::{BTreeMap, VecDeque};
 /// What is posted for the connections of a NIC that SENDs come by.
 #[derive(Debug, Clone)]
 pub(super) struct Receives {
-    each: u16,
-    again: Dur,
-    timer: RnrTimer,
-    posted: BTreeMap<u16, Posted>,
+    pub(super) each: u16,
+    pub(super) again: Dur,
+    pub(super) timer: RnrTimer,
+    pub(super) posted: BTreeMap<u16, Posted>,
 }
 
 /// What is posted for one of them.
 #[derive(Debug, Clone, Default)]
-struct Posted {
-    free: u16,
+pub(super) struct Posted {
+    pub(super) free: u16,
     /// When others are posted again.
-    coming: VecDeque<Time>,
+    pub(super) coming: VecDeque<Time>,
     /// Until when the application has something to do.
-    busy: Time,
+    pub(super) busy: Time,
     /// Whether the message that comes has one.
-    is_held: bool,
+    pub(super) is_held: bool,
     /// Whether a message was refused that has not come again.
-    refused: bool,
+    pub(super) refused: bool,
 }
 
 impl Receives {
@@ -41,70 +37,5 @@ impl Receives {
         let (each, again) = rc.receives.zip(rc.receive_again)?;
         let timer = RnrTimer::new(rc.rnr_timer?)?;
         Some(Box::new(Receives { each, again, timer, posted: BTreeMap::new() }))
-    }
-}
-
-impl Nic {
-    /// Learns that SENDs come by this connection: its application posts receives for it.
-    pub(crate) fn expect_sends(&mut self, id: u16, from: u16) {
-        if self.receives.is_none() {
-            return;
-        }
-        let slot = self.pair(id, from);
-        if let Some(receives) = &mut self.receives {
-            let free = receives.each;
-            receives.posted.entry(slot).or_insert(Posted { free, ..Posted::default() });
-        }
-    }
-
-    /// A packet of data is here at `now`: whether it finds no receive, and is not taken.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn refuses(&mut self, now: Time, packet: &Packet, slot: u16) -> bool {
-        let Some(receives) = &mut self.receives else { return false };
-        let Some(posted) = receives.posted.get_mut(&slot) else { return false };
-        let faults = &self.config.faults.rc;
-        match self.pairs[usize::from(slot)].responder.stands(packet.seq, faults) {
-            Place::Here => {}
-            // What follows a message that was refused is dropped, and is no hole.
-            Place::Ahead(_) => return posted.refused,
-            Place::Behind(_) => return false,
-        }
-        if packet.is_first() {
-            while posted.coming.front().is_some_and(|due| *due <= now) {
-                posted.coming.pop_front();
-                posted.free += 1;
-            }
-            posted.is_held = posted.free > u16::from(faults.rnr_keeps_one_back);
-            posted.refused = !posted.is_held && !faults.rnr_takes_anyway;
-            posted.free -= u16::from(posted.is_held);
-        }
-        if posted.refused {
-            if !faults.rnr_silent {
-                let timer = receives.timer;
-                self.say_not_ready(now, packet, timer);
-            }
-            return true;
-        }
-        if packet.is_last() && core::mem::take(&mut posted.is_held) {
-            posted.busy = posted.busy.max(now) + receives.again;
-            posted.coming.push_back(posted.busy);
-        }
-        false
-    }
-
-    fn say_not_ready(&mut self, now: Time, packet: &Packet, timer: RnrTimer) {
-        let faults = &self.config.faults.rc;
-        let mut answer = packet.ack(ACK_SIZE).with_ect(false).with_ce(false);
-        answer.kind = PacketKind::NotReady;
-        answer.src = self.host;
-        answer.seq = Psn::new(packet.seq).advance(u32::from(faults.rnr_names_next)).get();
-        if faults.answers_in_class_0 {
-            answer.dscp = 0;
-        }
-        let next = RnrTimer::new(timer.get() + 1).unwrap_or_default();
-        let timer = if faults.rnr_timer_of_next_code { next } else { timer };
-        let latency = self.draws.next(self.config.rc.nak_latency);
-        self.answers.push(Answer::Nak, now + latency, &answer.with_rnr_timer(timer));
     }
 }
