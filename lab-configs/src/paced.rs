@@ -72,10 +72,10 @@ impl Rc {
     fn see(&mut self, apart: Apart) {
         let Some(waits) = self.timeout.least() else { return };
         let least = apart.least(waits);
-        // IBTA volume 1, 9.7.6.1.3: up to four times as long where nothing is declared.
-        let late = self.timeout_late.unwrap_or(Within::at_most(apart.most(waits * 3)));
         // Of one that adapts as much more as its longest wait is longer.
         let longest = self.adaptive.map_or(1, |adaptive| adaptive.longest());
+        // IBTA volume 1, 9.7.6.1.3: up to four times as long where nothing is declared.
+        let late = self.timeout_late.unwrap_or(Within::at_most(apart.most(waits * 3) * longest));
         let most = least + (apart.most(waits) - least) * longest + late.most();
         self.timeout = AckTimeout::Time(least);
         self.timeout_late = Some(Within::between(late.least(), most - least));

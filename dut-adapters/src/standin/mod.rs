@@ -242,14 +242,14 @@ impl Parts {
         if self.poller.is_some() {
             hears.subscribe(ACTIONS)?;
         }
-        if self.asic.health().is_some() {
-            hears.subscribe(HEALTH)?;
-            self.keeps_up("0")?;
-        }
         hears.set_read_timeout(Some(LOOK))?;
         self.take()?;
         // Who is asked here may answer only once this is ready.
         ready();
+        if self.asic.health().is_some() {
+            hears.subscribe(HEALTH)?;
+            self.keeps_up("0")?;
+        }
         if self.poller.is_some() {
             self.asic.yields();
         }

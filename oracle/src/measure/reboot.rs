@@ -76,6 +76,9 @@ fn read(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<TrialRea
     let Some((most, back)) = promised(&declared.reboot, kind) else {
         return Err(trial.doubt("the device does not say how long a reboot takes").into());
     };
+    // As the rig's clock may show them.
+    let apart = done.context.apart();
+    let (longest_outage, latest_back) = (apart.most(most), apart.most(back));
     let observation = &trial.observation;
     let (index, spec) = trial.stream(stream)?;
     let delays = Delays::from(done.context.seen());
@@ -105,10 +108,10 @@ fn read(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<TrialRea
     // A frame that was in the chip when that stopped had come before.
     let blur = bound * 2 + declared.transit().most();
     // It is told to at the step, and has done so when it answers.
-    let until = at + observation.counters.took + back;
+    let until = at + observation.counters.took + latest_back;
     let want = Prediction {
         unit: Unit::Ps,
-        span: Span { lo: 0, hi: most.0 },
+        span: Span { lo: 0, hi: longest_outage.0 },
         formula: "",
         text: format!(
             "nothing passes for {most} at most, and all does again once the software is back, {back} after the reboot at the latest"

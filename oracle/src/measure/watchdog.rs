@@ -386,6 +386,7 @@ fn restarted(done: &JudgeContext<'_>, trial: &Trial, seen: &StormTrial) -> Optio
     let values = done.values(trial);
     let meets = |(at, verb): &(Dur, DeviceVerb)| {
         let lasts = verb.row().lasts.and_then(|setting| values.duration(setting));
+        let lasts = lasts.map(|lasts| done.context.apart().most(lasts));
         *at + took + lasts.unwrap_or_default() + slack >= start
             && until.is_none_or(|until| *at <= start + until + slack)
     };

@@ -116,7 +116,7 @@ fn judge(done: &JudgeContext<'_>, windows: &[Window], judged: &mut Judged) {
         let place = done.place(point);
         let Some(trial) = done.valid(index).next() else { continue };
         match rests(done, index, &trial, windows) {
-            Ok(rests) if rests.iter().all(untouched) => {
+            Ok(rests) if rests.windows(2).any(|two| two.iter().all(untouched)) => {
                 rests.iter().for_each(|seen| judged.table(seen.table.clone()));
                 let flows = Window::flows_of(windows).join(", ");
                 let why = "not one packet was marked: they never came to rest at the queue";

@@ -20,7 +20,7 @@ use rig_lab::{Fault as Misuse, Part};
 use rig_testcases::vocabulary::Entry;
 use rig_testcases::{Case, Measure, RoceKind};
 use rig_units::{Time, Within};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// `rc.receives`.
 pub(in super::super) static RECEIVES: Known = Known {
@@ -63,17 +63,32 @@ fn sends(measure: &Measure, case: &Case) -> Vec<Misuse> {
 }
 
 /// The packets that a NIC refused for want of a receive, by its own RNR NAKs: from the one that each names until that comes again. It drops them, but for
-/// those that it had taken before.
+/// those that it had taken before. Of a NIC of which none is declared nothing is let pass so.
 pub(super) fn refused(seen: &Passage<'_>) -> BTreeSet<usize> {
     let mut all = BTreeSet::new();
+    if seen.nic.rc.receives.is_none() {
+        return all;
+    }
+    // What the RNR NAK before answered, by connection: each answers another.
+    let mut answered: BTreeMap<u16, usize> = BTreeMap::new();
+    let blur = seen.bound * 2;
     for said in &seen.left {
         let RoceKind::NotReady(_) = said.roce.kind else { continue };
         let of = said.roce.connection;
         let own: Vec<_> = seen.counted().filter(|(one, _)| one.connection == of).collect();
         let names = |psn: u32| psn == said.roce.psn;
-        let Some(first) = own.iter().rposition(|(one, at)| names(one.psn) && *at < said.at) else {
+        let from = answered.get(&of).map_or(0, |before| before + 1);
+        let named = || {
+            let rest = own.iter().enumerate().skip(from);
+            rest.filter(|(_, (one, _))| names(one.psn)).map(|(index, (_, at))| (index, *at))
+        };
+        // By stamps it may seem to have come behind its answer.
+        let before = named().filter(|(_, at)| *at < said.at).last();
+        let Some((first, _)) = before.or_else(|| named().find(|(_, at)| *at <= said.at + blur))
+        else {
             continue;
         };
+        answered.insert(of, first);
         let again = own[first + 1..].iter().position(|(one, _)| names(one.psn));
         let until = again.map_or(own.len(), |again| first + 1 + again);
         let behind = |psn: u32| Psn::new(psn).ahead_of(Psn::new(said.roce.psn)).is_some();

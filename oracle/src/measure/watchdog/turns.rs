@@ -95,7 +95,7 @@ pub fn before(context: &Context<'_>, script: &Script, number: u32) -> Before {
 
 /// How long what a step asks of the device takes at most; `None` where it is done at once.
 fn lasts(context: &Context<'_>, verb: DeviceVerb) -> Option<Dur> {
-    context.values().duration(verb.row().lasts?)
+    Some(context.apart().most(context.values().duration(verb.row().lasts?)?))
 }
 
 /// Whether the software of the device may still be away when the script ends.

@@ -348,6 +348,9 @@ impl Nic {
                 pair.prepare();
             }
         }
+        if self.each_frame.adapts {
+            self.watch_anew(slot);
+        }
     }
 
     fn response(&mut self, now: Time, packet: &Packet, slot: u16) {

@@ -1,7 +1,7 @@
 //! Flows that a NIC sends no faster than the traffic class they are in: only what knows of such limits says something of them.
 
 use super::{groups, measure};
-use rig_lab::{Kind, Lab, Nic, Profile};
+use rig_lab::{Declared, Kind, Lab, Nic, Nics, Profile};
 use rig_oracle::trials::seed::Seed;
 use rig_testcases::{Case, FlowSpec, Measure, Verb};
 use rig_units::{L2Rate, PortSpeed};
@@ -17,7 +17,12 @@ pub(in super::super) fn limited(
     if profile.kind != Kind::Nic || measure::of(asked).knows_class_limits {
         return None;
     }
-    groups(case, &profile.declared).ok()?.into_iter().find_map(|group| {
+    let limits = |declared: &Declared| {
+        let mut nics = declared.nics().into_iter().flat_map(Nics::all);
+        nics.any(|(_, nic)| nic.ets.limits.is_some())
+    };
+    let groups = groups(case, &profile.declared).ok()?.into_iter();
+    groups.filter(|group| limits(&group.declared)).find_map(|group| {
         let context = measure::context(lab, profile, case, group, Seed::of_run(0));
         let points = context.points().ok()?;
         let mut scripts = points.iter().filter_map(|point| context.script(point).ok());
@@ -27,7 +32,7 @@ pub(in super::super) fn limited(
                 let nic = context.nics().behind(port)?;
                 let speed = context.group.declared.port_speed(port)?;
                 let limit = limit(nic, flow.class, speed)?;
-                let part = rig_lab::Nics::port_name(port);
+                let part = Nics::port_name(port);
                 Some(format!(
                     "`{part}` sends no more than {limit} of the class that {} is in ({part}.ets.limits), and this is predicted of flows that \
                      no class holds back",

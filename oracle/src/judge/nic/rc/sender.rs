@@ -352,7 +352,7 @@ impl Sender<'_> {
     fn restart(&mut self, packet: usize, which: usize, one: &Sent) {
         let at = one.at;
         let Nak { index, at: nak, takes, rnr, .. } = self.naks[which];
-        if self.expired(one).is_some() {
+        if rnr.is_none() && self.expired(one).is_some() {
             self.resent.either += 1;
         }
         if rnr == Some(true) {
