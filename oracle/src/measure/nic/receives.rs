@@ -83,7 +83,7 @@ pub(super) fn refused(seen: &Passage<'_>) -> BTreeSet<usize> {
             rest.filter(|(_, (one, _))| names(one.psn)).map(|(index, (_, at))| (index, *at))
         };
         // By stamps it may seem to have come behind its answer.
-        let before = named().filter(|(_, at)| *at < said.at).last();
+        let before = named().rfind(|(_, at)| *at < said.at);
         let Some((first, _)) = before.or_else(|| named().find(|(_, at)| *at <= said.at + blur))
         else {
             continue;
