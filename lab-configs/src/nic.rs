@@ -251,9 +251,9 @@ pub struct Rc {
     /// is known of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receives: Option<u16>,
-    /// How long its application takes for each message of a connection, one after the other, before it posts its receive again.
+    /// How long its application takes for each message of a connection, one after the other and each anew, before it posts its receive again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub receive_again: Option<Dur>,
+    pub receive_again: Option<Within>,
     /// For how long its RNR NAKs ask a sender to wait: the code that `ibv_modify_qp` takes as `min_rnr_timer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rnr_timer: Option<u8>,
@@ -331,7 +331,7 @@ impl Rc {
         optional("own_source_port", Switch).tried(&["false"]),
         optional("fmr_fence", Switch).by_case().live().tried(&["true", "false"]),
         optional("receives", Count).by_case().tried(&["x0.5", "x2"]),
-        optional("receive_again", Time).by_case().tried(&["x0.5", "x2"]),
+        optional("receive_again", Range).by_case().varies().tried(&["x0.5", "x2"]),
         optional("rnr_timer", Count).by_case().tried(&["x2"]),
     ];
 }

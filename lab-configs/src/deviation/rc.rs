@@ -141,4 +141,7 @@ table! {
     rnr_silent;
     /// The last receive that is posted is never used: a SEND that would find it is refused.
     rnr_keeps_one_back;
+    /// A WRITE is refused for want of a receive as a SEND is, though it takes none.
+    // Storage that writes to memory waits for an application that has nothing to do with it.
+    rnr_for_writes;
 }

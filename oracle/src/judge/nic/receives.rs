@@ -89,6 +89,8 @@ pub struct Account {
     pub due: usize,
     /// How often it was refused.
     pub refused: usize,
+    /// The longest between two tries of a message that was refused: when its receive was posted is seen no closer.
+    pub apart: Dur,
     /// What is wrong.
     pub faults: Vec<Fault>,
 }
@@ -104,6 +106,7 @@ impl Promise {
     ) -> Account {
         let mut all = Account::default();
         let (mut expected, mut next) = (first, 0);
+        let mut tried: Option<Time> = None;
         for (index, packet) in packets.iter().enumerate() {
             if packet.psn != expected {
                 continue;
@@ -112,6 +115,8 @@ impl Promise {
                 let ready = application.next();
                 let (from, by) = self.window(packet.at);
                 all.came += 1;
+                let waited = tried.take().and_then(|tried| packet.at.since(tried));
+                all.apart = all.apart.max(waited.unwrap_or(Dur::ZERO));
                 while refusals.get(next).is_some_and(|one| one.at < from) {
                     all.faults.push(Fault::Unasked { refusal: next });
                     next += 1;
@@ -129,12 +134,20 @@ impl Promise {
                     all.due += usize::from(is_not);
                     all.refused += 1;
                     next += 1;
+                    tried = Some(packet.at);
+                    if !is_there {
+                        application.lacks(packet.at.saturating_sub(self.blur));
+                    }
                     continue;
                 }
-                if is_not && by < self.until {
-                    all.due += 1;
-                    let taken = taken(&packets[index..], acknowledged);
-                    all.faults.push(Fault::NotRefused { packet: index, taken });
+                if by < self.until {
+                    if is_not {
+                        all.due += 1;
+                        let taken = taken(&packets[index..], acknowledged);
+                        all.faults.push(Fault::NotRefused { packet: index, taken });
+                    } else {
+                        application.offers(packet.at + self.blur);
+                    }
                 }
             }
             expected = expected.advance(1);

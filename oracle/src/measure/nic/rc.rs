@@ -100,8 +100,8 @@ pub(super) const fn sight(seen: &Passage<'_>) -> Sight {
 }
 
 /// What reached an end that receives, in order, each with its record.
-pub(super) fn packets(end: &End, seen: &Passage<'_>) -> (Vec<usize>, Vec<Packet>) {
-    let refused = receives::refused(seen);
+pub(super) fn packets(trial: &Trial, end: &End, seen: &Passage<'_>) -> (Vec<usize>, Vec<Packet>) {
+    let refused = receives::refused(trial, seen);
     let is_own = |one: &Reached| one.connection == end.connection && !refused.contains(&one.record);
     let reached = seen.counted().filter(|(one, _)| is_own(one));
     let data = reached.filter_map(|(one, at)| match one.kind {
@@ -155,7 +155,7 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         if let Some(spoilt) = spoilt::answers(&seen, end.connection) {
             return spoilt.read(trial);
         }
-        let (records, packets) = packets(&end, &seen);
+        let (records, packets) = packets(trial, &end, &seen);
         if packets.is_empty() {
             return Err(trial.doubt(&format!("nothing of {name} reached the NIC")).into());
         }
@@ -392,7 +392,7 @@ pub(super) fn asked_again(
     back: Dur,
 ) -> Option<AskedAgain> {
     let end = End::receiver(trial, name).ok()?;
-    let (_, packets) = packets(&end, seen);
+    let (_, packets) = packets(trial, &end, seen);
     let due = replies(&seen.nic.rc, Data::Requests, end.first, &packets);
     let mut places = Vec::new();
     // The first NAK that no packet has answered yet: one that fills its hole by itself lets the next NAK follow, and the way back is for the first.

@@ -13,12 +13,13 @@ use crate::spec::nic::receives::{Application, SOURCE};
 use crate::spec::nic::selective;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
+use core::cell::Cell;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
 use rig_frames::roce::aeth::RnrTimer;
 use rig_lab::{Fault as Misuse, Part};
 use rig_testcases::vocabulary::Entry;
-use rig_testcases::{Case, Measure, RoceKind};
+use rig_testcases::{Case, Measure, RoceKind, Verb};
 use rig_units::{Time, Within};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +44,7 @@ pub(in super::super) static RECEIVES: Known = Known {
         let port = script.ports.iter().position(|name| name == to)?;
         let behind = *script.dut_ports.get(port)?;
         let again = context.nics().behind(behind)?.rc.receive_again?;
-        stamps::told(again / 4, "a quarter of what the application takes for a message")
+        stamps::told(again.least() / 4, "a quarter of what the application takes for a message")
     }),
     of_nic: |measure, case| Some(case.flows.get(measure.named("flow"))?.to.clone()),
     crosses: |_, _| BEHIND,
@@ -63,8 +64,8 @@ fn sends(measure: &Measure, case: &Case) -> Vec<Misuse> {
 }
 
 /// The packets that a NIC refused for want of a receive, by its own RNR NAKs: from the one that each names until that comes again. It drops them, but for
-/// those that it had taken before. Of a NIC of which none is declared nothing is let pass so.
-pub(super) fn refused(seen: &Passage<'_>) -> BTreeSet<usize> {
+/// those that it had taken before. Of a NIC of which none is declared nothing is let pass so, nor of a connection whose messages take no receive.
+pub(super) fn refused(trial: &Trial, seen: &Passage<'_>) -> BTreeSet<usize> {
     let mut all = BTreeSet::new();
     if seen.nic.rc.receives.is_none() {
         return all;
@@ -75,6 +76,11 @@ pub(super) fn refused(seen: &Passage<'_>) -> BTreeSet<usize> {
     for said in &seen.left {
         let RoceKind::NotReady(_) = said.roce.kind else { continue };
         let of = said.roce.connection;
+        // Immediate data of a WRITE takes one, too (IBTA volume 1, 9.4.5).
+        let takes = |verb: Verb| verb.takes_buffer() || verb.has_tail();
+        if trial.script.flow_of(of).is_some_and(|(_, flow)| !takes(flow.verb)) {
+            continue;
+        }
         let own: Vec<_> = seen.counted().filter(|(one, _)| one.connection == of).collect();
         let names = |psn: u32| psn == said.roce.psn;
         let from = answered.get(&of).map_or(0, |before| before + 1);
@@ -111,7 +117,7 @@ fn declared(seen: &Passage<'_>) -> Result<(u16, Application, Promise), Unread> {
     let (Some(posted), Some(again), Some(timer)) = (rc.receives, rc.receive_again, timer) else {
         return Err(Unread::NotApplicable(format!("`{part}.rc.receives` is not declared")));
     };
-    let takes = seen.apart.range(Within::exactly(again));
+    let takes = seen.apart.range(again);
     let (latency, busy) = (seen.apart.range(rc.nak_latency), seen.busy);
     let (blur, until) = (seen.bound * 2, seen.until);
     let promise = Promise { timer, latency, busy, blur, until };
@@ -119,6 +125,7 @@ fn declared(seen: &Passage<'_>) -> Result<(u16, Application, Promise), Unread> {
 }
 
 fn receives(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
+    let told = Cell::new(None);
     done.each("rc.receives", flow, judged, |trial| {
         let end = End::receiver(trial, flow)?;
         let seen = Passage::of(done, trial, end.port);
@@ -148,9 +155,19 @@ fn receives(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let acks = own().filter(|one| one.roce.kind == RoceKind::Ack);
         let acks: Vec<(Time, Psn)> = acks.map(|one| (one.at, Psn::new(one.roce.psn))).collect();
         let account = promise.account((application, end.first), &packets, &refusals, &acks);
+        if account.refused > 0 {
+            // One who takes longer is refused once more, and one who takes less once less, if that is by more than lies between two tries.
+            let again = seen.nic.rc.receive_again.unwrap_or(Within::ZERO);
+            let clocks = seen.apart.range(again).width() - again.width();
+            let off = account.apart + promise.blur * 2 + clocks;
+            told.set(Some((format!("{}.rc.receive_again", seen.part), again, off)));
+        }
         let shown = Shown { packets: &packets, refusals: &refusals, timer: promise.timer, posted };
         read(trial, flow, &account, &shown, (&records, &said))
     });
+    if let Some(told) = told.take() {
+        judged.resolved("rc.receives", &[told]);
+    }
 }
 
 /// What the faults of an account are told by.
@@ -231,7 +248,7 @@ fn read(
         let for_all = messages.is_some_and(|all| u32::from(shown.posted) >= all);
         let came = u32::try_from(account.came).unwrap_or(u32::MAX);
         let all_came = messages.is_some_and(|all| came >= all);
-        if account.due == 0 && !(for_all && all_came) {
+        if (account.due, account.refused) == (0, 0) && !(for_all && all_came) {
             let why = format!("no message of {flow} surely came without a receive");
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
         }

@@ -45,7 +45,7 @@ pub(super) fn recovered(
             Verb::Read => {
                 let Ok(end) = End::receiver(trial, name) else { continue };
                 let Some(reading) = &end.reads else { continue };
-                let (rc, (_, packets)) = (&seen.nic.rc, packets(&end, seen));
+                let (rc, (_, packets)) = (&seen.nic.rc, packets(trial, &end, seen));
                 let (_, asked) = asked(&end, seen);
                 if !is_clear(rc, Data::Responses, end.first, &packets) {
                     return Err(trial.doubt(OPEN));

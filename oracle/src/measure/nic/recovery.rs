@@ -107,7 +107,7 @@ fn recovery(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
                 if let Some(spoilt) = spoilt::answers(&seen, end.connection) {
                     return spoilt.read(trial);
                 }
-                let (records, packets) = packets(&end, &seen);
+                let (records, packets) = packets(trial, &end, &seen);
                 let (by, answers) = answers(&end, &seen);
                 let Rc { ack_latency, nak_latency, .. } = seen.nic.rc;
                 let soonest = ack_latency.least().min(nak_latency.least());

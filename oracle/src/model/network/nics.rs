@@ -47,8 +47,7 @@ impl<Q: EventQueue> Network<Q> {
         if let Some(Host { node: Node::Nic(far), .. }) = self.hosts.get_mut(usize::from(flow.dst)) {
             match flow.verb {
                 Verb::Read => far.expect(flow.id, host, flow.mtu),
-                verb if verb.takes_receive() => far.expect_sends(flow.id, host),
-                _ => {}
+                verb => far.expect_requests(flow.id, host, verb),
             }
         }
         self.arm_host(host);

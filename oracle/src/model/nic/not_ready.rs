@@ -1,18 +1,19 @@
 //! A NIC that finds no receive for a message: which packets it does not take, and the RNR NAK that says so.
 
-use super::Nic;
 use super::answers::Answer;
 use super::psn::Place;
 use super::receives::Posted;
+use super::{Nic, Verb};
 use crate::model::packet::{ACK_SIZE, Packet, PacketKind};
 use rig_frames::psn::Psn;
 use rig_frames::roce::aeth::RnrTimer;
 use rig_units::Time;
 
 impl Nic {
-    /// Learns that SENDs come by this connection: its application posts receives for it.
-    pub(crate) fn expect_sends(&mut self, id: u16, from: u16) {
-        if self.receives.is_none() {
+    /// Learns what comes by this connection: for SENDs its application posts receives.
+    pub(crate) fn expect_requests(&mut self, id: u16, from: u16, verb: Verb) {
+        let takes = verb.takes_receive() || self.config.faults.rc.rnr_for_writes;
+        if self.receives.is_none() || !takes {
             return;
         }
         let slot = self.pair(id, from);
@@ -52,7 +53,7 @@ impl Nic {
             return true;
         }
         if packet.is_last() && core::mem::take(&mut posted.is_held) {
-            posted.busy = posted.busy.max(now) + receives.again;
+            posted.busy = posted.busy.max(now) + self.draws.next(receives.again);
             posted.coming.push_back(posted.busy);
         }
         false

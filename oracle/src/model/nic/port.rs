@@ -1,6 +1,6 @@
 //! A NIC behind a plug: what it sends and receives is the NIC's doing, when it may send is the port's.
 
-use super::{Choice, Config, Flow, Nic};
+use super::{Choice, Config, Flow, Nic, Verb};
 use crate::model::host::{Device, Plug};
 use crate::model::link::Link;
 use crate::model::packet::{Packet, PacketKind};
@@ -41,8 +41,8 @@ impl Port {
         self.nic.expect(id, from, mtu);
     }
 
-    pub(crate) fn expect_sends(&mut self, id: u16, from: u16) {
-        self.nic.expect_sends(id, from);
+    pub(crate) fn expect_requests(&mut self, id: u16, from: u16, verb: Verb) {
+        self.nic.expect_requests(id, from, verb);
     }
 
     pub(crate) fn set(&mut self, plug: &mut Plug, now: Time, config: &Config) {

@@ -4,14 +4,14 @@
 
 use super::config::Config;
 use rig_frames::roce::aeth::RnrTimer;
-use rig_units::{Dur, Time};
+use rig_units::{Time, Within};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What is posted for the connections of a NIC that SENDs come by.
 #[derive(Debug, Clone)]
 pub(super) struct Receives {
     pub(super) each: u16,
-    pub(super) again: Dur,
+    pub(super) again: Within,
     pub(super) timer: RnrTimer,
     pub(super) posted: BTreeMap<u16, Posted>,
 }

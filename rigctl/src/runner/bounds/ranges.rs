@@ -2,7 +2,10 @@
 
 mod cases;
 
-use self::cases::{crossed, holed, marked, passed, refused, stormed, stormed_for, unheard, xoff};
+use self::cases::{
+    crossed, holed, marked, passed, refused, stormed, stormed_for, unheard, waits_for_receives,
+    xoff,
+};
 use super::given::Ran;
 use core::ops::Bound;
 use rig_capture::Dir;
@@ -167,6 +170,13 @@ const TRIED: &[Tried] = &[
         measure: "rc.sender",
         ends: SHORT,
         case: refused,
+    },
+    Tried {
+        path: "nic.rc.receive_again",
+        device: "gen2-to-gen2",
+        measure: "rc.receives",
+        ends: [Dur::us(100), Dur::us(150)],
+        case: waits_for_receives,
     },
     Tried {
         path: "nic.pfc.response",

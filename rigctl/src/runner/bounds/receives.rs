@@ -75,3 +75,20 @@ fn where_no_receive_runs_out_nothing_is_told() {
     );
     assert_eq!(ran.as_seen().word("rc.receives"), Word::Doubt("not-measured"));
 }
+
+#[test]
+fn an_application_that_takes_another_time_for_each_message_accuses_no_nic() {
+    let ran = Ran::of(
+        "gen2-to-gen2",
+        "    dut: {nic: {generation: gen2, rc: {ack_every: 1, timeout: 0}}, peer: {generation: gen2, rc: {ack_every: 1, receives: 3, receive_again: 20us..45us, rnr_timer: 1}}}
+    between: {delay: 500ns}
+    flows: {flow: {nic: p1, to: p2, class: 3, verb: send, message: 2KiB, mtu: 1024B, count: 60}}
+    steps: [{at: 0us, start: flow}]
+    length: 4ms
+    trials: 1
+    measure: [{rc.receives: {flow: flow}}, {rc.receiver: {flow: flow}}, {nic.counters: {port: p2}}]
+",
+    );
+    assert_eq!(ran.as_seen().wrong(), "");
+    assert!(ran.as_seen_count(|seen| said(seen).len()) > 60);
+}

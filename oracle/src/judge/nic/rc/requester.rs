@@ -97,14 +97,25 @@ struct Standing<'a> {
     begun: u32,
     /// Since when the timer runs: the last progress, or when it ran out, after which a request may have waited for the port.
     since: Option<Ready>,
-    /// What came, with how many packets were taken before it and since when the timer ran then: for a while it may not have been taken in.
-    before: Vec<(Time, u32, Ready)>,
+    /// How it stood before each packet that came: for a while that may not have been taken in.
+    before: Vec<Before>,
     /// Timeouts in a row.
     tries: Tries,
     /// Timeouts that it asked anew after.
     expired: usize,
     /// Whether the timeout ran out after the last try before what was asked for came: it gave up then. `None`: it may have.
     ended: Option<bool>,
+}
+
+/// How a requester stood before a packet came.
+#[derive(Clone, Copy)]
+struct Before {
+    came: Time,
+    taken: u32,
+    /// Since when the timer ran.
+    since: Ready,
+    /// The least and the most tries that it had made in a row.
+    tries: (usize, usize),
 }
 
 impl Standing<'_> {
@@ -122,7 +133,8 @@ impl Standing<'_> {
                     _ => Some(false),
                 };
             }
-            self.before.extend(self.since.map(|since| (packet.at, self.taken, since)));
+            let (came, taken, tries) = (packet.at, self.taken, self.tried());
+            self.before.extend(self.since.map(|since| Before { came, taken, since, tries }));
             self.taken += 1;
             self.since = Some(packet.at.into());
             self.tries.ended(packet.at, blur);
@@ -154,16 +166,16 @@ impl Standing<'_> {
 
     /// When the timeout runs out.
     fn due(&self) -> Option<Ready> {
-        self.runs_out(self.taken, self.since?)
+        self.runs_out(self.taken, self.since?, self.tried())
     }
 
     /// When it ran out for one that had not taken in what came last: that takes no longer than to ask for a hole.
     fn due_before(&self, ask: &Asked) -> Option<Ready> {
         let taken_in = self.taken_in();
-        let recent = self.before.iter().rev().take_while(|(came, ..)| ask.at < *came + taken_in);
-        let mut before =
-            recent.filter(|(_, taken, _)| self.reading.first.advance(*taken) == ask.psn);
-        before.find_map(|&(_, taken, since)| self.runs_out(taken, since))
+        let recent = self.before.iter().rev().take_while(|before| ask.at < before.came + taken_in);
+        let mut recent =
+            recent.filter(|before| self.reading.first.advance(before.taken) == ask.psn);
+        recent.find_map(|before| self.runs_out(before.taken, before.since, before.tries))
     }
 
     /// How long before a question a response may have come that was not taken in when the timer ran out.
@@ -180,12 +192,17 @@ impl Standing<'_> {
         self.tries.most() >= self.rc.retries.into()
     }
 
-    /// When the timeout runs out of one that has taken so many packets.
-    fn runs_out(&self, taken: u32, since: Ready) -> Option<Ready> {
-        let waits = taken < self.begun * self.reading.packets;
+    /// The least and the most tries that it has made in a row.
+    fn tried(&self) -> (usize, usize) {
         let least = self.tries.least(self.taken_in() + self.sight.busy);
         let least = usize::try_from(least).unwrap_or(usize::MAX);
-        let timeout = timeout_between(self.rc, least, self.tries.most().max(least));
+        (least, self.tries.most().max(least))
+    }
+
+    /// When the timeout runs out of one that has taken so many packets, and made so many tries.
+    fn runs_out(&self, taken: u32, since: Ready, tries: (usize, usize)) -> Option<Ready> {
+        let waits = taken < self.begun * self.reading.packets;
+        let timeout = timeout_between(self.rc, tries.0, tries.1);
         let timeout = timeout.filter(|_| waits)?;
         Some(Ready { from: since.from + timeout.least(), by: since.by + timeout.most() })
     }
@@ -320,6 +337,24 @@ mod tests {
         assert_eq!([496, 495].map(|came| faults(came, 7)), [0, 1]);
         // Who has taken it in waits anew.
         assert_eq!(faults(496, 8), 1);
+    }
+
+    #[test]
+    fn the_wait_of_one_that_had_not_taken_a_response_in_is_that_of_the_tries_it_had_made() {
+        // Sixteenths of the timeout are 100: it asks again after 100, and after 400 more, when what it asked for is there and not taken in.
+        let adaptive = serde_json::from_str("[1, 4, 16]").expect("a list");
+        let rc = Rc { adaptive, ..rc(AckTimeout::Time(Dur(1_600))) };
+        let faults = |came: u64| {
+            let brought = [(came, 7), (610, 8), (700, 9), (710, 10)];
+            let brought = brought.map(|(at, psn)| Packet {
+                at: Time(at),
+                psn: Psn::new(psn),
+                last: psn % 2 == 0,
+            });
+            let asked = all_asked(&[(0, 7), (100, 7), (500, 7), (650, 9)]);
+            requester(&rc, &READING, &asked, &brought, &EXACT).faults.len()
+        };
+        assert_eq!([496, 495].map(faults), [0, 1]);
     }
 
     #[test]

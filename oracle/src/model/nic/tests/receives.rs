@@ -13,7 +13,7 @@ fn says(verb: Verb) -> impl Fn(Config) -> (Vec<(u32, u8)>, Vec<u32>) {
         (config.rc.ack_every, config.rc.rnr_late) = (2, Some(Within::ZERO));
         let far = config;
         (config.rc.receives, config.rc.rnr_timer) = (Some(1), Some(1));
-        config.rc.receive_again = Some(Dur::us(25));
+        config.rc.receive_again = Some(Dur::us(25).into());
         let mut bench = pair(&far, &config);
         let flow = Flow { verb, dst: NIC, message: 2_048, count: Some(3), ..flow(1) };
         bench.network.start_flow(RIG, &flow);
@@ -49,4 +49,6 @@ fn each_deviation_of_a_refusal_says_otherwise() {
     // It has one receive, and never uses it.
     let kept = both("rnr_keeps_one_back", says(Verb::Send));
     assert!(kept[1].1.is_empty() && kept[1].0.iter().all(|(psn, _)| *psn == 0), "{kept:?}");
+    let [right, writes] = both("rnr_for_writes", says(Verb::Write));
+    assert_eq!((right.0, writes), (vec![], says(Verb::Send)(config())));
 }

@@ -124,3 +124,16 @@ pub(super) fn refused() -> String {
 "
     )
 }
+
+/// Two hundred messages to an application that has one receive and takes its time for each of them.
+pub(super) fn waits_for_receives() -> String {
+    "    dut: {nic: {generation: gen2, rc: {receives: 1, rnr_timer: 1}}, peer: {generation: gen2, rc: {ack_every: 1, timeout: 0}}}
+    between: {delay: 500ns}
+    flows: {flow: {nic: p2, to: p1, class: 3, verb: send, message: 1024B, mtu: 1024B, count: 200}}
+    steps: [{at: 0us, start: flow}]
+    length: 50ms
+    trials: 1
+    measure: [{rc.receives: {flow: flow}}, {rc.receiver: {flow: flow}}]
+"
+    .to_owned()
+}
