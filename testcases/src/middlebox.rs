@@ -77,7 +77,7 @@ impl Injection<String> {
             _ => return Ok(()),
         }
         let found = match self.which {
-            _ if !flow.verb.takes_buffer() => {
+            _ if !flow.verb.takes_buffer() || flow.verb.is_unreliable() => {
                 format!("a receiver that is not ready, and {on} needs none")
             }
             Which::Psn(psn) if u64::from(psn) % packets != 0 => {

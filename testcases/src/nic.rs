@@ -3,7 +3,7 @@
 use crate::container::Container;
 use rig_units::{Bytes, Dur, PortSpeed};
 
-/// What a NIC sends by itself, as written: messages of one reliable connection, one right after the other.
+/// What a NIC sends by itself, as written: messages of one connection, one right after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flow {
     /// The rig port behind which the NIC is that sends.
@@ -70,7 +70,7 @@ impl FlowSpec {
     }
 }
 
-/// What the messages of a reliable connection are.
+/// What the messages of a connection are: of a reliable one (RC), where nothing else is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verb {
     /// SEND.
@@ -91,11 +91,15 @@ pub enum Verb {
     FetchAdd,
     /// Compare and swap: what the eight bytes are to be by now becomes one more, and it gets what they were.
     CompareSwap,
+    /// SEND of an unreliable connection (UC): nobody acknowledges it, and nobody sends it again.
+    SendUnreliable,
+    /// RDMA WRITE of an unreliable connection.
+    WriteUnreliable,
 }
 
 impl Verb {
     /// Their names in YAML.
-    pub const NAMES: [(&str, Verb); 9] = [
+    pub const NAMES: [(&str, Verb); 11] = [
         ("send", Verb::Send),
         ("send-registered", Verb::SendRegistered),
         ("write", Verb::Write),
@@ -105,6 +109,8 @@ impl Verb {
         ("send-invalidate", Verb::SendInvalidate),
         ("fetch-add", Verb::FetchAdd),
         ("compare-swap", Verb::CompareSwap),
+        ("uc-send", Verb::SendUnreliable),
+        ("uc-write", Verb::WriteUnreliable),
     ];
 
     /// What a packet has beside its payload at most: Ethernet, IPv4, UDP, BTH, the longest extended headers, ICRC, FCS. Of an atomic operation, where
@@ -117,7 +123,9 @@ impl Verb {
             | Verb::Write
             | Verb::Read
             | Verb::SendImmediate
-            | Verb::SendInvalidate => Bytes(78),
+            | Verb::SendInvalidate
+            | Verb::SendUnreliable
+            | Verb::WriteUnreliable => Bytes(78),
         }
     }
 
@@ -143,7 +151,16 @@ impl Verb {
     pub const fn takes_buffer(self) -> bool {
         matches!(
             self,
-            Verb::Send | Verb::SendRegistered | Verb::SendImmediate | Verb::SendInvalidate
+            Verb::Send
+                | Verb::SendRegistered
+                | Verb::SendImmediate
+                | Verb::SendInvalidate
+                | Verb::SendUnreliable
         )
+    }
+
+    /// Whether its connection is unreliable: nothing is acknowledged, and nothing sent again.
+    pub const fn is_unreliable(self) -> bool {
+        matches!(self, Verb::SendUnreliable | Verb::WriteUnreliable)
     }
 }

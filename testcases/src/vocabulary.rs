@@ -62,6 +62,8 @@ pub struct Entry {
     pub loses: bool,
     /// Whether it makes sense beside a search, of which every trial is another one.
     pub beside_a_search: bool,
+    /// Whether it holds where NICs send on unreliable connections, too.
+    pub unreliable: bool,
     /// What speaks against it in a case.
     pub sense: fn(&Measure, &Case) -> Vec<Fault>,
     /// What speaks against it in a case on a device.
@@ -85,6 +87,7 @@ impl Entry {
         memory: ByMemory::No,
         loses: false,
         beside_a_search: false,
+        unreliable: false,
         sense: |_, _| Vec::new(),
         fits: |_, _, _, _| Ok(()),
     };

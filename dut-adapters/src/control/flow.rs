@@ -114,6 +114,12 @@ pub enum Does {
     FetchAdd,
     /// Compares and swaps.
     CompareSwap,
+    /// Sends them on an unreliable connection.
+    #[serde(rename = "uc-send")]
+    SendUnreliable,
+    /// Writes them on an unreliable connection.
+    #[serde(rename = "uc-write")]
+    WriteUnreliable,
 }
 
 impl FlowOrder {
@@ -135,6 +141,8 @@ impl FlowOrder {
             Verb::SendInvalidate => Does::SendInvalidate,
             Verb::FetchAdd => Does::FetchAdd,
             Verb::CompareSwap => Does::CompareSwap,
+            Verb::SendUnreliable => Does::SendUnreliable,
+            Verb::WriteUnreliable => Does::WriteUnreliable,
         };
         let container = Whose::of(&spec.container, before);
         FlowOrder {
@@ -165,6 +173,8 @@ impl From<Does> for Verb {
             Does::SendInvalidate => Verb::SendInvalidate,
             Does::FetchAdd => Verb::FetchAdd,
             Does::CompareSwap => Verb::CompareSwap,
+            Does::SendUnreliable => Verb::SendUnreliable,
+            Does::WriteUnreliable => Verb::WriteUnreliable,
         }
     }
 }

@@ -249,6 +249,8 @@ impl Device {
             Verb::WriteImmediate => nic::Verb::WriteWithTail,
             Verb::FetchAdd => nic::Verb::FetchAdd,
             Verb::CompareSwap => nic::Verb::CompareSwap,
+            Verb::SendUnreliable => nic::Verb::SendUnreliable,
+            Verb::WriteUnreliable => nic::Verb::WriteUnreliable,
         };
         let host = self.emulated.nic_host(port);
         let dst = match order.to {

@@ -144,4 +144,17 @@ table! {
     /// A WRITE is refused for want of a receive as a SEND is, though it takes none.
     // Storage that writes to memory waits for an application that has nothing to do with it.
     rnr_for_writes;
+    /// A sender on an unreliable connection waits for acknowledgements, and sends all of it again as its timer runs out.
+    uc_waits_for_acks;
+    /// A receiver on an unreliable connection answers as on a reliable one, by acknowledgements and NAKs.
+    uc_acknowledges;
+    /// A message of an unreliable connection is delivered although packets of it are missing.
+    // What an application finds in the hole is what was there before.
+    uc_delivers_with_a_hole;
+    /// Behind a message with a hole the next one of an unreliable connection is dropped, too.
+    uc_drops_the_next;
+    /// A message of an unreliable connection is dropped where the last packet of the one before it was lost.
+    uc_takes_no_new_message;
+    /// A receiver on an unreliable connection waits for the packet that is missing, which never comes: nothing is delivered any more.
+    uc_waits_for_the_hole;
 }

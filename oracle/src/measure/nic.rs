@@ -24,6 +24,7 @@ pub(super) mod recovery;
 pub(super) mod rp;
 pub(super) mod shares;
 mod spoilt;
+pub(super) mod unreliable;
 
 use super::judge_context::JudgeContext;
 use super::legs::PASSING;

@@ -373,6 +373,8 @@ impl Trial<'_, '_> {
             Verb::WriteImmediate => nic::Verb::WriteWithTail,
             Verb::FetchAdd => nic::Verb::FetchAdd,
             Verb::CompareSwap => nic::Verb::CompareSwap,
+            Verb::SendUnreliable => nic::Verb::SendUnreliable,
+            Verb::WriteUnreliable => nic::Verb::WriteUnreliable,
         };
         let FlowSpec { message, mtu, count, psn, class, dscp, .. } = *spec;
         let connection = self.script.connection(flow);

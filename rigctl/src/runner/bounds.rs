@@ -36,5 +36,6 @@ mod tags;
 mod throughput;
 mod timestamps;
 mod turns;
+mod unreliable;
 mod watchdog;
 mod watermarks;

@@ -149,7 +149,8 @@ pub(super) fn unmade_by_perftest(name: &str, flow: &Flow) -> Option<String> {
         ));
     }
     let does = format!("{name} does what the rig asks no program of perftest for");
-    (flow.verb.has_tail() || flow.verb.is_atomic()).then_some(does)
+    let other = flow.verb.has_tail() || flow.verb.is_atomic() || flow.verb.is_unreliable();
+    other.then_some(does)
 }
 
 /// Why what the case does between the NICs is not done; `None` where it is.

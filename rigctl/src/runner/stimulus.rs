@@ -72,6 +72,8 @@ pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
         Verb::SendInvalidate => "SEND with invalidate",
         Verb::FetchAdd => "fetch and add",
         Verb::CompareSwap => "compare and swap",
+        Verb::SendUnreliable => "unreliable SEND",
+        Verb::WriteUnreliable => "unreliable WRITE",
     };
     let (message, mtu) = (Bytes(flow.message.into()), Bytes(flow.mtu.into()));
     let to = match flow.nic == flow.to {

@@ -17,10 +17,23 @@ pub(super) fn check(at: &At<'_>, case: &Case) {
     measured(at, case);
     searched(at, case);
     notified(at, case);
+    unreliable(at, case);
     for measure in &case.measure {
         (measure.entry.sense)(measure, case).into_iter().for_each(|fault| at.note(fault));
     }
     recorded::check(at, case);
+}
+
+/// What rests on acknowledgements, where a flow of the case has none.
+fn unreliable(at: &At<'_>, case: &Case) {
+    let Some((name, _)) = case.flows.iter().find(|(_, flow)| flow.verb.is_unreliable()) else {
+        return;
+    };
+    for measure in case.measure.iter().filter(|measure| !measure.entry.unreliable) {
+        let found = format!("`{}` beside `{name}`, an unreliable connection", measure.name());
+        let want = "uc.sender, uc.receiver, uc.delivered or nic.counters";
+        at.note(case.fault("measure", found, want));
+    }
 }
 
 /// A stream whose number of frames is searched, and nothing else beside the search: every trial is another one.

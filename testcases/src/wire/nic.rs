@@ -116,7 +116,8 @@ pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
                 Layout::Aeth => Ext::Aeth(aeth(aeth::Syndrome::ACK)),
                 _ => Ext::Plain,
             };
-            let bth = bth::Repr { ack_req: last && !response, ..bth::Repr::new(opcode, qp, psn) };
+            let ack_req = last && !response && !verb.is_unreliable();
+            let bth = bth::Repr { ack_req, ..bth::Repr::new(opcode, qp, psn) };
             sized(RoceFrame::new(path, bth, ext)).emit()
         }
     };
@@ -134,6 +135,18 @@ pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
 /// The opcode of a packet with payload, at its place in its message; `tail`: something comes with it.
 fn opcode(verb: Verb, (first, last): (bool, bool), response: bool, tail: bool) -> Opcode {
     let sends = verb.takes_buffer();
+    if verb.is_unreliable() {
+        return match (sends, first, last) {
+            (true, true, true) => Opcode::UcSendOnly,
+            (true, true, false) => Opcode::UcSendFirst,
+            (true, false, true) => Opcode::UcSendLast,
+            (true, false, false) => Opcode::UcSendMiddle,
+            (false, true, true) => Opcode::UcWriteOnly,
+            (false, true, false) => Opcode::UcWriteFirst,
+            (false, false, true) => Opcode::UcWriteLast,
+            (false, false, false) => Opcode::UcWriteMiddle,
+        };
+    }
     if tail && last && !response {
         return match (verb, first) {
             (Verb::SendInvalidate, true) => Opcode::RcSendOnlyInvalidate,

@@ -55,6 +55,8 @@ pub(super) fn recovered(
                 all.timeouts += answered.expired.ok_or_else(open)?;
                 all.given_up += usize::from(answered.gave_up.ok_or_else(open)?);
             }
+            // Nothing of it is ever sent again.
+            Verb::SendUnreliable | Verb::WriteUnreliable => {}
             Verb::Send
             | Verb::SendRegistered
             | Verb::Write

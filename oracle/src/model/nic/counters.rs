@@ -1,4 +1,4 @@
-//! What a NIC counts, under NVIDIA's names.
+//! What a NIC counts, under NVIDIA's names, and one of soft-RoCE's.
 
 use std::collections::BTreeMap;
 
@@ -31,11 +31,13 @@ pub struct Counters {
     pub req_rnr_retries_exceeded: u64,
     /// Frames dropped because their ICRC was wrong.
     pub rx_icrc_encapsulated: u64,
+    /// Receives that completed, of unreliable connections alone: nobody asks for the others.
+    pub rdma_recvs: u64,
 }
 
 impl Counters {
     /// All of them by name.
-    pub const fn all(&self) -> [(&'static str, u64); 13] {
+    pub const fn all(&self) -> [(&'static str, u64); 14] {
         [
             ("np_cnp_sent", self.np_cnp_sent),
             ("np_ecn_marked_roce_packets", self.np_ecn_marked_roce_packets),
@@ -50,6 +52,7 @@ impl Counters {
             ("req_transport_retries_exceeded", self.req_transport_retries_exceeded),
             ("req_rnr_retries_exceeded", self.req_rnr_retries_exceeded),
             ("rx_icrc_encapsulated", self.rx_icrc_encapsulated),
+            ("rdma_recvs", self.rdma_recvs),
         ]
     }
 

@@ -21,6 +21,10 @@ pub enum Verb {
     FetchAdd,
     /// Makes one more of what is in remote memory where it is what it should be by now, and gets what was there.
     CompareSwap,
+    /// Sends them on an unreliable connection.
+    SendUnreliable,
+    /// Writes them on an unreliable connection.
+    WriteUnreliable,
 }
 
 impl Verb {
@@ -41,6 +45,11 @@ impl Verb {
     /// Whether a message takes a receive of its receiver.
     pub(crate) const fn takes_receive(self) -> bool {
         matches!(self, Verb::Send | Verb::SendRegistered | Verb::SendWithTail)
+    }
+
+    /// Whether its connection has no acknowledgements.
+    pub(super) const fn is_unreliable(self) -> bool {
+        matches!(self, Verb::SendUnreliable | Verb::WriteUnreliable)
     }
 
     /// Whether it is an atomic operation.

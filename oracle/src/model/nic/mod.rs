@@ -41,6 +41,7 @@ pub mod rp;
 mod send;
 mod send_queues;
 mod table;
+mod unreliable;
 
 pub use config::Config;
 pub use counters::Counters;
@@ -69,6 +70,7 @@ use send::Choice;
 use send_queues::{Limit, SendQueues};
 use std::collections::{BTreeMap, BTreeSet};
 use table::{NOBODY, Table};
+use unreliable::Unreliable;
 
 /// A NIC with one port.
 #[derive(Debug, Clone)]
@@ -94,6 +96,8 @@ pub struct Nic {
     buffer: Option<Box<ReceiveBuffer>>,
     /// What its application has posted for what is sent to it, where that may run out.
     receives: Option<Box<Receives>>,
+    /// What comes by unreliable connections, where there are some.
+    unreliable: Option<Box<Unreliable>>,
     /// Which traffic class sends next, where they do not share the port as they come.
     selector: Option<Box<Selector>>,
     answers: Answers,
@@ -156,6 +160,7 @@ impl Nic {
             least: if buffer.is_some() { least.min(PFC_SIZE) } else { least },
             buffer,
             receives: Receives::of(config),
+            unreliable: None,
             selector: Selector::of(config, line),
             answers: Answers::default(),
             kept: BTreeMap::new(),
@@ -209,6 +214,7 @@ impl Nic {
         let drops = self.config.faults.rc.immediate_dropped;
         let verb = if drops { flow.verb.without_tail() } else { flow.verb };
         let verb = fence::fenced(verb, &self.config.rc, &self.config.faults.rc);
+        let verb = unreliable::heeded(verb, &self.config.faults.rc);
         self.atomics |= verb.is_atomic() || verb == Verb::SendRegistered;
         self.pairs[usize::from(slot)].start(&Flow { ect, verb, ..*flow });
         self.join(slot);

@@ -12,6 +12,9 @@ use rig_units::Time;
 impl Nic {
     /// Learns what comes by this connection: for SENDs its application posts receives.
     pub(crate) fn expect_requests(&mut self, id: u16, from: u16, verb: Verb) {
+        if verb.is_unreliable() {
+            return self.expect_unreliable(id, from, verb);
+        }
         let takes = verb.takes_receive() || self.config.faults.rc.rnr_for_writes;
         if self.receives.is_none() || !takes {
             return;

@@ -132,6 +132,9 @@ impl Nic {
         if self.receives.is_some() && self.refuses(now, packet, slot) {
             return;
         }
+        if self.unreliable.is_some() && self.is_unreliable(packet, slot) {
+            return;
+        }
         let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
         let responder = &mut self.pairs[usize::from(slot)].responder;
         let taken = match rc.recovery {

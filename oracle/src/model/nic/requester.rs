@@ -49,6 +49,9 @@ pub(super) struct Requester {
     pub(super) timer: AckTimer,
 }
 
+/// How far a requester is acknowledged whose connection has no acknowledgements: beyond every packet, so that it waits for none.
+const NOBODY_SAYS: u64 = u64::MAX / 2;
+
 /// What a requester makes of a receiver that is not ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unready {
@@ -85,7 +88,7 @@ impl Requester {
             total,
             next: 0,
             place: 0,
-            acked: 0,
+            acked: if flow.verb.is_unreliable() { NOBODY_SAYS } else { 0 },
             reached: 0,
             held_until: Time::ZERO,
             is_held: false,
@@ -184,7 +187,7 @@ impl Requester {
         let psn = self.psn(self.next);
         let (is_first, is_last) = (self.place == 0, self.place + 1 == self.packets);
         let payload = if is_last { rest } else { mtu };
-        let writes = verb.without_tail() == Verb::Write;
+        let writes = matches!(verb.without_tail(), Verb::Write | Verb::WriteUnreliable);
         let header = if writes && is_first { RETH } else { 0 };
         let has_tail = is_last && verb.has_tail();
         let tail = if has_tail { TAIL_SIZE } else { 0 };

@@ -10,4 +10,5 @@ mod messages;
 mod rates;
 mod receives;
 mod recovery;
+mod unreliable;
 mod wrap;

@@ -19,5 +19,6 @@ pub mod receives;
 pub mod rp;
 pub mod selective;
 pub mod slow_receiver;
+pub mod unreliable;
 
 pub use ready::Ready;

@@ -233,10 +233,12 @@ impl GuestLab {
     /// The client that makes a flow.
     pub(super) fn perftest(&self, spec: &FlowSpec, length: Dur) -> Perftest {
         let program = match spec.verb {
-            Verb::Send | Verb::SendRegistered | Verb::SendImmediate | Verb::SendInvalidate => {
-                "ib_send_bw"
-            }
-            Verb::Write | Verb::WriteImmediate => "ib_write_bw",
+            Verb::Send
+            | Verb::SendRegistered
+            | Verb::SendImmediate
+            | Verb::SendInvalidate
+            | Verb::SendUnreliable => "ib_send_bw",
+            Verb::Write | Verb::WriteImmediate | Verb::WriteUnreliable => "ib_write_bw",
             Verb::FetchAdd | Verb::CompareSwap => "ib_atomic_bw",
             Verb::Read => "ib_read_bw",
         };
