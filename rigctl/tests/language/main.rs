@@ -4,5 +4,6 @@ mod between;
 mod read;
 mod resolve;
 mod schema;
+mod unreliable;
 mod vocabulary;
 mod windows;

@@ -20,7 +20,7 @@ use rig_frames::roce::aeth::RnrTimer;
 use rig_lab::{Fault as Misuse, Part};
 use rig_testcases::vocabulary::Entry;
 use rig_testcases::{Case, Measure, RoceKind, Verb};
-use rig_units::{Time, Within};
+use rig_units::{Dur, Time, Within};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// `rc.receives`.
@@ -162,7 +162,9 @@ fn receives(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             let off = account.apart + promise.blur * 2 + clocks;
             told.set(Some((format!("{}.rc.receive_again", seen.part), again, off)));
         }
-        let shown = Shown { packets: &packets, refusals: &refusals, timer: promise.timer, posted };
+        let at_once = seen.nic.rc.receive_again.is_some_and(|again| again.least() == Dur::ZERO);
+        let timer = promise.timer;
+        let shown = Shown { packets: &packets, refusals: &refusals, timer, posted, at_once };
         read(trial, flow, &account, &shown, (&records, &said))
     });
     if let Some(told) = told.take() {
@@ -177,6 +179,8 @@ struct Shown<'a> {
     /// What is declared.
     timer: RnrTimer,
     posted: u16,
+    /// Whether the application may take no time at all: then nothing need be refused.
+    at_once: bool,
 }
 
 impl Shown<'_> {
@@ -245,7 +249,7 @@ fn read(
     let messages = trial.flow(flow)?.1.count;
     if account.faults.is_empty() {
         // That nothing is refused shows something where there is a receive for each message, and all of them came.
-        let for_all = messages.is_some_and(|all| u32::from(shown.posted) >= all);
+        let for_all = shown.at_once || messages.is_some_and(|all| u32::from(shown.posted) >= all);
         let came = u32::try_from(account.came).unwrap_or(u32::MAX);
         let all_came = messages.is_some_and(|all| came >= all);
         if (account.due, account.refused) == (0, 0) && !(for_all && all_came) {

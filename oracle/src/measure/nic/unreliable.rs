@@ -36,7 +36,7 @@ pub(in super::super) static SENDER: Known = Known {
         ..OF_UNRELIABLE
     },
     tells: Tells::Each("packet"),
-    red: Red::Mutated("nothing-is-said", "deviation=uc_waits_for_acks"),
+    red: Red::Mutated("messages-of-one-packet", "deviation=uc_waits_for_acks"),
     expected: |_, _, _| by_source("numbers in order, each once", SOURCE),
     judge: |measure, done, judged| sender(done, measure.named("flow"), judged),
     of_nic: |measure, case| Some(case.flows.get(measure.named("flow"))?.nic.clone()),
