@@ -1,0 +1,270 @@
+//! Programs of tests that only compute, aside of those that wait. Cargo starts one program of tests after the other, and while that one
+//! waits for wires and guests the processors are idle. So CI has cargo start each by way of [`start`] (a target's runner, as cargo calls
+//! it): one of [`COMPUTE`] goes on by itself in the idle class while cargo goes on to the next, and what it says goes over a socket to
+//! [`Aside`], which shows it and tells how it ended. The command stays that of the README, and all that it lists is run.
+
+use super::beside::{before, idle};
+use std::ffi::{OsStr, OsString};
+use std::io::{BufRead, BufReader, Error, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::{JoinHandle, spawn};
+
+/// Programs of tests, as cargo names them, that ask no clock and no interface: however long they are kept from a processor, they come to
+/// the same.
+const COMPUTE: [&str; 15] = [
+    "calibration",
+    "catalogue",
+    "engine",
+    "evidence",
+    "exhaustive",
+    "fires",
+    "language",
+    "ns3_dcqcn",
+    "otherwise",
+    "resolution",
+    "rig_capture",
+    "rig_oracle",
+    "rigctl",
+    "vacuous",
+    "worth",
+];
+/// The variable with the socket's path.
+const SOCKET: &str = "XTASK_ASIDE";
+/// What holds a program: it says whom, and by which process, and how that ended.
+const HOLD: &str = r#"echo "$0 $$"; "$@"; printf '\n== ended: %s\n' $?"#;
+const ENDED: &[u8] = b"== ended: ";
+
+/// Runs a program of tests for cargo: in the place of this one, or aside. Whether it was started.
+pub(crate) fn start(mut words: impl Iterator<Item = String>) -> bool {
+    let Some(program) = words.next() else { return false };
+    let words: Vec<String> = words.collect();
+    let socket = std::env::var_os(SOCKET).filter(|_| COMPUTE.contains(&named(&program)));
+    let started = match socket.zip(idle()) {
+        Some((socket, idle)) => aside(Path::new(&socket), idle, &program, &words),
+        None => Err(Command::new(&program).args(&words).env_remove(SOCKET).exec()),
+    };
+    started.map_err(|error| eprintln!("== cannot start {program}: {error}")).is_ok()
+}
+
+/// The name of a program of tests without what cargo has put behind it.
+fn named(program: &str) -> &str {
+    let file = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default();
+    file.rsplit_once('-').map_or(file, |(name, _)| name)
+}
+
+/// Starts a program and leaves it to itself; all that is said goes to the socket.
+fn aside(socket: &Path, idle: &[&str], program: &str, words: &[String]) -> Result<(), Error> {
+    let line = UnixStream::connect(socket)?;
+    let mut held = before(idle, OsStr::new("sh"));
+    held.args(["-c", HOLD, named(program), program]).args(words).env_remove(SOCKET);
+    held.stdin(Stdio::null()).stdout(OwnedFd::from(line.try_clone()?)).stderr(OwnedFd::from(line));
+    held.spawn().map(drop)
+}
+
+/// A program that runs, and what came of it once it has ended.
+struct Running {
+    name: String,
+    holder: String,
+    came: JoinHandle<bool>,
+}
+
+impl Running {
+    /// Nothing waits beside it any more: it gets its share of the processors, whoever else is at work on this machine.
+    fn hasten(&self) {
+        let Running { name, holder, .. } = self;
+        println!("== aside: {name} goes on");
+        let held = std::fs::read_to_string(format!("/proc/{holder}/task/{holder}/children"));
+        for program in held.unwrap_or_default().split_whitespace() {
+            // One that has ended meanwhile is in no class.
+            let _ended = Command::new("chrt")
+                .args(["--all-tasks", "--other", "--pid", "0", program])
+                .output();
+        }
+    }
+}
+
+/// Where programs that run aside tell what they do.
+pub(super) struct Aside {
+    socket: PathBuf,
+    runner: (String, OsString),
+    heard: JoinHandle<Vec<Running>>,
+}
+
+impl Aside {
+    /// Listens; `None` where nothing can run in the idle class, or cargo has a runner of somebody else's.
+    pub(super) fn listen(cargo: &OsStr) -> Option<Aside> {
+        idle()?;
+        let own = std::env::current_exe().ok()?;
+        // Cargo takes words apart at spaces.
+        let own = own.to_str().filter(|own| !own.contains(char::is_whitespace))?;
+        let said = Command::new(cargo).arg("-vV").output().ok()?;
+        let name = runner(&String::from_utf8_lossy(&said.stdout))?;
+        if std::env::var_os(&name).is_some() {
+            return None;
+        }
+        let runner = (name, format!("{own} start-tests").into());
+        let socket = std::env::temp_dir().join(format!("xtask-aside-{}", std::process::id()));
+        Aside::at(socket, runner).ok()
+    }
+
+    fn at(socket: PathBuf, runner: (String, OsString)) -> Result<Aside, Error> {
+        let listener = UnixListener::bind(&socket)?;
+        let heard = spawn(move || hear(&listener));
+        Ok(Aside { socket, runner, heard })
+    }
+
+    /// What cargo is to have in its environment.
+    pub(super) fn variables(&self) -> [(OsString, OsString); 2] {
+        let (name, own) = &self.runner;
+        [(name.into(), own.clone()), (SOCKET.into(), self.socket.clone().into())]
+    }
+
+    /// Waits for all that was started; whether all of it went well.
+    pub(super) fn end(self) -> bool {
+        // Who was started is in the queue before this.
+        let told = UnixStream::connect(&self.socket).and_then(|mut line| line.write_all(b"\n"));
+        let _gone = std::fs::remove_file(&self.socket);
+        if told.is_err() {
+            return false;
+        }
+        let all = self.heard.join().unwrap_or_default();
+        all.iter().filter(|running| !running.came.is_finished()).for_each(Running::hasten);
+        let came = all.into_iter().map(|running| running.came.join().unwrap_or(false));
+        came.fold(true, |all, one| all && one)
+    }
+}
+
+/// The variable that names a runner for what is built here, by what `cargo -vV` says.
+fn runner(said: &str) -> Option<String> {
+    let host = said.lines().find_map(|line| line.strip_prefix("host: "))?;
+    Some(format!("CARGO_TARGET_{}_RUNNER", host.to_uppercase().replace(['-', '.'], "_")))
+}
+
+/// Hears whoever is started, until a line that names nobody.
+fn hear(listener: &UnixListener) -> Vec<Running> {
+    let mut all = Vec::new();
+    for line in listener.incoming() {
+        let Ok(line) = line else { break };
+        let (mut said, mut name) = (BufReader::new(line), String::new());
+        let named = said.read_line(&mut name);
+        if named.is_ok() && name == "\n" {
+            break;
+        }
+        let (name, holder) = name.trim().split_once(' ').unwrap_or_default();
+        let [name, holder] = [name, holder].map(str::to_owned);
+        let told = name.clone();
+        all.push(Running { name, holder, came: spawn(move || show(&told, heard(said))) });
+    }
+    all
+}
+
+/// All that a program says, and how it ended; `None` of one whose holder has gone without a word.
+fn heard(mut said: impl BufRead) -> (String, Option<i32>) {
+    let (mut text, mut line) = (String::new(), Vec::new());
+    while said.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
+        if let Some(code) = line.strip_prefix(ENDED) {
+            return (text, String::from_utf8_lossy(code).trim().parse().ok());
+        }
+        text += &String::from_utf8_lossy(&line);
+        line.clear();
+    }
+    (text, None)
+}
+
+/// In one piece, not between the lines of the tests. Whether it went well.
+fn show(name: &str, (text, ended): (String, Option<i32>)) -> bool {
+    let how = match ended {
+        Some(0) => "ok".to_owned(),
+        Some(code) => format!("failed: exit status: {code}"),
+        None => "failed: nobody says how it ended".to_owned(),
+    };
+    println!("== aside: {name}\n{}\n== aside: {name}: {how}", text.trim_end());
+    ended == Some(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::root;
+    use std::fs::read_to_string;
+
+    /// Starts `sh -c SCRIPT` for each, as cargo would, and waits for all.
+    fn well(name: &str, scripts: &[&str]) -> bool {
+        let socket = std::env::temp_dir().join(format!("xtask-{name}-{}", std::process::id()));
+        let aside_of = Aside::at(socket.clone(), ("RUNNER".to_owned(), "xtask".into()));
+        let aside_of = aside_of.expect("a socket");
+        for script in scripts {
+            let words = ["-c", script].map(str::to_owned);
+            aside(&socket, &[], "sh", &words).expect("it starts");
+        }
+        aside_of.end()
+    }
+
+    #[test]
+    fn all_that_was_started_is_waited_for_and_one_that_fails_is_enough() {
+        assert!(well("none", &[]));
+        assert!(well("good", &["echo one", "sleep 0.2; echo two"]));
+        assert!(!well("bad", &["echo one", "sleep 0.2; echo two; exit 7"]));
+        assert!(!well("first", &["exit 1", "sleep 0.2"]));
+        // As a program ends that panics in a destructor, or for want of memory.
+        assert!(!well("killed", &["kill -9 $$"]));
+    }
+
+    #[test]
+    fn one_that_ends_without_a_word_has_not_gone_well() {
+        let said = |text: &str| heard(text.as_bytes());
+        assert_eq!(said("a\nb\n\n== ended: 0\n"), ("a\nb\n\n".to_owned(), Some(0)));
+        assert_eq!(said("a\n== ended: 101\nb"), ("a\n".to_owned(), Some(101)));
+        assert_eq!(said("a\n== ended: \n"), ("a\n".to_owned(), None));
+        assert_eq!(said("test result: ok\n"), ("test result: ok\n".to_owned(), None));
+        assert!(!show("x", said("test result: ok\n")));
+    }
+
+    #[test]
+    fn the_runner_is_that_of_what_is_built_here() {
+        let said = "cargo 1.95.0\nrelease: 1.95.0\nhost: x86_64-unknown-linux-gnu\n";
+        assert_eq!(runner(said).as_deref(), Some("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER"));
+        assert_eq!(runner("cargo 1.95.0\n"), None);
+    }
+
+    #[test]
+    fn a_program_goes_by_its_name_alone() {
+        assert_eq!(named("/t/debug/deps/worth-0123456789abcdef"), "worth");
+        assert_eq!(named("/t/debug/deps/rig_oracle-0123456789abcdef"), "rig_oracle");
+        assert_eq!(named("sh"), "sh");
+    }
+
+    /// The files of a program of tests; of the unit tests of a room none, for what they are about may wait.
+    fn files(name: &str) -> Option<Vec<PathBuf>> {
+        let room = root().join(name.trim_start_matches("rig_"));
+        if room.join("src/lib.rs").is_file() {
+            return Some(Vec::new());
+        }
+        ["rigctl", "oracle"].iter().find_map(|room| {
+            let tests = root().join(room).join("tests");
+            let (file, folder) = (tests.join(format!("{name}.rs")), tests.join(name));
+            let within = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            let within = within.map(|entry| entry.path());
+            let all = within.chain(Some(file)).filter(|path| path.is_file());
+            let all: Vec<_> = all.filter(|path| path.extension() == Some("rs".as_ref())).collect();
+            (!all.is_empty()).then_some(all)
+        })
+    }
+
+    #[test]
+    fn what_runs_aside_is_there_and_waits_for_nothing() {
+        for name in COMPUTE {
+            let files = files(name).unwrap_or_else(|| panic!("no tests are named {name}"));
+            for file in files {
+                let text = read_to_string(&file).expect("readable");
+                let waits = ["sleep", "Stopwatch", "Mono::", "Namespace", "mod common;"];
+                let waits = waits.iter().find(|word| text.contains(*word));
+                assert_eq!(waits, None, "{}", file.display());
+            }
+        }
+    }
+}
