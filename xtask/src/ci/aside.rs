@@ -15,13 +15,16 @@ use std::thread::{JoinHandle, spawn};
 
 /// Programs of tests, as cargo names them, that ask no clock and no interface: however long they are kept from a processor, they come to
 /// the same.
-const COMPUTE: [&str; 15] = [
+const COMPUTE: [&str; 18] = [
     "calibration",
     "catalogue",
+    "docs",
     "engine",
     "evidence",
+    "evidence_values",
     "exhaustive",
     "fires",
+    "fluid",
     "language",
     "ns3_dcqcn",
     "otherwise",
@@ -32,6 +35,8 @@ const COMPUTE: [&str; 15] = [
     "vacuous",
     "worth",
 ];
+/// Programs whose tests wait for things of their own and leave the processors idle: how many of them go on at a time.
+const WAIT: [(&str, usize); 2] = [("faults", 4), ("server", 4)];
 /// The variable with the socket's path.
 const SOCKET: &str = "XTASK_ASIDE";
 /// What holds a program: it says whom, and by which process, and how that ended.
@@ -41,7 +46,8 @@ const ENDED: &[u8] = b"== ended: ";
 /// Runs a program of tests for cargo: in the place of this one, or aside. Whether it was started.
 pub(crate) fn start(mut words: impl Iterator<Item = String>) -> bool {
     let Some(program) = words.next() else { return false };
-    let words: Vec<String> = words.collect();
+    let at_a_time = at_a_time(&program).into_iter();
+    let words: Vec<String> = words.chain(at_a_time.flatten()).collect();
     let socket = std::env::var_os(SOCKET).filter(|_| COMPUTE.contains(&named(&program)));
     let started = match socket.zip(idle()) {
         Some((socket, idle)) => aside(Path::new(&socket), idle, &program, &words),
@@ -54,6 +60,12 @@ pub(crate) fn start(mut words: impl Iterator<Item = String>) -> bool {
 fn named(program: &str) -> &str {
     let file = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default();
     file.rsplit_once('-').map_or(file, |(name, _)| name)
+}
+
+/// The words by which more tests of a program go on at a time than there are processors.
+fn at_a_time(program: &str) -> Option<[String; 2]> {
+    let of = WAIT.iter().find(|(name, _)| *name == named(program));
+    of.map(|(_, most)| ["--test-threads".to_owned(), most.to_string()])
 }
 
 /// Starts a program and leaves it to itself; all that is said goes to the socket.
@@ -236,6 +248,9 @@ mod tests {
         assert_eq!(named("/t/debug/deps/worth-0123456789abcdef"), "worth");
         assert_eq!(named("/t/debug/deps/rig_oracle-0123456789abcdef"), "rig_oracle");
         assert_eq!(named("sh"), "sh");
+        let four = ["--test-threads".to_owned(), "4".to_owned()];
+        assert_eq!(at_a_time("/t/debug/deps/faults-0123456789abcdef"), Some(four));
+        assert_eq!(at_a_time("/t/debug/deps/wire-0123456789abcdef"), None);
     }
 
     /// The files of a program of tests; of the unit tests of a room none, for what they are about may wait.
@@ -257,6 +272,9 @@ mod tests {
 
     #[test]
     fn what_runs_aside_is_there_and_waits_for_nothing() {
+        for (name, _) in WAIT {
+            assert!(files(name).is_some() && !COMPUTE.contains(&name), "{name}");
+        }
         for name in COMPUTE {
             let files = files(name).unwrap_or_else(|| panic!("no tests are named {name}"));
             for file in files {
