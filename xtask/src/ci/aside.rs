@@ -145,8 +145,13 @@ impl Aside {
         }
         let all = self.heard.join().unwrap_or_default();
         all.iter().filter(|running| !running.came.is_finished()).for_each(Running::hasten);
-        let came = all.into_iter().map(|running| running.came.join().unwrap_or(false));
-        came.fold(true, |all, one| all && one)
+        let came = all.into_iter().map(|of| (of.name, of.came.join().unwrap_or(false)));
+        let failed: Vec<String> = came.filter(|(_, well)| !well).map(|(name, _)| name).collect();
+        if !failed.is_empty() {
+            // Once more at the end, where people look.
+            eprintln!("== aside failed: {}", failed.join(", "));
+        }
+        failed.is_empty()
     }
 }
 
