@@ -133,7 +133,7 @@ pub(super) fn waits_for_receives() -> String {
     steps: [{at: 0us, start: flow}]
     length: 50ms
     trials: 1
-    measure: [{rc.receives: {flow: flow}}, {rc.receiver: {flow: flow}}]
+    measure: [{rc.receives: {flow: flow}}]
 "
     .to_owned()
 }
