@@ -8,7 +8,7 @@ use super::rc::{End, says};
 use super::{BEHIND, OF_FLOW, Passage, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
-use crate::spec::nic::unreliable::{Piece, SOURCE, out_of_turn, whole};
+use crate::spec::nic::unreliable::{Piece, SOURCE, out_of_turn, whole_messages};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::{Span, Unit};
@@ -190,7 +190,7 @@ fn delivered(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             let connection = trial.script.connection(u16::try_from(index).unwrap_or(u16::MAX));
             let pieces = pieces(trial, &seen, connection, end)?;
             came += pieces.len();
-            complete += whole(&pieces);
+            complete += whole_messages(&pieces);
         }
         let name = &trial.observation.ports[usize::from(own.to)].dut_port;
         let name = format!("{name} rdma_recvs");

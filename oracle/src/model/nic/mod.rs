@@ -22,6 +22,7 @@ mod not_ready;
 mod np;
 #[cfg(feature = "ns3")]
 pub mod ns3_dcqcn;
+mod one_way;
 mod operate;
 mod pair;
 mod pause_watchdog;

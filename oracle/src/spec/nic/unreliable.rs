@@ -34,7 +34,7 @@ pub fn out_of_turn(first: Psn, sent: &[Psn]) -> Vec<usize> {
 }
 
 /// How many messages came whole: from their first packet to their last, each number after the one before.
-pub fn whole(came: &[Piece]) -> usize {
+pub fn whole_messages(came: &[Piece]) -> usize {
     let begins = (0..came.len()).filter(|&at| came[at].first);
     let is_whole = |at: &usize| {
         let ends = came[*at..].iter().position(|piece| piece.last);
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn a_message_is_whole_from_its_first_packet_to_its_last_and_no_other() {
-        let of = |numbers: &[u32]| whole(&came(numbers));
+        let of = |numbers: &[u32]| whole_messages(&came(numbers));
         assert_eq!(of(&[0, 1, 2, 3, 4, 5, 6, 7, 8]), 3);
         // Without a middle, a first, a last packet.
         for lost in [4, 3, 5] {
