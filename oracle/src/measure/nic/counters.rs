@@ -258,7 +258,7 @@ fn out_of_order(trial: &Trial, seen: &Passage<'_>) -> (u64, u64) {
     let mut expected: BTreeMap<u16, Psn> = BTreeMap::new();
     let mut windows: BTreeMap<u16, Sequence> = BTreeMap::new();
     let (mut ahead, mut behind) = (0, 0);
-    let refused = receives::refused(trial, seen);
+    let refused = receives::turned_away(trial, seen);
     for one in seen.reached.iter().filter(|one| !refused.contains(&one.record)) {
         let psn = Psn::new(one.psn);
         if let RoceKind::Data { response: false, last, .. } = one.kind

@@ -101,7 +101,7 @@ pub(super) const fn sight(seen: &Passage<'_>) -> Sight {
 
 /// What reached an end that receives, in order, each with its record.
 pub(super) fn packets(trial: &Trial, end: &End, seen: &Passage<'_>) -> (Vec<usize>, Vec<Packet>) {
-    let refused = receives::refused(trial, seen);
+    let refused = receives::turned_away(trial, seen);
     let is_own = |one: &Reached| one.connection == end.connection && !refused.contains(&one.record);
     let reached = seen.counted().filter(|(one, _)| is_own(one));
     let data = reached.filter_map(|(one, at)| match one.kind {

@@ -65,7 +65,7 @@ fn sends(measure: &Measure, case: &Case) -> Vec<Misuse> {
 
 /// The packets that a NIC refused for want of a receive, by its own RNR NAKs: from the one that each names until that comes again. It drops them, but for
 /// those that it had taken before. Of a NIC of which none is declared nothing is let pass so, nor of a connection whose messages take no receive.
-pub(super) fn refused(trial: &Trial, seen: &Passage<'_>) -> BTreeSet<usize> {
+pub(super) fn turned_away(trial: &Trial, seen: &Passage<'_>) -> BTreeSet<usize> {
     let mut all = BTreeSet::new();
     if seen.nic.rc.receives.is_none() {
         return all;
