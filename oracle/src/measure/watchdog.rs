@@ -87,6 +87,7 @@ pub(super) static DETECTION: Known = Known {
         );
     },
     subject: |measure| Some(Subject { detects: true, ..subject(measure) }),
+    unpromised: Some(expected::thrown_away),
     ..WATCHDOG
 };
 

@@ -6,7 +6,8 @@ use crate::spec::pfcwd::recovers;
 use crate::trials::context::Context;
 use crate::trials::points::Point;
 use rig_capture::{Reading, Unit};
-use rig_testcases::Action;
+use rig_lab::Backlog;
+use rig_testcases::{Action, Measure, Script, WatchdogAction};
 use rig_units::Dur;
 
 pub(super) fn detection(context: &Context<'_>, at_most: Option<Dur>) -> Vec<Expected> {
@@ -22,6 +23,18 @@ pub(super) fn detection(context: &Context<'_>, at_most: Option<Dur>) -> Vec<Expe
     }));
     all.push(("resolution", watch.rule.detection_resolution(context.slack()).to_string()));
     all
+}
+
+/// Why nothing shows when the watchdog acts: what the queue held is thrown away, so that nothing leaves. A case whose senders show it, by what the
+/// device says to them, asks for a device that does so.
+pub(super) fn thrown_away(_: &Measure, context: &Context<'_>, _: &Script) -> Option<String> {
+    let is_asked_for = context.case.settings.iter().any(|one| one.path == "pfcwd.backlog");
+    let pfcwd = &context.switch().pfcwd;
+    let is_thrown_away =
+        pfcwd.action == WatchdogAction::Drop && pfcwd.backlog == Backlog::Discarded;
+    (is_thrown_away && !is_asked_for).then(|| {
+        "what a stormed queue holds is discarded (pfcwd.backlog): nothing leaves that shows when".to_owned()
+    })
 }
 
 pub(super) fn restoration(context: &Context<'_>) -> Vec<Expected> {
