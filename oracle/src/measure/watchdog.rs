@@ -148,6 +148,9 @@ pub(super) static FIRED: Known = Known {
         judge(done, &Watchdog::of(measure, Act::Fired(always(measure))), judged);
     },
     placement: Placement::Ramp,
+    unpromised: Some(|measure, context, script| {
+        expected::may_otherwise(measure.named("storm"), always(measure)?, context, script)
+    }),
     stamps: Some(|measure, context, script| {
         let response = context.switch().pfc.response.most();
         stamps::met(context, script, (measure.named("storm"), response))

@@ -1,6 +1,7 @@
 //! What the watchdog is expected to do, before anything runs.
 
 use super::super::measurement::{Expected, prediction};
+use super::watch::Fires;
 use crate::Prediction;
 use crate::spec::pfcwd::recovers;
 use crate::trials::context::Context;
@@ -35,6 +36,37 @@ pub(super) fn thrown_away(_: &Measure, context: &Context<'_>, _: &Script) -> Opt
     (is_thrown_away && !is_asked_for).then(|| {
         "what a stormed queue holds is discarded (pfcwd.backlog): nothing leaves that shows when".to_owned()
     })
+}
+
+/// Why a storm need not fire, or not fire, as the case wants: by what is declared either may be.
+pub(super) fn may_otherwise(
+    storm: &str,
+    always: bool,
+    context: &Context<'_>,
+    script: &Script,
+) -> Option<String> {
+    let watch = context.watch.as_ref()?;
+    let storm = script.storms.iter().position(|of| of.name == storm)?;
+    let is = |at: u16| usize::from(at) == storm;
+    let want = if always { Fires::Always } else { Fires::Never };
+    let stops = |from: Dur| {
+        let ends = script
+            .steps
+            .iter()
+            .filter(|step| matches!(step.action, Action::StopStorm(at) if is(at)));
+        ends.map(|step| step.at).find(|at| *at > from).unwrap_or(script.length)
+    };
+    let starts =
+        script.steps.iter().filter(|step| matches!(step.action, Action::StartStorm(at) if is(at)));
+    // Of pauses that do not meet it is the rule's own affair what they add up to.
+    if script.storms[storm].every > watch.tail {
+        return None;
+    }
+    let mut sends = starts.map(|step| stops(step.at).saturating_sub(step.at));
+    let otherwise = sends.find(|sends| watch.fires(*sends, watch.tail) != want)?;
+    let what = if always { "need not" } else { "may" };
+    let length = otherwise + watch.tail;
+    Some(format!("by what is declared of its watchdog a pause of {length} {what} be detected"))
 }
 
 pub(super) fn restoration(context: &Context<'_>) -> Vec<Expected> {
