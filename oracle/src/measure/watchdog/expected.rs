@@ -3,12 +3,13 @@
 use super::super::measurement::{Expected, prediction};
 use super::watch::Fires;
 use crate::Prediction;
+use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::pfcwd::recovers;
 use crate::trials::context::Context;
 use crate::trials::points::Point;
 use rig_capture::{Reading, Unit};
 use rig_lab::Backlog;
-use rig_testcases::{Action, Measure, Script, WatchdogAction};
+use rig_testcases::{Action, Script, StreamRate, WatchdogAction};
 use rig_units::Dur;
 
 pub(super) fn detection(context: &Context<'_>, at_most: Option<Dur>) -> Vec<Expected> {
@@ -26,15 +27,28 @@ pub(super) fn detection(context: &Context<'_>, at_most: Option<Dur>) -> Vec<Expe
     all
 }
 
-/// Why nothing shows when the watchdog acts: what the queue held is thrown away, so that nothing leaves. A case whose senders show it, by what the
-/// device says to them, asks for a device that does so.
-pub(super) fn thrown_away(_: &Measure, context: &Context<'_>, _: &Script) -> Option<String> {
-    let is_asked_for = context.case.settings.iter().any(|one| one.path == "pfcwd.backlog");
-    let pfcwd = &context.switch().pfcwd;
-    let is_thrown_away =
-        pfcwd.action == WatchdogAction::Drop && pfcwd.backlog == Backlog::Discarded;
-    (is_thrown_away && !is_asked_for).then(|| {
-        "what a stormed queue holds is discarded (pfcwd.backlog): nothing leaves that shows when".to_owned()
+/// Why nothing shows when the watchdog acts: what the queue held is thrown away, so that nothing leaves, and its senders are not paused by then, so
+/// that the device has nothing to take back.
+pub(super) fn thrown_away(
+    (storm, stream): (&str, &str),
+    context: &Context<'_>,
+    script: &Script,
+) -> Option<String> {
+    let (watch, switch) = (context.watch.as_ref()?, context.switch());
+    let pfcwd = &switch.pfcwd;
+    if pfcwd.action != WatchdogAction::Drop || pfcwd.backlog != Backlog::Discarded {
+        return None;
+    }
+    let storm = script.storms.iter().find(|of| of.name == storm)?;
+    let spec = script.streams.iter().find(|of| of.name == stream)?;
+    let earliest = watch.rule.predicted_detection(&watch.stimulus)?.span.lo;
+    let held = match spec.rate {
+        StreamRate::Every(gap) => earliest.checked_div(gap.0)?,
+        StreamRate::Load(_) => return None,
+    };
+    let paused = BufferLedger::span(switch, |empty| empty.first_xoff(spec)).hi;
+    (storm.every <= watch.tail && held < paused).then(|| {
+        format!("what a stormed queue holds is discarded (pfcwd.backlog): {held} frames are too few to pause who sent them, and nothing else shows when")
     })
 }
 

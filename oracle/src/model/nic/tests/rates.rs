@@ -78,7 +78,7 @@ fn queue_pairs_take_turns() {
     // And in classes of their own.
     let mut bench = super::bench::bench(&config);
     (1..=3).for_each(|id: u16| {
-        bench.network.start_flow(NIC, &Flow { class: id.to_le_bytes()[0], ..flow(id) })
+        bench.network.start_flow(NIC, &Flow { class: id.to_le_bytes()[0], ..flow(id) });
     });
     bench.run(Dur::us(10));
     let order: Vec<u16> =
