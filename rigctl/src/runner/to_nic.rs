@@ -3,7 +3,7 @@
 
 use rig_testcases::case::{CaseAction, Stream};
 use rig_testcases::{Case, StreamKind, StreamRate};
-use rig_units::Bytes;
+use rig_units::{Bytes, Dur, PortSpeed};
 
 /// The rig port in front of the NIC.
 const NIC: &str = "p1";
@@ -11,9 +11,11 @@ const NIC: &str = "p1";
 const MOST: Bytes = Bytes(4_096 + 14 + 20 + 8 + 12 + 16 + 4 + 4);
 /// Most streams at a time: each has a server there.
 const SERVERS: usize = 64;
+/// Most frames of loads in a second, which leave one by one.
+const LOADS: u64 = 20_000;
 
-/// Why the rig does not send the case's streams to the NIC; `None` where it does.
-pub(super) fn unsent(case: &Case) -> Option<String> {
+/// Why the rig does not send the case's streams to the NIC behind a port of `speed`; `None` where it does.
+pub(super) fn unsent(case: &Case, speed: PortSpeed) -> Option<String> {
     if !case.flows.is_empty() {
         return Some("it has flows and streams, and a trial has one or the other".to_owned());
     }
@@ -31,7 +33,24 @@ pub(super) fn unsent(case: &Case) -> Option<String> {
     if case.streams.len() > SERVERS {
         return Some(format!("it has more than {SERVERS} streams"));
     }
-    case.streams.iter().find_map(|(name, stream)| unmade(stream).map(|why| format!("{name} {why}")))
+    let unmade = case
+        .streams
+        .iter()
+        .find_map(|(name, stream)| unmade(stream).map(|why| format!("{name} {why}")));
+    unmade.or_else(|| {
+        let frames: u64 = case.streams.values().map(|stream| a_second(stream, speed)).sum();
+        (frames > LOADS).then(|| {
+            format!("its loads are {frames} frames a second, which leave one by one there: {LOADS} at most")
+        })
+    })
+}
+
+/// Frames that a stream sends in a second as a load; none of a probe.
+fn a_second(stream: &Stream, speed: PortSpeed) -> u64 {
+    match stream.rate {
+        StreamRate::Every(_) => 0,
+        StreamRate::Load(rate) => rate.pace(stream.size, speed).within(Dur::s(1)),
+    }
 }
 
 /// Why one stream is not sent; `None` where it is.
@@ -47,9 +66,6 @@ fn unmade(stream: &Stream) -> Option<&'static str> {
             Some("comes from another address, and the rig has one there")
         }
         Stream { vlan: Some(_), .. } => Some("has a tag, and its connection none"),
-        Stream { rate: StreamRate::Load(_), .. } => {
-            Some("is a load, and frames leave one by one there")
-        }
         Stream { size, .. } if *size > MOST => Some("has packets of more than 4096 B"),
         _ => None,
     }

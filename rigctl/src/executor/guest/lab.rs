@@ -1,10 +1,11 @@
 //! A session with the NIC of a guest: its trials, each one run of perftest there.
 
-use super::super::ledger::{Ledger, TrialRecord};
+use super::super::ledger::Ledger;
 use super::super::virtual_lab::speeds;
 use super::super::wire::broken::Broken;
 use super::injector::Injector;
 use super::machine::GuestNics;
+use super::observed::Beside;
 use super::server::ServerNic;
 use super::side_by_side;
 use super::starved::Starved;
@@ -13,7 +14,7 @@ use super::tape::{Across, Tape, TapedWay};
 use crate::stop::Stop;
 use core::time::Duration;
 use rig_capture::pcapng::{Onto, Spool, Spooled};
-use rig_capture::{Counters, DutWaits, Integrity, Lateness, Observation, PortTrace, Provenance};
+use rig_capture::{Counters, DutWaits, Observation, PortTrace, Provenance};
 use rig_dut::control::{Readings, Refused};
 use rig_dut::host::{Counted, knobs_at, knobs_of};
 use rig_dut::{Control as _, PerftestControl};
@@ -23,7 +24,7 @@ use rig_guests::peer::Conduct;
 use rig_guests::{Came, ENDS, FlowsOver, GuestFault, HwCounters, Perftest, PerftestHost};
 use rig_lab::{Declared, IpVersion, OtherEnd, Setting};
 use rig_testcases::{Action, FlowSpec, Script, Verb};
-use rig_units::{Dur, Time};
+use rig_units::{Dur, PortSpeed, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -54,7 +55,8 @@ impl FlowNics {
     pub(super) fn over(&self) -> FlowsOver {
         match self {
             FlowNics::Guests(GuestNics { over: IpVersion::V6, .. }) => FlowsOver::V6,
-            FlowNics::Guests(_) | FlowNics::Server(_) => FlowsOver::V4,
+            FlowNics::Guests(_) => FlowsOver::V4,
+            FlowNics::Server(server) => server.over(),
         }
     }
 }
@@ -172,36 +174,19 @@ impl GuestLab {
         let Tape { ledger, injector, went_on, .. } = tape;
         let files = [Some(&came.counters), came.other.as_ref()];
         let counters = counted(files, &read, declared, went_on);
-        let TrialRecord { records, streams, loads, unrecorded, spool } = ledger.finish();
-        self.spooled = spool.map(Spool::finish);
-        let bound = self.nics.bound();
-        let late = (came.passed.late > bound).then(|| Lateness {
-            at: Time::ZERO,
-            by: came.passed.late,
-            sender: match self.nics.other_end() {
-                OtherEnd::Rig => "the rig's end of the connection".to_owned(),
-                OtherEnd::Guest => "the rig between the guests".to_owned(),
-            },
-        });
-        Ok(Observation {
+        let sender = match self.nics.other_end() {
+            OtherEnd::Rig => "the rig's end of the connection",
+            OtherEnd::Guest => "the rig between the guests",
+        };
+        let beside = Beside {
             origin,
-            length: script.length,
-            ports: self.ports(script, declared),
-            records,
-            streams,
-            loads,
             counters,
-            events: None,
             injected: injector.touched(),
-            config: Vec::new(),
-            integrity: Integrity {
-                lost: came.passed.lost,
-                unrecorded,
-                late: late.into_iter().collect(),
-                waits,
-                ..Integrity::default()
-            },
-        })
+            lost: came.passed.lost,
+            late: Some((came.passed.late, sender)),
+            waits,
+        };
+        Ok(self.observed((script, declared), ledger, beside))
     }
 
     /// The ports of a trial.
@@ -218,6 +203,11 @@ impl GuestLab {
             approach: None,
         });
         ports.collect()
+    }
+
+    /// The speed of the NIC's port.
+    pub(super) fn speed(&self) -> PortSpeed {
+        self.configured.port_speed(0).unwrap_or(PortSpeed::G100)
     }
 
     /// What the NIC is set to.

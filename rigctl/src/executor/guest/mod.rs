@@ -7,6 +7,7 @@
 mod injector;
 mod lab;
 mod machine;
+mod observed;
 mod server;
 mod side_by_side;
 mod starved;
@@ -15,4 +16,4 @@ mod tape;
 
 pub use lab::{FlowNics, GuestLab};
 pub use machine::{GuestHost, GuestNics, GuestShell};
-pub use server::ServerNic;
+pub use server::{AtServer, ServerNic};
