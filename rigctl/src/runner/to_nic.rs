@@ -2,7 +2,8 @@
 //! time. What a case asks of more than that is not done.
 
 use rig_testcases::case::{CaseAction, Stream};
-use rig_testcases::{Case, StreamKind, StreamRate};
+use rig_testcases::vocabulary::ByPfc;
+use rig_testcases::{Case, Measure, StreamKind, StreamRate};
 use rig_units::{Bytes, Dur, PortSpeed};
 
 /// The rig port in front of the NIC.
@@ -29,6 +30,13 @@ pub(super) fn unsent(case: &Case, speed: PortSpeed) -> Option<String> {
         |what: &CaseAction| matches!(what, CaseAction::Start { .. } | CaseAction::Stop { .. });
     if case.steps.iter().any(|step| !sends(&step.what)) {
         return Some("more happens in it than that streams are sent".to_owned());
+    }
+    let by_pfc = |one: &&Measure| one.entry.pfc != ByPfc::No;
+    if let Some(one) = case.measure.iter().find(by_pfc) {
+        return Some(format!(
+            "{} rests on PFC of the NIC, which nobody obeys or records there",
+            one.name()
+        ));
     }
     if case.streams.len() > SERVERS {
         return Some(format!("it has more than {SERVERS} streams"));
@@ -68,5 +76,35 @@ fn unmade(stream: &Stream) -> Option<&'static str> {
         Stream { vlan: Some(_), .. } => Some("has a tag, and its connection none"),
         Stream { size, .. } if *size > MOST => Some("has packets of more than 4096 B"),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rig_oracle::measure::Registry;
+
+    fn told(id: &str, speed: &str) -> Option<String> {
+        let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
+        let mut all = suites.into_iter().flat_map(|suite| suite.cases);
+        let case = all.find(|case| case.id.to_string() == id).expect("it is bundled");
+        unsent(&case, speed.parse().expect("a speed"))
+    }
+
+    #[test]
+    fn a_load_is_sent_that_leaves_no_faster_than_frames_do_one_by_one() {
+        // Half of the port by frames of 1024 B, with 20 B around each.
+        let load = "cnp::every-frame-of-a-load-marked";
+        assert_eq!(told(load, "334Mbps"), None);
+        let why =
+            "its loads are 20056 frames a second, which leave one by one there: 20000 at most";
+        assert_eq!(told(load, "335Mbps").as_deref(), Some(why));
+    }
+
+    #[test]
+    fn a_nic_whose_pauses_nobody_obeys_is_not_judged_by_them() {
+        let why = told("slow-receiver::slow-receiver-with-small-pages", "10Mbps");
+        let why = why.expect("its load would leave");
+        assert_eq!(why, "nic.pauses rests on PFC of the NIC, which nobody obeys or records there");
     }
 }
