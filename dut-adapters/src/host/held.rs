@@ -63,7 +63,7 @@ impl HeldServer {
     }
 
     /// The GID of RoCE v2 that is used toward an address of the rig's, with the address that it was when the port was taken: the one of that index; else, of those
-    /// of that family, the one that has most bits in common with it (as RFC 6724 has it, 5, rule 8), and of several the first.
+    /// of that family, the one that has most bits in common with it (as RFC 6724 has it, 5, rule 8), and of several the first; none of a link alone.
     ///
     /// # Errors
     /// There is no such GID of RoCE v2, or it is of the other family.
@@ -169,7 +169,10 @@ fn nearest(
         }
         return Ok((asked, *gid));
     }
-    let own = all.iter().filter(|(_, gid)| gid.is_ipv4() == rig.is_ipv4());
+    // From one of its link alone nothing goes to an address that is none.
+    let of_link = |gid: &IpAddr| matches!(gid, IpAddr::V6(ip) if ip.is_unicast_link_local());
+    let fits = |gid: &IpAddr| gid.is_ipv4() == rig.is_ipv4() && !of_link(gid);
+    let own = all.iter().filter(|(_, gid)| fits(gid));
     // Of equals the last one is taken, so that the first is.
     let best = own.rev().max_by_key(|(_, gid)| in_common(*gid, rig));
     best.copied().ok_or_else(|| format!("it has no GID of RoCE v2 and {family}"))
@@ -221,7 +224,7 @@ mod tests {
         let why = place(Some(2), "fd00:7::1").expect_err("the other family");
         assert_eq!(why, "GID 2 is 10.0.0.1, and none of IPv6, as fd00:7::1 is");
         assert_eq!(place(Some(9), "fd00:7::1").expect_err("none"), "it has no GID 9 of RoCE v2");
-        let none = nearest(&all[1..3], None, rig("fd00:7::1")).expect_err("none");
+        let none = nearest(&all[..3], None, rig("fd00:7::1")).expect_err("none");
         assert_eq!(none, "it has no GID of RoCE v2 and IPv6");
     }
 }
