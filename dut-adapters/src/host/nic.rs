@@ -132,7 +132,7 @@ fn of_port(said: &Said, device: &str, port: &str) -> Result<Nic, Vec<String>> {
     };
     let mut counted = Counted::read(said, &read)?;
     let statistic = Statistic::read(said, (device, port), driver)?;
-    statistic.complete(&mut counted);
+    statistic.complete(&mut counted, driver);
     Ok(Nic {
         device: device.to_owned(),
         port: port.to_owned(),

@@ -16,6 +16,8 @@ const OPTIONAL: [(&str, &str); 5] = [
     ("rdma_tx_packets", "RoCE packets sent"),
     ("rdma_rx_packets", "RoCE packets received"),
 ];
+/// Whose they are.
+const OF: &str = "mlx5_ib";
 /// The rig's terms that one of these counts just as a file does.
 ///
 /// Left out on purpose: `cc_rx_cnp_pkts`, which is two terms together, and packets, as nobody has seen whether what the hardware sends by itself, as an
@@ -117,7 +119,10 @@ impl Statistic {
     }
 
     /// Gives terms that have no file the values of optional counters. One that is switched off is none, and says so.
-    pub(super) fn complete(&self, counted: &mut Counted) {
+    pub(super) fn complete(&self, counted: &mut Counted, driver: Option<&Driver>) {
+        if driver.is_none_or(|driver| driver.name != OF) {
+            return;
+        }
         for (term, name) in AS_TERMS {
             let one = self.optional.iter().find(|one| one.name == name);
             let place = counted.missing.iter().position(|missing| missing.term == term);
