@@ -24,7 +24,7 @@ pub struct Facts {
 pub struct ServerFacts {
     /// Where it is.
     pub at: String,
-    /// Its NIC.
+    /// The RDMA device there, as its kernel calls it: `mlx5_0`.
     pub nic: String,
     /// What it answered; or why it did not.
     pub asked: Result<ServerAnswers, String>,

@@ -1,11 +1,10 @@
 //! A session with the NIC of a guest: its trials, each one run of perftest there.
 
-use super::super::ledger::Ledger;
+use super::super::ledger::{Ledger, TrialRecord};
 use super::super::virtual_lab::speeds;
 use super::super::wire::broken::Broken;
 use super::injector::Injector;
 use super::machine::GuestNics;
-use super::observed::Beside;
 use super::server::ServerNic;
 use super::side_by_side;
 use super::starved::Starved;
@@ -14,7 +13,9 @@ use super::tape::{Across, Tape, TapedWay};
 use crate::stop::Stop;
 use core::time::Duration;
 use rig_capture::pcapng::{Onto, Spool, Spooled};
-use rig_capture::{Counters, DutWaits, Observation, PortTrace, Provenance};
+use rig_capture::{
+    Counters, DutWaits, Integrity, Lateness, Observation, PortTrace, Provenance, Touched,
+};
 use rig_dut::control::{Readings, Refused};
 use rig_dut::host::{Counted, knobs_at, knobs_of};
 use rig_dut::{Control as _, PerftestControl};
@@ -78,6 +79,23 @@ fn knobs(
         }
     }
     knobs_at(&whole, &asked).map_err(|why| Broken::Refused(Refused { why }))
+}
+
+/// What is known of a trial beside the frames of its ledger.
+#[derive(Debug)]
+pub(super) struct Beside {
+    /// When it began, on the clock of the session.
+    pub(super) origin: Time,
+    /// What the NICs counted.
+    pub(super) counters: Counters,
+    /// What was done to frames on purpose.
+    pub(super) injected: Vec<Touched>,
+    /// Frames that ports of the rig lost.
+    pub(super) lost: u64,
+    /// By how much the latest of the rig's own frames was late, and who sent it; none where the rig sends nothing that has a time.
+    pub(super) late: Option<(Dur, &'static str)>,
+    /// What kept a guest waiting.
+    pub(super) waits: DutWaits,
 }
 
 /// A NIC that is not the rig's in one configuration.
@@ -189,8 +207,42 @@ impl GuestLab {
         Ok(self.observed((script, declared), ledger, beside))
     }
 
+    /// The trial, with all that was recorded of it. Its ledger is done; every frame of it is this session's last spool.
+    pub(super) fn observed(
+        &mut self,
+        (script, declared): (&Script, &Declared),
+        ledger: Ledger,
+        beside: Beside,
+    ) -> Observation {
+        let TrialRecord { records, streams, loads, unrecorded, spool } = ledger.finish();
+        self.spooled = spool.map(Spool::finish);
+        let bound = self.nics.bound();
+        let late = beside.late.filter(|(by, _)| *by > bound);
+        let late =
+            late.map(|(by, sender)| Lateness { at: Time::ZERO, by, sender: sender.to_owned() });
+        Observation {
+            origin: beside.origin,
+            length: script.length,
+            ports: self.ports(script, declared),
+            records,
+            streams,
+            loads,
+            counters: beside.counters,
+            events: None,
+            injected: beside.injected,
+            config: Vec::new(),
+            integrity: Integrity {
+                lost: beside.lost,
+                unrecorded,
+                late: late.into_iter().collect(),
+                waits: beside.waits,
+                ..Integrity::default()
+            },
+        }
+    }
+
     /// The ports of a trial.
-    pub(super) fn ports(&self, script: &Script, declared: &Declared) -> Vec<PortTrace> {
+    fn ports(&self, script: &Script, declared: &Declared) -> Vec<PortTrace> {
         let bound = self.nics.bound();
         let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds(script, declared));
         let ports = ports.map(|((&index, name), speed)| PortTrace {

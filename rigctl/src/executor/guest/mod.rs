@@ -7,7 +7,6 @@
 mod injector;
 mod lab;
 mod machine;
-mod observed;
 mod server;
 mod side_by_side;
 mod starved;

@@ -8,8 +8,7 @@
 
 use super::super::ledger::Ledger;
 use super::super::wire::broken::Broken;
-use super::lab::{FlowNics, GuestLab, Read, counted};
-use super::observed::Beside;
+use super::lab::{Beside, FlowNics, GuestLab, Read, counted};
 use super::starved::Starved;
 use crate::stop::Stop;
 use core::time::Duration;
