@@ -100,18 +100,19 @@ fn judge(measure: &Measure, done: &JudgeContext<'_>, judged: &mut Judged) {
     done.each("reboot.outage", stream, judged, |trial| read(done, trial, stream));
 }
 
-/// When the script reboots the device, and how.
+/// When the script reboots the device, and how; nothing where it does so twice: what is said here is said of one reboot.
 fn rebooted(script: &Script) -> Option<(Time, RebootKind)> {
-    script.steps.iter().find_map(|step| match step.action {
+    let mut all = script.steps.iter().filter_map(|step| match step.action {
         Action::Device(DeviceVerb::Reboot(kind)) => Some((Time::ZERO + step.at, kind)),
         _ => None,
-    })
+    });
+    all.next().filter(|_| all.next().is_none())
 }
 
 fn read(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<TrialReading, Unread> {
     let declared = done.context.switch();
-    let (at, kind) =
-        rebooted(&trial.script).ok_or_else(|| trial.doubt("no step reboots the device"))?;
+    let (at, kind) = rebooted(&trial.script)
+        .ok_or_else(|| trial.doubt("not one step of it reboots the device"))?;
     let Some((most, back)) = promised(&declared.reboot, kind) else {
         return Err(trial.doubt("the device does not say how long a reboot takes").into());
     };
@@ -186,15 +187,10 @@ fn read(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<TrialRea
 }
 
 fn cause(done: &JudgeContext<'_>, trial: &Trial) -> Result<TrialReading, Unread> {
-    let (at, kind) =
-        rebooted(&trial.script).ok_or_else(|| trial.doubt("no step reboots the device"))?;
+    let (at, kind) = rebooted(&trial.script)
+        .ok_or_else(|| trial.doubt("not one step of it reboots the device"))?;
     let Observation { counters, length, .. } = &trial.observation;
-    let steps = trial.script.steps.iter();
-    let asked = |of: RebootKind| {
-        let own = |action: &Action| *action == Action::Device(DeviceVerb::Reboot(of));
-        steps.clone().filter(|step| own(&step.action)).count()
-    };
-    let told = |of: RebootKind| Span::exactly(u64::try_from(asked(of)).unwrap_or(u64::MAX));
+    let told = |of: RebootKind| Span::exactly(u64::from(of == kind));
     let others = RebootKind::ALL.into_iter().filter(|of| *of != kind);
     let others = others.filter_map(|of| checks::grown_if_there(counters, &of.counter(), told(of)));
     let own = checks::grown(counters, &kind.counter(), told(kind));
@@ -206,7 +202,7 @@ fn cause(done: &JudgeContext<'_>, trial: &Trial) -> Result<TrialReading, Unread>
     if short && until.is_none_or(|until| Time::ZERO + *length < until) {
         return Err(trial.doubt("it was asked before its software is to be back").into());
     }
-    checks::read(trial, &checks, looked(asked(kind), "orders to reboot"), CAUSES)
+    checks::read(trial, &checks, looked(1, "orders to reboot"), CAUSES)
 }
 
 /// Why a trial does not tell how a device is once it is back: it was told to reboot so late that it may not have been when what is sent
