@@ -18,6 +18,16 @@ use std::collections::BTreeMap;
 /// For how long a chip that stops twice passes frames in between.
 const BETWEEN: Dur = Dur::ms(20);
 
+/// Where a device says of a kind by when it is back.
+type Says = fn(&Reboot) -> Option<Dur>;
+
+/// Each kind, under which name it is counted, and where a device says that it can do it.
+const KINDS: [(RebootKind, &str, Says); 3] = [
+    (RebootKind::Warm, "REBOOT_CAUSE warm-reboot", |declared| declared.warm),
+    (RebootKind::Fast, "REBOOT_CAUSE fast-reboot", |declared| declared.fast),
+    (RebootKind::Cold, "REBOOT_CAUSE reboot", |declared| declared.cold),
+];
+
 /// What of a reboot is still to come: instants that are over, or never come, are the end of time.
 #[derive(Debug)]
 pub(super) struct Absence {
@@ -31,7 +41,7 @@ pub(super) struct Absence {
     pub(super) has_been: bool,
     /// How it was told to last.
     kind: RebootKind,
-    /// From how many of each kind it has come back, in the order of [`RebootKind::ALL`].
+    /// From how many of each kind it has come back, in the order of [`KINDS`].
     causes: [u64; 3],
     /// For how long the chip stops once more.
     again: Option<Dur>,
@@ -66,19 +76,21 @@ impl Absence {
         self.off.min(self.on).min(self.back)
     }
 
-    /// Adds from how many of each kind that it can do it has come back.
-    pub(super) fn name(&self, declared: &Reboot, into: &mut BTreeMap<String, u64>) {
-        let all = RebootKind::ALL.into_iter().zip(self.causes);
-        let can = all.filter(|(kind, _)| declared.back(*kind).is_some());
-        into.extend(can.map(|(kind, count)| (kind.counter(), count)));
+    /// From how many it has come back of each kind that it can do.
+    fn counted(&self, declared: &Reboot) -> impl Iterator<Item = (&'static str, u64)> {
+        let can = KINDS.into_iter().zip(self.causes);
+        can.filter(move |((_, _, says), _)| says(declared).is_some())
+            .map(|((_, name, _), count)| (name, count))
     }
 
-    /// One of these.
+    /// Adds all of these.
+    pub(super) fn name(&self, declared: &Reboot, into: &mut BTreeMap<String, u64>) {
+        into.extend(self.counted(declared).map(|(name, count)| (name.to_owned(), count)));
+    }
+
+    /// One of them.
     pub(super) fn find(&self, declared: &Reboot, name: &str) -> Option<u64> {
-        let mut all = RebootKind::ALL.into_iter().zip(self.causes);
-        let (_, count) =
-            all.find(|(kind, _)| kind.counter() == name && declared.back(*kind).is_some())?;
-        Some(count)
+        self.counted(declared).find(|(own, _)| *own == name).map(|(_, count)| count)
     }
 
     /// The watchdogs are stopped, and what says of their queues that they are stormed is left behind.
@@ -153,9 +165,9 @@ impl Switched {
         }
         if is_due(self.absence.back) {
             self.absence.back = Time::MAX;
-            let kinds = RebootKind::ALL.into_iter().zip(&mut self.absence.causes);
+            let kinds = KINDS.into_iter().zip(&mut self.absence.causes);
             let told = self.absence.kind;
-            kinds.filter(|(kind, _)| *kind == told).for_each(|(_, count)| *count += 1);
+            kinds.filter(|((kind, ..), _)| *kind == told).for_each(|(_, count)| *count += 1);
             self.absent(false, network);
         }
     }
