@@ -294,7 +294,12 @@ const REBOOTS: &str = "about: \"one\"\ndevice: switch\nsetup:\n  dut: {rule_fami
                        measure: *measures\n";
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
 fn a_switch_behind_ssh_is_rebooted_and_what_was_set_does_not_outlive_that_unsaid() {
+    if std::env::var_os("RIG_WHOLE_SONIC").is_none_or(|all| all != "1") {
+        eprintln!("skipped: three reboots, for RIG_WHOLE_SONIC=1 alone (cargo xtask nightly)");
+        return;
+    }
     if !root() || !sshd() {
         return;
     }
@@ -312,13 +317,10 @@ fn a_switch_behind_ssh_is_rebooted_and_what_was_set_does_not_outlive_that_unsaid
     let says = "  reboot: {warm: 3s, cold: 3s, cold_outage: 2s}\n";
     write(desk, "leaf.yaml", &leaf.replacen("  pfcwd:", &format!("{says}  pfcwd:"), 1));
     let line = "run reboots.yaml --lab lab.yaml --seed 7 --overwrite --out out";
-    // The rest takes longer than CI has.
-    let whole = std::env::var_os("RIG_WHOLE_SONIC").is_some_and(|all| all == "1");
-    let line = if whole { line.to_owned() } else { format!("{line} --only reboots::warm") };
     let mut came = 0;
     let output = std::thread::scope(|scope| {
         let (desk, near) = (lab.desk, &lab.near);
-        let run = scope.spawn(move || ran(desk, near, env!("CARGO_BIN_EXE_rigctl"), &words(&line)));
+        let run = scope.spawn(move || ran(desk, near, env!("CARGO_BIN_EXE_rigctl"), &words(line)));
         while !run.is_finished() {
             let marks = || fs::read_to_string(desk.join("rebooted")).unwrap_or_default();
             if !soon(&mut || run.is_finished() || marks().lines().count() > came) {
@@ -336,18 +338,16 @@ fn a_switch_behind_ssh_is_rebooted_and_what_was_set_does_not_outlive_that_unsaid
         run.join().expect("no panic")
     });
     let results = lab.results();
-    assert_eq!(came, if whole { 3 } else { 1 }, "{output:?}");
-    let passing = ["reboots::warm", "reboots::cold"];
-    for id in &passing[..if whole { 2 } else { 1 }] {
+    // A trial that the machine has stalled is done again.
+    assert!(came >= 3, "{came}: {output:?}");
+    for id in ["reboots::warm", "reboots::cold"] {
         let (word, reason) = verdict(&results, id);
         let stalled = word == "inconclusive" && super::STALLS.contains(&reason);
         assert!(word == "pass" || stalled, "{id}: {word} {reason}\n{output:?}");
     }
     // What was set is gone with a cold one, and who judges the rest by it would accuse the switch.
-    if whole {
-        let lost = ("inconclusive", "not-steered");
-        assert_eq!(verdict(&results, "reboots::set"), lost, "{output:?}");
-    }
+    let lost = ("inconclusive", "not-steered");
+    assert_eq!(verdict(&results, "reboots::set"), lost, "{output:?}");
     lab.is_up();
     assert_eq!(lab.config(), before, "{output:?}");
 }
