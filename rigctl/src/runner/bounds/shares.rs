@@ -70,7 +70,7 @@ fn thinned(ran: &Ran, is_lost: impl Fn(usize) -> bool, change: impl FnOnce(&mut 
 }
 
 /// What two frames are of an equal share: 5 MB get through in 800 us at 50 Gb/s, or three quarters of that, in frames of some 4170 B.
-const ENDS: RangeInclusive<u64> = 1_650..=2_250;
+const ENDS: RangeInclusive<u64> = 1_500..=2_600;
 
 #[test]
 fn a_share_is_off_once_an_equal_one_is_not_among_those_that_it_may_be() {
@@ -90,7 +90,7 @@ fn a_share_is_off_once_an_equal_one_is_not_among_those_that_it_may_be() {
     for is_equal in [false, true] {
         let nearest =
             told.iter().filter(|(passes, _)| *passes == is_equal).map(|(_, off)| off).min();
-        assert!(nearest.is_some_and(|off| *off < 20_000), "{is_equal}: {told:?}");
+        assert!(nearest.is_some_and(|off| *off < 100_000), "{is_equal}: {told:?}");
     }
 }
 
