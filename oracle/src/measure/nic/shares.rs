@@ -248,7 +248,7 @@ fn ends(done: &JudgeContext<'_>, window: &Window, point: usize, runs: &Runs) -> 
     let limiter = trial.and_then(|trial| {
         let (_, flow) = trial.flow(window.flows.first()?).ok()?;
         let port = *trial.script.dut_ports.get(usize::from(flow.nic))?;
-        Some(done.context.nics().behind(port)?.rp.clone())
+        Some(done.context.nics().behind(port)?.rp)
     });
     let bursts = limiter.filter(|rp| rp.limiting == Limiting::Burst).map(|rp| rp.burst);
     let all = runs.carried.iter().flatten().flatten();
