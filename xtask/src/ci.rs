@@ -2,12 +2,16 @@
 //! of what CI may take: what exceeds its share belongs to `cargo xtask nightly`.
 //!
 //! Tests on wires and in guests wait more than they compute, so what only compiles runs beside them on what they leave idle
-//! ([`beside`]), where the machine can be told so.
+//! ([`beside`]), where the machine can be told so, and so do the tests that only compute ([`aside`]).
 
+mod aside;
 mod beside;
+
+pub(crate) use aside::start;
 
 use crate::dpdk_shim;
 use crate::watch::{Minutes, Watch};
+use aside::Aside;
 use core::time::Duration;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -154,9 +158,14 @@ fn in_turn(cargo: &OsStr, root: &Path, steps: &[Step], took: &mut Vec<(Step, Dur
     steps.iter().all(|step| {
         println!("== {}: cargo {}", step.name, step.args.join(" "));
         let watch = Watch::start();
-        let status = step.command(Command::new(cargo), root).status();
+        let mut command = step.command(Command::new(cargo), root);
+        let aside = if *step == TEST { Aside::listen(cargo) } else { None };
+        let variables = aside.iter().flat_map(Aside::variables);
+        let well = step.well(command.envs(variables).status());
+        // All of what fails, not the first of it.
+        let well = aside.is_none_or(Aside::end) && well;
         took.push((*step, watch.elapsed()));
-        step.well(status)
+        well
     })
 }
 

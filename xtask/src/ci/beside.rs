@@ -50,7 +50,7 @@ fn show(step: &Step, status: ExitStatus, said: &[u8]) {
 }
 
 /// `program` with `words` before it.
-fn before(words: &[&str], program: &OsStr) -> Command {
+pub(super) fn before(words: &[&str], program: &OsStr) -> Command {
     let Some((first, rest)) = words.split_first() else { return Command::new(program) };
     let mut command = Command::new(first);
     command.args(rest).arg(program);
