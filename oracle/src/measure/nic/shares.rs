@@ -232,7 +232,9 @@ fn open(share: &LongRun, ends: f64, alpha: f64) -> Option<String> {
         Equal::Untold => {
             "one that gets nothing would not show, more trials or a longer window tell"
         }
-        Equal::Settling => "off by too little, or still on its way to an equal one, more or later windows tell",
+        Equal::Settling => {
+            "off by too little, or still on its way to an equal one, more or later windows tell"
+        }
     };
     let Mean { readings, worth, .. } = share.mean;
     let Span { lo, hi } = span(&share.mean);
