@@ -120,8 +120,8 @@ pub struct Known {
     pub(super) stamps: Option<NeedsStamps>,
     /// Whether what it predicts goes by a port that sends at its speed: of a shaped one it says nothing.
     pub at_line_rate: bool,
-    /// Whether it knows what ETS limits a traffic class of a NIC to: whatever else is told of flows in a limited class is predicted of
-    /// ones that nothing but their own limiter holds back.
+    /// Whether it knows what ETS limits a traffic class of a NIC to, or looks at each frame by itself, whenever that comes: whatever else is
+    /// told of flows in a limited class is predicted of ones that nothing but their own limiter holds back.
     pub knows_class_limits: bool,
     /// Why nothing promises what the case wants, by what the device declares.
     pub unpromised: Option<Unpromised>,
