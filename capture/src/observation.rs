@@ -154,6 +154,8 @@ pub struct Counters {
     /// The longest that the device took to do as it was told or to be read, after that was due: what was cleared in the trial, what
     /// was read at its end. None in virtual time.
     pub took: Dur,
+    /// The longest that it took to do as a step told it, after that was due: a part of what it took. None in virtual time.
+    pub obeyed: Dur,
     /// What the device itself calls those that it has other names for.
     pub vendor: Arc<BTreeMap<String, String>>,
     /// What the device has and has no value, as nothing shows that what was read of it stood still.

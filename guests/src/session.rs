@@ -95,6 +95,18 @@ pub trait PerftestHost {
             .ok_or_else(|| GuestFault::failed("start programs there", ran.lines.join("; ")))
     }
 
+    /// Whether a program that was started so has ended, by its number.
+    ///
+    /// # Errors
+    /// It is lost.
+    fn has_ended(&mut self, number: u32) -> Result<bool, GuestFault> {
+        // One that its shell has not waited for yet has its number still, and the state of a dead one (proc(5)).
+        let state = format!("grep -q '^State:.[^XZ]' /proc/{number}/status 2>/dev/null");
+        let ran =
+            self.run(&format!("if {state}; then echo runs; else echo ended; fi"), PATIENCE)?;
+        Ok(ran.lines.iter().any(|line| line.trim() == "ended"))
+    }
+
     /// Ends programs that were started so. One that has ended by itself is no fault.
     ///
     /// # Errors

@@ -10,12 +10,13 @@ use crate::perftest::{Destination, Opening, greet};
 use crate::session::{
     ENDS, FIRST_QP, FlowsOver, MEMORY, PATIENCE, PORT, PerftestHost, RKEY, RigEnd,
 };
-use core::net::{IpAddr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
 use rig_frames::MacAddr;
 use rig_frames::psn::Psn;
 use rig_frames::roce::{Opcode, Qpn};
 use rig_generator::clock::{Clock as _, Wall};
+use rig_generator::netlab::Namespace;
 use rig_units::{Dur, Time};
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -23,6 +24,8 @@ use std::thread;
 
 /// How long a server may take until it listens.
 const LISTENS: Dur = Dur::s(20);
+/// How long one that does not listen is tried until somebody looks whether it is there at all.
+const TRIES: Dur = Dur::ms(500);
 /// How long it may take to answer then.
 const ANSWERS: Duration = Duration::from_secs(20);
 /// How long one that nobody ends goes on behind the streams' end.
@@ -71,16 +74,18 @@ pub struct Greeted {
 ///
 /// # Errors
 /// As [`toward`].
-pub fn greeted(host: &mut dyn PerftestHost) -> Result<Greeted, GuestFault> {
+pub fn greeted((host, over): (&mut dyn PerftestHost, FlowsOver)) -> Result<Greeted, GuestFault> {
     let stream = Toward { opcode: Opcode::RcWriteOnly, payload: 1_024, psn: Psn::new(0) };
     let nic = host.address()?;
-    let RigEnd { namespace, own, nic: flags, .. } = host.way(FlowsOver::V4)?;
+    let RigEnd { namespace, own, nic: flags, .. } = host.way(over)?;
     let command = server(&stream, PORT, &flags);
     let lasts = (LISTENS + GOES_ON).0 / Dur::s(1).0;
     let started = host.start(&[format!("timeout {lasts} {command}")])?;
-    let at = SocketAddr::new(IpAddr::V4(nic), PORT);
-    let met = namespace.run(|| meet(&stream, FIRST_QP, (own, at)));
-    let met = met.map_err(|error| error.to_string()).and_then(|met| met);
+    let lines = lines_to(host, &namespace, (&started, nic));
+    let met = lines.and_then(|lines| {
+        let line = lines.into_iter().next().ok_or("nothing was started there")?;
+        meet(&stream, FIRST_QP, (own, line))
+    });
     host.end(&started)?;
     let met = met.map_err(|why| format!("{why}{}", said(host, &command)));
     let Met { opened, theirs, .. } =
@@ -116,13 +121,14 @@ pub fn toward(
         .map(|(port, stream)| format!("timeout {lasts} {}", server(stream, port, &flags)))
         .collect();
     let started = host.start(&commands)?;
-    let ran = namespace.run(|| {
-        let mut port = TimedPort::open(&interface, own)?;
-        let lines = streams.iter().zip(PORT..).zip(FIRST_QP..).map(|((stream, at), qpn)| {
-            meet(stream, qpn, (own, SocketAddr::new(IpAddr::V4(nic), at)))
-        });
+    let opened = namespace.run(|| TimedPort::open(&interface, own));
+    let opened = opened.map_err(|error| error.to_string()).and_then(|opened| opened);
+    let ran = opened.and_then(|mut port| {
+        let lines = lines_to(host, &namespace, (&started, nic))?;
+        let met = streams.iter().zip(lines).zip(FIRST_QP..);
+        let met = met.map(|((stream, line), qpn)| meet(stream, qpn, (own, line)));
         // The servers have what was said to them for as long as the lines are.
-        let met: Vec<Met> = lines.collect::<Result<_, String>>()?;
+        let met: Vec<Met> = met.collect::<Result<_, String>>()?;
         let (own_mac, nic_mac) = port.addresses(nic)?;
         let sinks = met.iter().map(|met| Sink {
             own: (met.own, own_mac, own),
@@ -137,7 +143,6 @@ pub fn toward(
             None => Ok(passed),
         }
     });
-    let ran = ran.map_err(|error| error.to_string()).and_then(|ran| ran);
     let ended = host.end(&started);
     // What it says of why it does not listen, as whoever looks there would see it.
     let ran = ran.map_err(|why| {
@@ -176,10 +181,37 @@ struct Met {
     theirs: Destination,
 }
 
+/// A line to each of the servers that were started there. One that has ended is not waited for.
+fn lines_to(
+    host: &mut dyn PerftestHost,
+    namespace: &Namespace,
+    (started, nic): (&[u32], Ipv4Addr),
+) -> Result<Vec<(SocketAddr, TcpStream)>, String> {
+    let line = |(number, port): (&u32, u16)| {
+        let at = SocketAddr::new(IpAddr::V4(nic), port);
+        let clock = Wall::start();
+        loop {
+            let tried = namespace.run(|| connected(at)).map_err(|error| error.to_string())?;
+            let error = match tried {
+                Ok(line) => return Ok((at, line)),
+                Err(error) => error,
+            };
+            let has_ended = host.has_ended(*number).map_err(|fault| fault.to_string())?;
+            if has_ended || clock.now() > Time::ZERO + LISTENS {
+                return Err(format!("perftest's server at {at}: {error}"));
+            }
+        }
+    };
+    started.iter().zip(PORT..).map(line).collect()
+}
+
 /// Asks a server for a connection, as a client does.
-fn meet(stream: &Toward, own: u32, (address, at): (IpAddr, SocketAddr)) -> Result<Met, String> {
+fn meet(
+    stream: &Toward,
+    own: u32,
+    (address, (at, mut line)): (IpAddr, (SocketAddr, TcpStream)),
+) -> Result<Met, String> {
     let of = |why: String| format!("perftest's server at {at}: {why}");
-    let mut line = connected(at).map_err(|error| of(error.to_string()))?;
     let set = line.set_nodelay(true).and_then(|()| line.set_read_timeout(Some(ANSWERS)));
     set.map_err(|error| of(error.to_string()))?;
     let qpn = Qpn::new(own).ok_or_else(|| of("no queue pair is left".to_owned()))?;
@@ -221,7 +253,7 @@ fn connected(at: SocketAddr) -> io::Result<TcpStream> {
     loop {
         match TcpStream::connect_timeout(&at, ANSWERS) {
             Ok(line) => return Ok(line),
-            Err(error) if clock.now() > Time::ZERO + LISTENS => return Err(error),
+            Err(error) if clock.now() > Time::ZERO + TRIES => return Err(error),
             Err(_) => pause(Duration::from_millis(50)),
         }
     }

@@ -1,7 +1,7 @@
 //! A lab: which devices there are, what carries frames to them, and through what each is steered.
 
 use crate::{Keys, Kind, Profile, RedisAt};
-use core::net::Ipv4Addr;
+use core::net::{Ipv4Addr, Ipv6Addr};
 use rig_units::{Dur, PortSpeed, Ppm};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -175,14 +175,16 @@ pub struct Server {
     pub interface: String,
     /// Its address, in one network with the NIC's: perftest there finds the rig by it, and its flows go to it.
     pub address: Ipv4Addr,
+    /// Its address of IPv6, to which flows go where it is said; else they go over IPv4.
+    pub address_v6: Option<Ipv6Addr>,
     /// The server, as `ssh` knows it; none where the NIC is this machine's own.
     pub ssh: Option<String>,
     /// The RDMA device: `mlx5_0`.
     pub device: String,
     /// Its port; none where it has but one.
     pub port: Option<u32>,
-    /// The index of the GID of RoCE v2 that its flows go by.
-    pub gid: u32,
+    /// The index of the GID of RoCE v2 that its flows go by; none: that which has most in common with the rig's address.
+    pub gid: Option<u32>,
     /// How far off a timestamp of the rig may be. A trial in which the rig was worse is void.
     pub bound: Dur,
     /// How long a trial lasts at least: a program takes its time to start.

@@ -18,13 +18,13 @@ pub struct Reboot {
     /// The same of a fast reboot, in which the chip is begun anew once its software is up again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast: Option<Dur>,
-    /// The longest for which nothing passes in a fast reboot; some time before the software is back.
+    /// The longest from the first frame that does not pass in a fast reboot to the last; some time before the software is back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_outage: Option<Dur>,
     /// The same of a cold reboot, in which the chip stops with its software.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cold: Option<Dur>,
-    /// The longest for which nothing passes in a cold reboot.
+    /// The same of a cold reboot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cold_outage: Option<Dur>,
 }
@@ -48,7 +48,7 @@ impl Reboot {
         }
     }
 
-    /// The longest for which nothing passes; `None` where that is not said. A warm one takes nothing from anybody.
+    /// The longest from the first frame that does not pass to the last; `None` where that is not said. A warm one takes nothing from anybody.
     pub const fn outage(&self, kind: RebootKind) -> Option<Dur> {
         match kind {
             RebootKind::Warm => Some(Dur::ZERO),
@@ -68,4 +68,24 @@ pub enum RebootKind {
     Fast,
     /// All of it at once: `reboot`.
     Cold,
+}
+
+impl RebootKind {
+    /// Each of them.
+    pub const ALL: [RebootKind; 3] = [RebootKind::Warm, RebootKind::Fast, RebootKind::Cold];
+
+    /// What a switch that runs SONiC says, once it is back, that it was rebooted by: `cause` in a row of `REBOOT_CAUSE` (STATE_DB), as
+    /// `show reboot-cause history` prints it.
+    pub const fn cause(self) -> &'static str {
+        match self {
+            RebootKind::Warm => "warm-reboot",
+            RebootKind::Fast => "fast-reboot",
+            RebootKind::Cold => "reboot",
+        }
+    }
+
+    /// The name under which a device counts how often it has come back from one.
+    pub fn counter(self) -> String {
+        format!("REBOOT_CAUSE {}", self.cause())
+    }
 }

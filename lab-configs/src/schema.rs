@@ -194,11 +194,16 @@ fn wire() -> Value {
         {
             "type": "object",
             "description": "transport server",
-            "required": ["interface", "address", "device", "gid", "bound", "budget"],
+            "required": ["interface", "address", "device", "bound", "budget"],
             "additionalProperties": false,
             "properties": {
                 "interface": { "type": "string", "description": "the rig's interface" },
                 "address": { "type": "string", "format": "ipv4", "description": "its address, in one network with the NIC's" },
+                "address_v6": {
+                    "type": "string",
+                    "format": "ipv6",
+                    "description": "its address of IPv6: flows go over that then",
+                },
                 "ssh": {
                     "type": "string",
                     "description": "the server, as ssh knows it; without it the NIC is this machine's own",
@@ -209,7 +214,7 @@ fn wire() -> Value {
                     "type": "integer",
                     "minimum": 0,
                     "maximum": 65_535,
-                    "description": "the index of the GID of RoCE v2 that its flows go by",
+                    "description": "the index of the GID of RoCE v2 that its flows go by; without it the one nearest to the rig's address",
                 },
                 "bound": dur,
                 "trial": dur,

@@ -69,7 +69,7 @@ cases:
       - {at: 0us, start: [held, free], for: 120ms}
     trials: 8
     measure:
-      - rate.shares: {flows: [held, free], from: 20ms, until: 120ms, within: 25%}
+      - rate.shares: {flows: [held, free], from: 20ms, until: 120ms}
 ";
 
 fn written(text: &str) -> Suite {

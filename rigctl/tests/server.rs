@@ -3,6 +3,8 @@
 
 #[path = "server/killed.rs"]
 mod killed;
+#[path = "server/over_v6.rs"]
+mod over_v6;
 #[path = "common/recorded.rs"]
 mod recorded;
 
@@ -27,7 +29,8 @@ trap 'kill $there' EXIT
 until [ "$(readlink /proc/$there/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.05; done
 ip link set nic0 netns $there
 ip link set lo up && ip addr add 192.168.7.1/24 dev rig0 && ip link set rig0 up
-nsenter -t $there -n sh -c 'ip addr add 192.168.7.2/24 dev nic0 && ip link set nic0 up'
+ip addr add fd00:7::1/64 dev rig0 nodad
+nsenter -t $there -n sh -c 'ip addr add 192.168.7.2/24 dev nic0 && ip addr add fd00:7::2/64 dev nic0 nodad && ip link set nic0 up'
 # Of another process's namespace a rig that has given up its rights may not ask.
 touch "$desk/net" && mount --bind /proc/$there/ns/net "$desk/net"
 mount --bind "$desk/host/sys" /sys
@@ -222,18 +225,7 @@ fn flows_share_the_port_of_a_server_as_its_classes_are_set_and_a_nic_that_mixes_
     let desk = tempfile::tempdir().expect("a folder");
     let desk = desk.path();
     server(desk);
-    // A port that a program fills, and which may have to wait for a processor.
-    let ets = "declared: {ports: [{count: 1, speed: 10Mbps}], nic: {ets: {precision: 5%}, pfc: {priorities: [3]}}}";
-    let nic = NIC.replace("declared: {nic: {pfc: {priorities: [3]}}}", ets);
-    fs::write(desk.join("nic.yaml"), nic).expect("writable");
-    let peer = fs::read_to_string(Path::new(DUTS).join("rig-peer.yaml")).expect("a profile");
-    fs::write(desk.join("rig-peer.yaml"), peer.replace("1Gbps", "10Mbps")).expect("writable");
-    let lab = fs::read_to_string(desk.join("lab.yaml")).expect("a lab");
-    let lab = lab
-        .replace("trial: 10s", "trial: 2s")
-        .replace("bound: 20ms", "bound: 50ms")
-        .replace(&format!("{DUTS}/"), "");
-    fs::write(desk.join("lab.yaml"), lab).expect("writable");
+    of_ten_megabits(desk);
 
     let cases = "host-ets::{hlk-minimum-classes,priorities-of-one-class}";
     let told = run(desk, ETS, cases, "right");
@@ -260,6 +252,21 @@ fn flows_share_the_port_of_a_server_as_its_classes_are_set_and_a_nic_that_mixes_
     }
 }
 
+/// A port that a program fills, and which may have to wait for a processor.
+fn of_ten_megabits(desk: &Path) {
+    let ets = "declared: {ports: [{count: 1, speed: 10Mbps}], nic: {ets: {precision: 5%}, pfc: {priorities: [3]}}}";
+    let nic = NIC.replace("declared: {nic: {pfc: {priorities: [3]}}}", ets);
+    fs::write(desk.join("nic.yaml"), nic).expect("writable");
+    let peer = fs::read_to_string(Path::new(DUTS).join("rig-peer.yaml")).expect("a profile");
+    fs::write(desk.join("rig-peer.yaml"), peer.replace("1Gbps", "10Mbps")).expect("writable");
+    let lab = fs::read_to_string(desk.join("lab.yaml")).expect("a lab");
+    let lab = lab
+        .replace("trial: 10s", "trial: 2s")
+        .replace("bound: 20ms", "bound: 50ms")
+        .replace(&format!("{DUTS}/"), "");
+    fs::write(desk.join("lab.yaml"), lab).expect("writable");
+}
+
 const CNP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/cnp.yaml");
 
 /// Marks that no stamp can take for one another.
@@ -273,7 +280,7 @@ cases:
     dut: {nic: {np: {enable: true, interval: 0us}}}
     streams:
       marked: {from: p1, class: 3, kind: rocev2-write, size: 1024B, every: 80ms, ecn: ce}
-      other: {from: p1, class: 3, kind: rocev2-write, size: 300B, psn: 16777214, every: 90ms, ecn: ce}
+      other: {from: p1, class: 3, kind: rocev2-write, size: 300B, psn: 16777214, rate: 28.4Kbps-L1, ecn: ce}
       sent: {from: p1, class: 3, kind: rocev2-send, size: 500B, every: 110ms, ecn: ce}
     steps: [{at: 0us, start: [marked, other, sent], for: 800ms}]
     length: 1100ms

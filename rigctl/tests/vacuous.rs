@@ -4,7 +4,7 @@ use rig_lab::Lab;
 use rig_oracle::Verdict;
 use rig_oracle::measure::Registry;
 use rig_testcases::case::CaseAction;
-use rig_testcases::{Amount, Case, CaseId, Expect, Measure, Suite, Which};
+use rig_testcases::{Amount, Case, CaseId, DeviceVerb, Expect, Measure, Suite, Which};
 use rig_units::Dur;
 use rigctl::runner::case::{self, Rig};
 use rigctl::runner::pool::{News, default_jobs, in_order};
@@ -56,12 +56,15 @@ fn alone(case: &Case, measure: &Measure) -> Case {
     case
 }
 
-/// The same, and nothing is sent: no stream, no flow, no storm, no PFC by hand; of settings to try none.
+/// The same, and nothing is sent: no stream, no flow, no storm, no PFC by hand, no order to reboot; of settings to try none.
 fn silenced(mut case: Case) -> Case {
     let sends = |action: &CaseAction| {
         matches!(
             action,
-            CaseAction::Start { .. } | CaseAction::Stop { .. } | CaseAction::Pfc { .. }
+            CaseAction::Start { .. }
+                | CaseAction::Stop { .. }
+                | CaseAction::Pfc { .. }
+                | CaseAction::Device(DeviceVerb::Reboot(_))
         )
     };
     case.steps.retain(|step| !sends(&step.what));

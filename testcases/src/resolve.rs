@@ -41,7 +41,7 @@ impl Case {
 
     /// One trial on a device that was configured to `declared`. `lookup` gives the values of the sweep's variables, of
     /// declared settings and of predictions, and the number of frames of streams that are searched. Without a `length:` the
-    /// script ends with its last step.
+    /// script ends with its last step, and not before what that asks of the device is over.
     ///
     /// # Errors
     /// What cannot be done on this device, at its place in the file: a class without a code point, a frame above the
@@ -72,7 +72,9 @@ impl Case {
         let end = steps.iter().map(Step::end).max().unwrap_or_default();
         let length = match &self.length {
             Some(length) => resolving.time("", length)?,
-            None => end,
+            None => {
+                steps.iter().map(|step| resolving.over(step)).max().unwrap_or_default().max(end)
+            }
         };
         self.bounded("", length)?;
         if length < end {
@@ -142,6 +144,13 @@ impl Lookup for Resolving<'_> {
 }
 
 impl Resolving<'_> {
+    /// When what a step asks of the device is over at the latest.
+    fn over(&self, step: &Step) -> Dur {
+        let Action::Device(verb) = &step.action else { return step.at };
+        let lasts = verb.row().lasts.and_then(|setting| self.lookup.duration(setting));
+        step.at.saturating_add(lasts.unwrap_or_default())
+    }
+
     fn time(&self, place: &str, amount: &Amount) -> Result<Dur, Fault> {
         amount.resolve(self).map_err(|name| {
             let found = format!("`{name}` has no value here");

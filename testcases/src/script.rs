@@ -280,13 +280,17 @@ impl StreamSpec {
         self.size + self.overhead
     }
 
-    /// How long it takes to send from a port of `speed`, nothing in its way; `None` for one that does not end by itself.
-    pub fn length(&self, speed: PortSpeed) -> Option<Dur> {
-        let pace = match self.rate {
+    /// How its frames leave a port of `speed`, nothing in their way.
+    pub fn pace(&self, speed: PortSpeed) -> Pace {
+        match self.rate {
             StreamRate::Every(gap) => Pace::every(gap),
             StreamRate::Load(rate) => rate.pace(self.on_wire(), speed),
-        };
-        self.count.map(|frames| pace.after(frames))
+        }
+    }
+
+    /// How long it takes to send from a port of `speed`, nothing in its way; `None` for one that does not end by itself.
+    pub fn length(&self, speed: PortSpeed) -> Option<Dur> {
+        self.count.map(|frames| self.pace(speed).after(frames))
     }
 }
 

@@ -5,8 +5,8 @@
 //! missed (the sender's rule). A stream that sent fewer was not the stimulus that the case asked for.
 
 use crate::{Dir, Observation, Record, Span, What};
-use rig_testcases::{Action, Script, StreamRate, Tap};
-use rig_units::{Dur, Pace, Time};
+use rig_testcases::{Action, Script, Tap};
+use rig_units::{Dur, Time};
 
 /// One stream in one trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,10 +81,7 @@ fn plan(observation: &Observation, script: &Script, stream: u16) -> Option<Plan>
         return None;
     }
     let speed = observation.ports[usize::from(spec.from)].speed;
-    let pace = match spec.rate {
-        StreamRate::Every(gap) => Pace::every(gap),
-        StreamRate::Load(rate) => rate.pace(spec.on_wire(), speed),
-    };
+    let pace = spec.pace(speed);
     let mut plan = Plan { frames: 0, open: 0, begin: None, due: Time::ZERO };
     for (from, until) in may_send(observation, script, stream) {
         let most = spec.count.map_or(u64::MAX, |most| most - plan.frames);

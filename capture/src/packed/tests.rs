@@ -99,7 +99,7 @@ proptest! {
         before in any_values(), after in any_values(), other in any_values(),
     ) {
         let mut counters = Counters::read(before, after);
-        counters.took = Dur::us(3);
+        (counters.took, counters.obeyed) = (Dur::us(3), Dur::us(2));
         let mut names = other.into_keys().collect();
         let packed = PackedCounters::of(counters.clone(), &mut names);
         prop_assert_eq!(packed.counters(), counters.clone());

@@ -13,7 +13,7 @@ use super::session::Session;
 use super::settings::settings;
 use super::written::put_back;
 use crate::journal::{Journal, Number};
-use core::net::{Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv6Addr};
 use core::time::Duration;
 use std::sync::Arc;
 
@@ -62,18 +62,18 @@ impl HeldServer {
         self.asked().map(|(_, nic)| nic.counted)
     }
 
-    /// The address of IPv4 that its GID of that index was when it was taken.
+    /// The GID of RoCE v2 that is used toward an address of the rig's, with the address that it was when the port was taken: the one of that index; else, of those
+    /// of that family, the one that has most bits in common with it (as RFC 6724 has it, 5, rule 8), and of several the first; none of a link alone.
     ///
     /// # Errors
-    /// There is no such GID of RoCE v2, or it is of IPv6.
-    pub fn address(&self, gid: u32) -> Result<Ipv4Addr, String> {
-        let place = gid.to_string();
-        let found = self.gids.iter().find(|one| one.place == place);
-        let found =
-            found.ok_or_else(|| format!("{}: it has no GID {gid} of RoCE v2", self.device))?;
-        let address = found.gid.parse::<Ipv6Addr>().ok().and_then(|gid| gid.to_ipv4_mapped());
-        address
-            .ok_or_else(|| format!("{}: GID {gid} is {}, and none of IPv4", self.device, found.gid))
+    /// There is no such GID of RoCE v2, or it is of the other family.
+    pub fn gid(&self, asked: Option<u32>, rig: IpAddr) -> Result<(u32, IpAddr), String> {
+        let parsed = self.gids.iter().filter_map(|one| {
+            let gid = one.gid.parse::<Ipv6Addr>().ok()?;
+            Some((one.place.parse::<u32>().ok()?, gid.to_canonical()))
+        });
+        nearest(&parsed.collect::<Vec<_>>(), asked, rig)
+            .map_err(|why| format!("{}: {why}", self.device))
     }
 
     /// What the server says, and the NIC there.
@@ -154,9 +154,77 @@ impl HeldServer {
     }
 }
 
+/// The GID for an address of the rig's, of all that there are.
+fn nearest(
+    all: &[(u32, IpAddr)],
+    asked: Option<u32>,
+    rig: IpAddr,
+) -> Result<(u32, IpAddr), String> {
+    let family = if rig.is_ipv4() { "IPv4" } else { "IPv6" };
+    if let Some(asked) = asked {
+        let found = all.iter().find(|(place, _)| *place == asked);
+        let (_, gid) = found.ok_or_else(|| format!("it has no GID {asked} of RoCE v2"))?;
+        if gid.is_ipv4() != rig.is_ipv4() {
+            return Err(format!("GID {asked} is {gid}, and none of {family}, as {rig} is"));
+        }
+        return Ok((asked, *gid));
+    }
+    // From one of its link alone nothing goes to an address that is none.
+    let of_link = |gid: &IpAddr| matches!(gid, IpAddr::V6(ip) if ip.is_unicast_link_local());
+    let fits = |gid: &IpAddr| gid.is_ipv4() == rig.is_ipv4() && !of_link(gid);
+    let own = all.iter().filter(|(_, gid)| fits(gid));
+    // Of equals the last one is taken, so that the first is.
+    let best = own.rev().max_by_key(|(_, gid)| in_common(*gid, rig));
+    best.copied().ok_or_else(|| format!("it has no GID of RoCE v2 and {family}"))
+}
+
+/// Leading bits that two addresses of one family have in common.
+fn in_common(one: IpAddr, other: IpAddr) -> u32 {
+    match (one, other) {
+        (IpAddr::V4(one), IpAddr::V4(other)) => (one.to_bits() ^ other.to_bits()).leading_zeros(),
+        (IpAddr::V6(one), IpAddr::V6(other)) => (one.to_bits() ^ other.to_bits()).leading_zeros(),
+        _ => 0,
+    }
+}
+
 impl Drop for HeldServer {
     fn drop(&mut self) {
         // What is left stands in the journal, and whoever looks there is told.
         let _left = self.put_back();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gid_is_the_one_that_was_asked_for_or_the_nearest_of_the_rigs_family() {
+        let all = [
+            "fe80::e42:a1ff:fe00:1",
+            "10.0.0.1",
+            "192.168.7.2",
+            "192.168.6.9",
+            "fd00:7::2",
+            "192.168.7.3",
+        ];
+        let all: Vec<(u32, IpAddr)> =
+            (1..).zip(all.map(|gid| gid.parse().expect("an address"))).collect();
+        let rig = |ip: &str| ip.parse::<IpAddr>().expect("an address");
+        let place = |asked, ip| nearest(&all, asked, rig(ip)).map(|(place, _)| place);
+        // Of two that have as much in common with it the first.
+        assert_eq!(place(None, "192.168.7.8"), Ok(3));
+        assert_eq!(place(None, "192.168.7.7"), Ok(3));
+        assert_eq!(place(None, "192.168.6.1"), Ok(4));
+        assert_eq!(place(None, "11.0.0.1"), Ok(2));
+        assert_eq!(place(None, "fd00:7::1"), Ok(5));
+        assert_eq!(place(Some(2), "192.168.7.1"), Ok(2));
+        let why = place(Some(1), "192.168.7.1").expect_err("the other family");
+        assert_eq!(why, "GID 1 is fe80::e42:a1ff:fe00:1, and none of IPv4, as 192.168.7.1 is");
+        let why = place(Some(2), "fd00:7::1").expect_err("the other family");
+        assert_eq!(why, "GID 2 is 10.0.0.1, and none of IPv6, as fd00:7::1 is");
+        assert_eq!(place(Some(9), "fd00:7::1").expect_err("none"), "it has no GID 9 of RoCE v2");
+        let none = nearest(&all[..3], None, rig("fd00:7::1")).expect_err("none");
+        assert_eq!(none, "it has no GID of RoCE v2 and IPv6");
     }
 }

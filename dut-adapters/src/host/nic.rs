@@ -130,8 +130,9 @@ fn of_port(said: &Said, device: &str, port: &str) -> Result<Nic, Vec<String>> {
             None => Err(&over),
         },
     };
-    let counted = Counted::read(said, &read)?;
+    let mut counted = Counted::read(said, &read)?;
     let statistic = Statistic::read(said, (device, port), driver)?;
+    statistic.complete(&mut counted, driver);
     Ok(Nic {
         device: device.to_owned(),
         port: port.to_owned(),

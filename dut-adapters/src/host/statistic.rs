@@ -3,8 +3,8 @@
 //!
 //! Left out on purpose: switching either on, which costs the NIC's rules of its own. Neither is kept for a `lifespan`: each reading asks the NIC.
 
-use super::counted::Missing;
-use super::names::{Driver, Row, Where};
+use super::counted::{Counted, Missing, Value as Counter};
+use super::names::{Driver, Row, TERMS, Where};
 use super::said::{Entry, Said};
 use serde_json::{Map, Value};
 
@@ -16,6 +16,14 @@ const OPTIONAL: [(&str, &str); 5] = [
     ("rdma_tx_packets", "RoCE packets sent"),
     ("rdma_rx_packets", "RoCE packets received"),
 ];
+/// Whose they are.
+const OF: &str = "mlx5_ib";
+/// The rig's terms that one of these counts just as a file does.
+///
+/// Left out on purpose: `cc_rx_cnp_pkts`, which is two terms together, and packets, as nobody has seen whether what the hardware sends by itself, as an
+/// acknowledgement, is counted by a rule.
+const AS_TERMS: [(&str, &str); 2] =
+    [("np_cnp_sent", "cc_tx_cnp_pkts"), ("np_ecn_marked_roce_packets", "cc_rx_ce_pkts")];
 
 /// What is counted while somebody has asked for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,6 +116,29 @@ impl Statistic {
             Err(why) => all.lacks("counters of queue pairs", why),
         }
         if wrong.is_empty() { Ok(all) } else { Err(wrong) }
+    }
+
+    /// Gives terms that have no file the values of optional counters. One that is switched off is none, and says so.
+    pub(super) fn complete(&self, counted: &mut Counted, driver: Option<&Driver>) {
+        if driver.is_none_or(|driver| driver.name != OF) {
+            return;
+        }
+        for (term, name) in AS_TERMS {
+            let one = self.optional.iter().find(|one| one.name == name);
+            let place = counted.missing.iter().position(|missing| missing.term == term);
+            let (Some(one), Some(place)) = (one, place) else { continue };
+            let Some(value) = one.value else {
+                let off = format!("; {name} of `rdma statistic` is switched off");
+                counted.missing[place].why += &off;
+                continue;
+            };
+            counted.missing.remove(place);
+            let called = format!("rdma statistic {name}");
+            let (term, what) = (term.to_owned(), one.what);
+            counted.values.push(Counter { term, what, value, called, but: "" });
+        }
+        let order = |one: &Counter| TERMS.iter().position(|(term, _)| *term == one.term);
+        counted.values.sort_by_key(|one| order(one).unwrap_or(TERMS.len()));
     }
 
     fn lacks(&mut self, term: &str, why: String) {

@@ -6,7 +6,7 @@ use crate::serve::Post;
 use core::fmt;
 use rig_capture::DutEventKind;
 use rig_generator::port::Mono;
-use rig_lab::{Setting, WatermarkCopy};
+use rig_lab::{RebootKind, Setting, WatermarkCopy};
 use rig_testcases::DeviceVerb;
 use std::collections::BTreeMap;
 
@@ -31,6 +31,14 @@ pub trait Asic: Send {
 
     /// Every counter now, by its canonical name.
     fn counters(&mut self) -> BTreeMap<String, u64>;
+
+    /// One of them.
+    fn counter(&mut self, name: &str) -> Option<u64> {
+        self.counters().get(name).copied()
+    }
+
+    /// Reboots in this way.
+    fn reboots(&mut self, _kind: RebootKind) {}
 
     /// What its watchdogs did since this was last asked.
     fn events(&mut self) -> Vec<Happened>;
@@ -115,6 +123,17 @@ impl Asic for Served {
             Some(Answer::Counters { values }) => values,
             _ => BTreeMap::new(),
         }
+    }
+
+    fn counter(&mut self, name: &str) -> Option<u64> {
+        match self.post.ask(Ask::Counters { names: vec![name.to_owned()] }) {
+            Some(Answer::Counters { values }) => values.get(name).copied(),
+            _ => None,
+        }
+    }
+
+    fn reboots(&mut self, kind: RebootKind) {
+        self.order(Order::from(DeviceVerb::Reboot(kind)));
     }
 
     fn events(&mut self) -> Vec<Happened> {

@@ -13,6 +13,7 @@ mod filled;
 mod names;
 mod objects;
 mod orchagent;
+mod reboots;
 mod refused;
 mod said;
 mod schedulers;
@@ -33,6 +34,7 @@ use core::time::Duration;
 use counted::CopySchedule;
 use names::Db;
 use orchagent::Orchagent;
+use reboots::{ORDERS, Reboots};
 use redis::{Client, Connection, ConnectionAddr, ConnectionInfo, RedisError, RedisResult};
 use rig_generator::port::Mono;
 use rig_lab::{Profile, Setting, WatermarkCopy};
@@ -102,6 +104,16 @@ impl Standin {
         told: Vec<Setting>,
         ways: impl Into<Ways>,
     ) -> Result<Standin, String> {
+        Standin::begin(socket, asic, (told, Rows::new()), ways)
+    }
+
+    /// The same, that begins with `saved` after a reboot in which CONFIG_DB does not go on.
+    fn begin(
+        socket: &Path,
+        asic: Box<dyn Asic>,
+        (told, saved): (Vec<Setting>, Rows),
+        ways: impl Into<Ways>,
+    ) -> Result<Standin, String> {
         let Ways { faults, log, scripts } = ways.into();
         let named = |error: RedisError| format!("{}: {error}", socket.display());
         let (mut line, hears) = (connect(socket).map_err(named)?, connect(socket).map_err(named)?);
@@ -117,6 +129,7 @@ impl Standin {
             copies: CopySchedule::new(faults),
             told: Told::new(faults),
             poller,
+            reboots: Reboots::of(saved),
             log,
             ends: Arc::clone(&ends),
             deaf: Arc::clone(&deaf),
@@ -168,7 +181,7 @@ impl Standin {
         let mut told = said::settings(&rows);
         told.retain(|one| profile.declared.satisfies(one) == Ok(true));
         fill(socket, &rows, profile)?;
-        Standin::beside(socket, asic, told, ways)
+        Standin::begin(socket, asic, (told, rows), ways)
     }
 
     /// From now on these are its faults.
@@ -209,7 +222,8 @@ fn fill(socket: &Path, rows: &Rows, profile: &Profile) -> Result<(), String> {
     // As `sonic-cfggen` says it once all of it is there.
     all.cmd("SET").arg("CONFIG_DB_INITIALIZED").arg(1).ignore();
     buffermgr::born(profile, &mut all);
-    all.exec(&mut line).map_err(named)
+    all.exec(&mut line).map_err(named)?;
+    reboots::told("Power Loss", &mut line).map_err(named)
 }
 
 fn connect(socket: &Path) -> RedisResult<Connection> {
@@ -226,6 +240,7 @@ struct Parts {
     told: Told,
     /// Who polls in place of the device's own watchdogs.
     poller: Option<Poller>,
+    reboots: Reboots,
     log: Log,
     ends: Arc<AtomicBool>,
     deaf: Arc<AtomicBool>,
@@ -239,6 +254,7 @@ impl Parts {
         let mut hears = hears.as_pubsub();
         hears.psubscribe(format!("__keyspace@{}__:*", Db::Config as u8))?;
         hears.subscribe(CLEARS)?;
+        hears.subscribe(ORDERS)?;
         if self.poller.is_some() {
             hears.subscribe(ACTIONS)?;
         }
@@ -272,6 +288,11 @@ impl Parts {
                     self.keeps_up(&asked.get_payload::<String>().unwrap_or_default())?;
                     false
                 }
+                Ok(asked) if asked.get_channel_name() == ORDERS => {
+                    let word = asked.get_payload::<String>().unwrap_or_default();
+                    self.reboots.ordered(&word, &mut *self.asic);
+                    false
+                }
                 Ok(asked) if asked.get_channel_name() == CLEARS => {
                     self.clear(&asked.get_payload::<String>().unwrap_or_default());
                     false
@@ -280,6 +301,7 @@ impl Parts {
                 Err(error) if error.is_timeout() => false,
                 Err(error) => return Err(error),
             };
+            let heard = self.reboots.begin(&mut self.line, &mut *self.asic)? || heard;
             let now = Mono::now();
             if heard {
                 due = due.or(Some(Mono(now.0 + TAKES.0 / 1_000)));
@@ -288,7 +310,8 @@ impl Parts {
                     continue;
                 }
             }
-            if due.is_some_and(|due| due <= now) && !self.deaf.load(Ordering::SeqCst) {
+            let takes = !self.deaf.load(Ordering::SeqCst) && !self.reboots.is_away();
+            if due.is_some_and(|due| due <= now) && takes {
                 due = None;
                 self.take()?;
             }

@@ -1,8 +1,9 @@
 //! What a person at a switch types, and what SONiC's own commands print then: `sonic-db-cli`, `pfcwd show config` (also as `show pfcwd
-//! config`) and `pfcwd show stats`, from what stands in the databases.
+//! config`) and `pfcwd show stats`, from what stands in the databases; and `warm-reboot`, `fast-reboot` and `reboot`, which print nothing.
 
 use super::connect;
 use super::names::Row;
+use super::reboots::{ORDERS, WORDS};
 use core::fmt::Write as _;
 use redis::{Connection, RedisError, Value};
 use std::collections::BTreeMap;
@@ -41,6 +42,11 @@ pub fn spoken(socket: &Path, words: &[&str]) -> Result<String, String> {
         ["pfcwd", "show", "config"] | ["show", "pfcwd", "config"] => config(&mut line),
         ["pfcwd", "show", "stats", rest @ ..] | ["show", "pfcwd", "stats", rest @ ..] => {
             stats(&mut line, matches!(rest, ["-e" | "--empty"]))
+        }
+        [word] if WORDS.iter().any(|(own, _)| own == word) => {
+            let heard: u64 =
+                redis::cmd("PUBLISH").arg(ORDERS).arg(*word).query(&mut line).map_err(said)?;
+            if heard > 0 { Ok(String::new()) } else { Err(format!("{word}: nobody is there")) }
         }
         _ => Err(format!("{}: the stand-in does not know it", words.join(" "))),
     }

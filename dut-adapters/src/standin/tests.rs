@@ -5,6 +5,7 @@ mod heard;
 mod kept_up;
 mod limits;
 mod moments;
+mod reboots;
 mod schedulers;
 mod scripts;
 mod sized;

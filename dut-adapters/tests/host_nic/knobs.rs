@@ -118,6 +118,30 @@ fn a_vlan_is_read_at_what_it_lies_over_and_a_bond_at_none_of_its_interfaces() {
 }
 
 #[test]
+fn a_term_without_a_file_has_the_value_of_an_optional_counter_that_is_switched_on() {
+    let file = "F /sys/class/infiniband/mlx5_0/ports/1/hw_counters/";
+    let without = MLX5
+        .replace(&format!("{file}np_cnp_sent\n\t2210\n"), "")
+        .replace(&format!("{file}np_ecn_marked_roce_packets\n\t88012\n"), "");
+    let optional = |name: &str| format!("rdma statistic {name}");
+    let (nic, terms) = (only(&without), ["np_cnp_sent", "np_ecn_marked_roce_packets"]);
+    let want =
+        [Some((2_210, optional("cc_tx_cnp_pkts"))), Some((88_020, optional("cc_rx_ce_pkts")))];
+    assert_eq!(terms.map(|term| of(&nic, term)), want);
+    assert!(!nic.counted.missing.iter().any(|missing| terms.contains(&missing.term.as_str())));
+    assert_eq!(nic.counted.values[0].term, "np_cnp_sent", "in the order of the terms");
+    let read = nic.counted.readings("p1");
+    assert_eq!(read.values.get("p1 np_cnp_sent"), Some(&2_210));
+    // A file goes before it; and one that is off is no zero.
+    let file = of(&only(MLX5), "np_ecn_marked_roce_packets");
+    assert_eq!(file, Some((88_012, "hw_counters/np_ecn_marked_roce_packets".to_owned())));
+    let off = only(&without.replace(",\"cc_tx_cnp_pkts\":2210", ""));
+    assert_eq!(of(&off, "np_cnp_sent"), None);
+    let says = why(&off, "np_cnp_sent");
+    assert!(says.ends_with("; cc_tx_cnp_pkts of `rdma statistic` is switched off"), "{says}");
+}
+
+#[test]
 fn what_is_counted_on_demand_is_told_as_it_is_switched_and_of_queue_pairs_by_the_rigs_terms() {
     let nic = only(MLX5);
     let optional: Vec<_> =

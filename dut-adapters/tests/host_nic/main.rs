@@ -140,10 +140,11 @@ fn what_a_driver_does_not_count_is_missing_with_its_reason_and_never_zero() {
     assert_eq!(gids, ["1", "3"]);
     // A file that could not be read is no zero either.
     let denied = MLX5.replace(
-        "F /sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent\n\t2210",
-        "E /sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent\n\tPermission denied",
+        "F /sys/class/infiniband/mlx5_0/ports/1/hw_counters/rp_cnp_handled\n\t1523",
+        "E /sys/class/infiniband/mlx5_0/ports/1/hw_counters/rp_cnp_handled\n\tPermission denied",
     );
-    assert_eq!(why(&only(&denied), "np_cnp_sent"), "np_cnp_sent cannot be read: Permission denied");
+    let denied = why(&only(&denied), "rp_cnp_handled");
+    assert_eq!(denied, "rp_cnp_handled cannot be read: Permission denied");
     let other = MLX5
         .replace("drivers/mlx5_core", "drivers/sfc")
         .replace("/hw_counters/", "/hw_counters/x_");

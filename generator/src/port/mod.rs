@@ -20,6 +20,7 @@ pub mod memory;
 mod packet;
 mod pin;
 mod pool;
+mod ptp;
 mod realtime;
 mod sockopt;
 mod ticks;
@@ -35,6 +36,7 @@ pub use halves::{Kick, Port, Receive, Transmit};
 pub use link::Link;
 pub use pin::{Pinned, cpus};
 pub use pool::Frame;
+pub use ptp::clock_read_within;
 pub use realtime::RealTime;
 pub use ticks::{Counter, Machine};
 #[cfg(test)]

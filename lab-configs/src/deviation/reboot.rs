@@ -24,4 +24,10 @@ table! {
     /// After a fast or a cold reboot no port obeys PFC any more.
     // A peer that asks for a pause then is overrun.
     reboot_leaves_pfc_off;
+    /// It takes the order to reboot, and goes on as if there had been none.
+    // No reboot is added to those that it says it has come back from, and no stream has a hole.
+    reboot_ignored;
+    /// In a fast or a cold reboot the chip passes frames for a while, and then stops once more.
+    // Each hole is as short as is said; from the first frame that is lost to the last it is longer.
+    reboot_stops_twice;
 }

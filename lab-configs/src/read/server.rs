@@ -3,12 +3,22 @@
 use super::transport::length;
 use crate::lab::Server;
 use crate::walk::At;
-use core::net::Ipv4Addr;
+use core::net::{Ipv4Addr, Ipv6Addr};
 use rig_units::Dur;
 
 /// The keys of `wire:`.
-pub(super) const KEYS: [&str; 9] =
-    ["interface", "address", "ssh", "device", "port", "gid", "bound", "trial", "budget"];
+pub(super) const KEYS: [&str; 10] = [
+    "interface",
+    "address",
+    "address_v6",
+    "ssh",
+    "device",
+    "port",
+    "gid",
+    "bound",
+    "trial",
+    "budget",
+];
 
 /// What stands there.
 pub(super) fn read(at: &At<'_>) -> Option<Server> {
@@ -33,6 +43,22 @@ pub(super) fn read(at: &At<'_>) -> Option<Server> {
         let read = at.text(ADDRESS)?.parse::<Ipv4Addr>();
         read.map_err(|_| at.wrong(ADDRESS)).ok()
     });
+    const ADDRESS_V6: &str = "an address of IPv6 that the rig's interface has beside, in one network with the NIC's, such as fd00:7::1; none of its link alone";
+    let address_v6 = fields.maybe("address_v6", |at| {
+        let read = at.text(ADDRESS_V6)?.parse::<Ipv6Addr>().ok();
+        // What is of a link alone is of no interface without its name, which perftest is not told; a mapped one is of IPv4.
+        let is_one = |ip: &Ipv6Addr| {
+            !ip.is_unicast_link_local()
+                && !ip.is_multicast()
+                && !ip.is_unspecified()
+                && !ip.is_loopback()
+                && ip.to_ipv4_mapped().is_none()
+        };
+        read.filter(is_one).or_else(|| {
+            at.wrong(ADDRESS_V6);
+            None
+        })
+    });
     let ssh = fields.maybe("ssh", |at| {
         const WANT: &str = "a destination of ssh, such as root@server7";
         let text = at.text(WANT)?;
@@ -44,13 +70,14 @@ pub(super) fn read(at: &At<'_>) -> Option<Server> {
     });
     let port = fields.maybe("port", |at| at.whole(1..=255, "a port of the device"));
     const GID: &str = "the index of a GID of RoCE v2, as `rigctl dut nic` lists them";
-    let gid = fields.need("gid", GID).and_then(|at| at.whole(0..=65_535, GID));
+    let gid = fields.maybe("gid", |at| at.whole(0..=65_535, GID));
     let [bound, budget] = [("bound", "20us"), ("budget", "600s")]
         .map(|(name, example)| length(&fields, name, example));
     let trial = fields.or("trial", Dur::s(1), |_| length(&fields, "trial", "1s"));
     Some(Server {
         interface: interface?,
         address: address?,
+        address_v6: address_v6?,
         ssh: ssh?,
         device: device?,
         port: port?,
@@ -81,8 +108,21 @@ mod tests {
         let Transport::Server(server) = &read.transport else { panic!("{:?}", read.transport) };
         assert_eq!(
             (server.ssh.as_deref(), server.port, server.gid),
-            (Some("root@server7"), None, 3)
+            (Some("root@server7"), None, Some(3))
         );
+        assert_eq!(server.address_v6, None);
+        let over_v6 =
+            "interface: eth1, address: 192.168.7.1, address_v6: \"fd00:7::1\", device: mlx5_0";
+        let Transport::Server(server) = lab_of(&lab(over_v6, PAIR)).transport else {
+            panic!("{over_v6}")
+        };
+        assert_eq!((server.address_v6, server.gid), ("fd00:7::1".parse().ok(), None));
+        for odd in
+            ["fe80::1", "ff02::1", "::", "::1", "::ffff:192.168.7.1", "192.168.7.1", "fd00::7::1"]
+        {
+            let told = faults_of_lab(&lab(&over_v6.replace("fd00:7::1", odd), PAIR));
+            assert!(told.contains("in: wire.address_v6"), "{odd}: {told}");
+        }
         assert_eq!(read.control(&read.duts[0]), ControlName::Server);
         insta::assert_snapshot!(faults_of_lab(&lab(WIRE, "duts/broadcom.yaml, duts/gen2.yaml")));
         insta::assert_snapshot!(faults_of_lab(&lab(

@@ -45,8 +45,12 @@ impl Mean {
     /// How far a mean is from a limit that its bounds, at `alpha`, exclude with the power that trials are planned for. Of few readings
     /// Student's distribution has the longer tail at `alpha`, so that it is less.
     pub fn told(&self, alpha: f64) -> f64 {
-        let missed = 2.0 * (1.0 - stats::POWER);
-        self.off * (1.0 + stats::normal_beyond(missed) / stats::normal_beyond(alpha.min(0.3)))
+        self.off + self.beyond(1.0 - stats::POWER, alpha)
+    }
+
+    /// How far on one side a mean is by chance in so many of all cases, where it is `off` at `alpha`.
+    pub fn beyond(&self, chance: f64, alpha: f64) -> f64 {
+        self.off * stats::normal_beyond(2.0 * chance) / stats::normal_beyond(alpha.min(0.3))
     }
 }
 

@@ -264,7 +264,9 @@ fn told_by_one_of(
     want: impl Fn(u64) -> Prediction,
 ) -> Result<TrialReading, Unread> {
     let last = told(trial, index, (word, of.hi), want(of.hi))?;
-    if of.lo == of.hi || last.span.meets(last.want.span) || last.got.is_none() {
+    // After the last of them, and yet too early for it, it may follow another.
+    let is_late = last.got.is_none() && last.span.lo > last.want.span.hi;
+    if of.lo == of.hi || last.span.meets(last.want.span) || is_late {
         return Ok(last);
     }
     let mut first = None;
@@ -451,8 +453,16 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
         };
         let got = Some(format!("{} of {} frames lost", lost.lost, lost.sent));
         let span = Span { lo: lost.lost, hi: lost.lost + lost.open };
+        let words = trial.observation.words((spec.from, Dir::Rx), spec.class);
+        let is_xoff = words.map(|(_, _, quanta)| PfcSignal::Xoff.is(quanta));
+        // What was lost of a second crossing is no less lost, and the first says nothing of it.
+        let mut again = is_xoff.clone().skip_while(|xoff| !xoff).skip_while(|xoff| *xoff);
+        if expect == Wanted::Predicted && again.any(|xoff| xoff) {
+            let why = format!("frames of {stream} crossed the threshold again after the device had said XON: which were lost of the first crossing is not known");
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
         // Without an XOFF nobody had to stop.
-        let told = trial.observation.words((spec.from, Dir::Rx), spec.class).any(|(_, _, quanta)| PfcSignal::Xoff.is(quanta));
+        let told = is_xoff.into_iter().any(|xoff| xoff);
         let looked = Looked { count: if told { most } else { 0 }, of: "frames behind the crossing one" };
         Ok(TrialReading { span, want, got, records: lost.frames, looked })
     });

@@ -5,7 +5,7 @@
 
 use super::limits::{self, Limit};
 use super::measurement::Needs;
-use super::of;
+use super::{of, reboot};
 use crate::trials::context::Context;
 use rig_capture::analyse::Void;
 use rig_capture::{Observation, Unit};
@@ -35,6 +35,8 @@ pub(super) fn voids(
     let rates = measures.iter().filter(|one| of(one).tells_rate);
     let starved = rates.filter_map(|one| limits::starved(one, context, script, observation)).next();
     voids.extend(starved.map(|detail| Void { reason: "dut-late", detail }));
+    let overrun = reboot::overrun(context, script, observation);
+    voids.extend(overrun.map(|detail| Void { reason: "dut-late", detail }));
     let unseen = observation.integrity.unseen;
     // They hold what was read before and after a trial against what was seen in it.
     if unseen > 0 && reads_counters(context.case) {
@@ -179,5 +181,32 @@ mod tests {
         assert_eq!(of("pfcwd::action-alert-broadcom"), ["late-event: it was then or then"]);
         assert_eq!(of("pfcwd::storm-counters-broadcom"), ["late-event: it was then or then"]);
         assert_eq!(of(PAUSED), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_sent_to_a_device_that_was_told_to_reboot_too_late_tells_nothing() {
+        let late = |case: &str, obeyed: u64| {
+            let lab = rig_lab::read::lab(None).expect("the bundled lab");
+            let suites = rig_testcases::read::bundled(&crate::measure::Registry).expect("suites");
+            let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+            let case = cases.find(|of| of.id.to_string() == case).expect("a case");
+            let profile = lab.duts.iter().find(|dut| dut.name == "broadcom").expect("a device");
+            let group = groups(case, &profile.declared).expect("settings").remove(0);
+            let context = crate::measure::context(&lab, profile, case, group, Seed::of_run(0));
+            let points = context.points().expect("no sweep");
+            let script = context.script(&points[0]).expect("a script");
+            let mut observation = Observation::quiet(&script);
+            observation.counters.obeyed = Dur::ms(obeyed);
+            let voids = voids(&context, &script, &observation).into_iter();
+            voids.map(|void| format!("{}: {}", void.reason, void.detail)).collect::<String>()
+        };
+        let case = "reboot::pfc-is-obeyed-after-a-cold-reboot-broadcom";
+        assert_eq!(late(case, 15), "");
+        insta::assert_snapshot!(late(case, 16), @"dut-late: the device took 16ms to take the order to reboot, and what is sent to it once it is back begins 15ms after that");
+        assert_eq!(
+            late("reboot::warm-reboot-passes-frames-broadcom", 1_000),
+            "",
+            "nothing begins then"
+        );
     }
 }

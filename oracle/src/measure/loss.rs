@@ -279,11 +279,12 @@ fn judge(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
             );
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
         }
-        // Where the device averages, what is to be dropped early may not be: nothing was.
-        let averages = seen.filter(|switch| {
-            switch.wred.weight > 0 && switch.wred.queues.contains(&spec.class)
+        // Where the device averages, or rounds its chances, what is to be dropped early may not be: nothing was.
+        let unsure = seen.filter(|switch| {
+            let wred = &switch.wred;
+            (wred.weight > 0 || wred.chance_steps.is_some()) && wred.queues.contains(&spec.class)
         });
-        if let Some(declared) = averages.filter(|_| expect == Wanted::Some && span.hi == 0) {
+        if let Some(declared) = unsure.filter(|_| expect == Wanted::Some && span.hi == 0) {
             ecn::untaken(trial, declared, index)?;
         }
         let records = if odd > 0 { loss.odd } else { loss.frames };

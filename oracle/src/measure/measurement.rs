@@ -120,11 +120,13 @@ pub struct Known {
     pub(super) stamps: Option<NeedsStamps>,
     /// Whether what it predicts goes by a port that sends at its speed: of a shaped one it says nothing.
     pub at_line_rate: bool,
-    /// Whether it knows what ETS limits a traffic class of a NIC to: whatever else is told of flows in a limited class is predicted of
-    /// ones that nothing but their own limiter holds back.
+    /// Whether it knows what ETS limits a traffic class of a NIC to, or looks at each frame by itself, whenever that comes: whatever else is
+    /// told of flows in a limited class is predicted of ones that nothing but their own limiter holds back.
     pub knows_class_limits: bool,
     /// Why nothing promises what the case wants, by what the device declares.
     pub unpromised: Option<Unpromised>,
+    /// Whether all else that a case wants rests on what it wants of this: where that is not promised, the case says nothing of the device.
+    pub founds: bool,
     /// Streams whose bursts draw a curve: there are as many trials as it takes to tell it from another.
     pub bursts: fn(&Measure) -> &[String],
     /// The rig port whose NIC it judges, where it judges one of two.
@@ -158,6 +160,7 @@ impl Known {
         at_line_rate: false,
         knows_class_limits: false,
         unpromised: None,
+        founds: false,
         bursts: |_| &[],
         of_nic: |_, _| None,
         from_start: FromStart::Nothing,

@@ -84,6 +84,7 @@ static ALL: &[&Known] = &[
     &tags::TAGS,
     &withheld::WITHHELD,
     &reboot::OUTAGE,
+    &reboot::CAUSE,
     &counters::COUNTERS,
     &copied::COPIED,
     &storm::COVERAGE,

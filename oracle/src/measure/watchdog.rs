@@ -87,6 +87,10 @@ pub(super) static DETECTION: Known = Known {
         );
     },
     subject: |measure| Some(Subject { detects: true, ..subject(measure) }),
+    unpromised: Some(|measure, context, script| {
+        let of = (measure.named("storm"), measure.named("stream"));
+        expected::thrown_away(of, context, script)
+    }),
     ..WATCHDOG
 };
 
@@ -147,6 +151,10 @@ pub(super) static FIRED: Known = Known {
         judge(done, &Watchdog::of(measure, Act::Fired(always(measure))), judged);
     },
     placement: Placement::Ramp,
+    founds: true,
+    unpromised: Some(|measure, context, script| {
+        expected::may_otherwise(measure.named("storm"), always(measure)?, context, script)
+    }),
     stamps: Some(|measure, context, script| {
         let response = context.switch().pfc.response.most();
         stamps::met(context, script, (measure.named("storm"), response))

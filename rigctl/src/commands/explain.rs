@@ -10,15 +10,15 @@ use crate::runner::applicability::Applicability;
 use crate::runner::budget;
 use crate::runner::choose::choose;
 use crate::runner::plan;
+use crate::runner::steps::{classes, macsec_mode, settings, step_text, time};
 use crate::runner::stimulus::{between_text, flow_text, tag_text};
 use crate::runner::under_test;
 use crate::stdout;
 use numbered::folded;
 use page::Page;
-use rig_capture::Unit;
 use rig_frames::ip::Ecn;
 use rig_lab::settings::nearest;
-use rig_lab::{Lab, Profile, Setting};
+use rig_lab::{Lab, Profile};
 use rig_oracle::measure::{self, Stamps};
 use rig_oracle::trials::context::Context;
 use rig_oracle::trials::effort::Effort;
@@ -26,9 +26,7 @@ use rig_oracle::trials::points::{Group, Point, groups};
 use rig_oracle::trials::seed::Seed;
 use rig_reports::Exit;
 use rig_testcases::case::Count;
-use rig_testcases::{
-    Action, Case, Expect, MacsecMode, Script, StormSpec, StreamKind, StreamRate, StreamSpec,
-};
+use rig_testcases::{Case, Expect, Script, StormSpec, StreamKind, StreamRate, StreamSpec};
 use rig_units::Dur;
 use std::fmt::Write as _;
 
@@ -200,13 +198,6 @@ fn configuration(
     Ok(())
 }
 
-fn settings(settings: &[Setting]) -> String {
-    match settings {
-        [] => "as the device declares".to_owned(),
-        settings => settings.iter().map(measure::shown).collect::<Vec<_>>().join(", "),
-    }
-}
-
 fn trials(planned: u32, points: &[Point]) -> String {
     let points = match points {
         [] | [_] => String::new(),
@@ -226,11 +217,6 @@ fn label(point: &Point) -> String {
     let names =
         names.map(|(name, value)| format!("{name}={}", time(point.pause.unwrap_or(*value))));
     names.collect::<Vec<_>>().join(" ")
-}
-
-/// A length of time in one unit for each order of magnitude, cut to the nanosecond.
-fn time(dur: Dur) -> String {
-    if dur == Dur::ZERO { "0ms".to_owned() } else { Unit::Ps.show(dur.0) }
 }
 
 /// Streams, storms and what happens when.
@@ -339,51 +325,6 @@ fn storm(script: &Script, spec: &StormSpec, context: &Context<'_>) -> Vec<String
         format!("{} ({}) every {}", spec.quanta, time(pause), time(spec.every)),
         format!("{gap}{}", macsec_mode(spec.macsec)),
     ]
-}
-
-/// How frames are protected, where the case says.
-fn macsec_mode(macsec_mode: MacsecMode) -> String {
-    if macsec_mode == MacsecMode::Usual { String::new() } else { format!(", {macsec_mode}") }
-}
-
-fn classes(enabled: u8) -> String {
-    let on = (0..8_u8).filter(|class| enabled >> class & 1 == 1);
-    on.map(|class| class.to_string()).collect::<Vec<_>>().join(" and ")
-}
-
-/// What a step does, and to what.
-fn step_text(script: &Script, action: &Action) -> (&'static str, String) {
-    let stream = |index: &u16| script.streams[usize::from(*index)].name.clone();
-    let storm = |index: &u16| script.storms[usize::from(*index)].name.clone();
-    let flow = |index: &u16| script.flows[usize::from(*index)].name.clone();
-    match action {
-        Action::StartStream(index) => ("start", stream(index)),
-        Action::StopStream(index) => ("stop", stream(index)),
-        Action::StartFlow(index) => ("start", flow(index)),
-        Action::StopFlow(index) => ("stop", flow(index)),
-        Action::StartStorm(index) => ("start", storm(index)),
-        Action::StopStorm(index) => ("stop", storm(index)),
-        Action::Pfc(pfc) => {
-            let rhythm =
-                if pfc.count > 1 { format!(", one every {}", pfc.every) } else { String::new() };
-            let what = format!(
-                "{} PFC of {} for class {} from {}{rhythm}{}",
-                pfc.count,
-                pfc.quanta,
-                classes(pfc.enable),
-                port(script, pfc.from),
-                macsec_mode(pfc.macsec)
-            );
-            ("send", what)
-        }
-        Action::LinkDown(index) => ("take down", port(script, *index).to_owned()),
-        Action::LinkUp(index) => ("bring up", port(script, *index).to_owned()),
-        Action::Configure(setting) => ("set", settings(std::slice::from_ref(setting))),
-        Action::Device(verb) => {
-            let row = verb.row();
-            (row.key, row.told.to_owned())
-        }
-    }
 }
 
 #[cfg(test)]

@@ -24,8 +24,8 @@ pub struct Facts {
 pub struct ServerFacts {
     /// Where it is.
     pub at: String,
-    /// Its NIC: the device, and the index of the GID.
-    pub nic: (String, u32),
+    /// The RDMA device there, as its kernel calls it: `mlx5_0`.
+    pub nic: String,
     /// What it answered; or why it did not.
     pub asked: Result<ServerAnswers, String>,
 }
@@ -33,8 +33,8 @@ pub struct ServerFacts {
 /// What a server answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerAnswers {
-    /// The address that the GID is.
-    pub address: IpAddr,
+    /// The index of the GID that flows go by, and the address that it is.
+    pub gid: (u32, IpAddr),
     /// Programs of perftest that are not there.
     pub lacks: Vec<String>,
     /// What one of them says to its client; or what was in the way.
@@ -158,6 +158,8 @@ pub struct LinkFacts {
     pub queues: Option<u32>,
     /// Whether it timestamps frames in hardware, received and sent, where it says.
     pub timestamps: Option<(bool, bool)>,
+    /// How far off a reading of its own clock is, or why it is not read; none where it has none.
+    pub clock: Option<Result<Dur, String>>,
     /// Whether its driver counts pauses by priority.
     pub counts_pauses: bool,
 }

@@ -5,9 +5,11 @@ pub use super::unfit::{Missing, Unfit};
 use super::{as_found, classes, consent, far, fits, in_bridge, in_guest, misfit, stamped};
 use rig_dut::control::{Ability, Order};
 use rig_dut::{can_set, capabilities, lacking};
-use rig_lab::{Action, ControlName, Kind, Lab, Profile, Setting, Switch, Transport, settings};
+use rig_lab::{
+    Action, ControlName, Kind, Lab, Profile, RedisAt, Setting, Switch, Transport, settings,
+};
 use rig_oracle::measure::{self, Needs, Stamps};
-use rig_testcases::case::CaseAction;
+use rig_testcases::case::{CaseAction, CaseStep};
 use rig_testcases::{Case, DeviceVerb, Measure, Sweep};
 
 /// A case as it can be run.
@@ -108,6 +110,10 @@ fn steered(
     if let Some(lack) = orders(&case).find_map(|order| lacking(control, order.needs())) {
         return Err(Missing::Control.so(format!("a step of it asks for more: {lack}")));
     }
+    if unreached(lab, profile, &case) {
+        let why = "a step of it reboots the switch, which is ordered over ssh, and the lab reaches its redis by another way";
+        return Err(Missing::Lab.so(why));
+    }
     let never = |switch: &Switch| switch.pfcwd.restoration_time.is_none();
     let restores = profile.rule.is_none() || !profile.declared.switch().is_some_and(never);
     if let Some(setting) = undeclared(profile, &case) {
@@ -158,6 +164,18 @@ fn orders(case: &Case) -> impl Iterator<Item = Order> {
         CaseAction::Device(verb) => Some(Order::from(verb)),
         _ => None,
     })
+}
+
+/// Whether it reboots a switch with SONiC to which there is no `ssh`: it is SONiC's own commands that do that.
+fn unreached(lab: &Lab, profile: &Profile, case: &Case) -> bool {
+    let by_ssh = matches!(lab.redis.get(&profile.name), Some(RedisAt::Ssh { .. }));
+    lab.control(profile) == ControlName::Sonic && !by_ssh && reboots(case)
+}
+
+/// Whether it reboots the device.
+pub(super) fn reboots(case: &Case) -> bool {
+    let is = |step: &CaseStep| matches!(step.what, CaseAction::Device(DeviceVerb::Reboot(_)));
+    case.steps.iter().any(is)
 }
 
 /// What it would have to say of how long something takes that a step asks of it, and does not.

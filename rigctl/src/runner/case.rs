@@ -12,6 +12,7 @@ use super::plan;
 use super::repeats::Repeats;
 use super::sent::Sent;
 use super::session::{Obstacle, Session};
+use super::steps;
 use super::stimulus;
 use super::sweep_curves::SweepCurves;
 use super::under_test;
@@ -383,7 +384,9 @@ fn timeline(context: &Context<'_>, trial: &Trial) -> Option<Timeline> {
         return None;
     }
     let (_, stream) = measure::in_focus(context, &trial.script);
-    let marks = measure::marks(context, trial);
+    let mut marks = measure::marks(context, trial);
+    marks.extend(steps::marks(&trial.script));
+    marks.sort_by_key(|(at, _)| *at);
     Some(rig_capture::analyse::timeline(&trial.observation, &trial.script, stream, marks))
 }
 

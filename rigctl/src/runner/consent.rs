@@ -1,5 +1,6 @@
 //! What a case does to a live switch that others on it may feel: nothing of it is done unless the lab says that it may be.
 
+use super::applicability;
 use rig_lab::{Lab, Profile};
 use rig_testcases::Case;
 use rig_testcases::case::{CaseAction, CaseStep};
@@ -20,6 +21,8 @@ pub(super) fn asks(lab: &Lab, profile: &Profile, case: &Case) -> Option<&'static
         Some("it pauses ports")
     } else if case.steps.iter().any(cuts) {
         Some("it takes a link down")
+    } else if applicability::reboots(case) {
+        Some("it reboots the switch")
     } else {
         None
     }
@@ -28,7 +31,6 @@ pub(super) fn asks(lab: &Lab, profile: &Profile, case: &Case) -> Option<&'static
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runner::applicability;
     use rig_lab::{Backend, ControlName, Interfaces, Transport};
     use rig_oracle::measure;
     use rig_units::{Dur, Ppm};
@@ -72,8 +74,12 @@ mod tests {
     fn a_live_switch_takes_no_storm_unless_the_lab_says_so() {
         let (harms, refused) = told(false);
         assert_eq!(harms, 0);
-        let does =
-            ["it has every guarded queue dropped", "it pauses ports", "it takes a link down"];
+        let does = [
+            "it has every guarded queue dropped",
+            "it pauses ports",
+            "it reboots the switch",
+            "it takes a link down",
+        ];
         let why = " on a live switch, and the lab does not say of broadcom that it may (disposable: true)";
         assert_eq!(refused, does.map(|does| format!("{does}{why}")));
         let (harms, refused) = told(true);

@@ -9,7 +9,7 @@ use rig_lab::{Guests, OtherEnd, Profile, Server, Setting};
 use rig_oracle::measure::{self, FromStart};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Amount, Case, Flow, Injected, Injection, Measure, Sweep, Target, Verb, Which};
-use rig_units::Dur;
+use rig_units::{Dur, PortSpeed};
 
 /// Fewest messages of one run that perftest takes.
 const FEWEST: u32 = 5;
@@ -53,7 +53,8 @@ pub(super) fn of(
 ) -> Result<Case, Unfit> {
     let lab = |why: String| Missing::Lab.so(why);
     if wire.streams && !case.streams.is_empty() {
-        return match to_nic::unsent(case) {
+        let speed = profile.declared.port_speed(0).unwrap_or(PortSpeed::G100);
+        return match to_nic::unsent(case, speed) {
             Some(why) => Err(lab(why)),
             None => configured(wire, profile, case, left_out),
         };

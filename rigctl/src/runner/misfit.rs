@@ -20,7 +20,14 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
         .or_else(|| no_bottleneck(profile, case))
         .or_else(|| apart(profile, case))
         .or_else(|| dropping::of(profile, case))
+        .or_else(|| unfounded(lab, profile, case))
         .or_else(|| way::behind(lab, profile, case))
+}
+
+/// Why nothing promises that on which all else rests that the case wants.
+fn unfounded(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
+    let mut founds = case.measure.iter().filter(|one| measure::of(one).founds);
+    founds.find_map(|one| unpromised(lab, profile, case, one))
 }
 
 /// What the device is configured to once the case has set its own; `None` where that does not fit.

@@ -35,6 +35,7 @@ pub mod sent;
 pub mod session;
 mod side_by_side;
 mod stamped;
+pub mod steps;
 pub mod stimulus;
 pub mod sweep_curves;
 mod to_nic;

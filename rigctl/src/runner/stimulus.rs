@@ -1,5 +1,6 @@
 //! What a case sends, in words, for pages and for `rigctl explain`.
 
+use super::steps;
 use rig_frames::vlan;
 use rig_lab::Curve;
 use rig_testcases::case::Count;
@@ -8,7 +9,7 @@ use rig_testcases::{
 };
 use rig_units::Bytes;
 
-/// What is sent, a line for each sender, and which ports are unusual peers.
+/// What is sent, a line for each sender, which ports are unusual peers, and what is done at single instants.
 pub(super) fn stimulus(case: &Case, script: &Script) -> Vec<String> {
     let port = |index: u16| script.ports[usize::from(index)].as_str();
     let streams = script.streams.iter().map(|s| {
@@ -50,7 +51,8 @@ pub(super) fn stimulus(case: &Case, script: &Script) -> Vec<String> {
     let peers = (0..).zip(&script.ports).map(|(index, port)| (port, script.endpoint(index)));
     let unusual = peers.filter(|(_, peer)| *peer != EndpointSpec::default());
     let peers = unusual.map(|(port, peer)| format!("{port}: {peer}"));
-    streams.chain(flows).chain(between).chain(storms).chain(peers).collect()
+    let asked = steps::instants(script);
+    streams.chain(flows).chain(between).chain(storms).chain(peers).chain(asked).collect()
 }
 
 /// The 802.1Q tag that the frames of a stream bear, if they do, behind what else they are.

@@ -173,7 +173,8 @@ fn taken(text: &str) -> BTreeSet<String> {
     let faults = rig_testcases::read::suite(&Source::new("t.yaml", text), &Registry).unwrap_err();
     let fault = faults.iter().find(|fault| fault.found.contains("`zz`")).expect("zz is no key");
     let list = fault.want.trim_start_matches("one of ").split(';').next().unwrap_or_default();
-    list.split(", ").map(|word| word.trim_matches('`').to_owned()).collect()
+    let words = list.split(", ").map(|word| word.trim_matches('`').to_owned());
+    words.filter(|word| !word.is_empty()).collect()
 }
 
 #[test]

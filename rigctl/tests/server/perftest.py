@@ -8,9 +8,13 @@ Without a client to go to it is the server of one, and the NIC behind it: `deaf`
 it take nothing, `gone` end once it is met, `unable` never listen. As `ib_send_bw` it takes SENDs, `full` none for want of a buffer.
 
 Told how long it lasts (`-D`) it sends until it is ended, as fast as the NIC grants its class by what DCB is set to: a port of `SPEED`. `mixed` has the NIC give the
-first class the bandwidth of the second, `slow` is a server that does not fill its port, `flat` leaves packets without the DSCP that they were asked for."""
+first class the bandwidth of the second, `slow` is a server that does not fill its port, `flat` leaves packets without the DSCP that they were asked for.
+
+Its packets are of the family of the GID that it is told (`-x`), which `seen-gid` keeps. What /sys has no file for it counts in what `rdma statistic` says, but where there is
+a file `stuck`."""
 
 import fcntl
+import ipaddress
 import json
 import os
 import socket
@@ -20,6 +24,8 @@ import time
 import zlib
 
 SYS = "/sys/class/infiniband/mlx5_0/ports/1/hw_counters/"
+GIDS = "/sys/class/infiniband/mlx5_0/ports/1/gids/"
+OPTIONAL = {"np_cnp_sent": "cc_tx_cnp_pkts", "np_ecn_marked_roce_packets": "cc_rx_ce_pkts"}
 KNOB = "/sys/class/net/ens1f0np0/ecn/roce_np/min_time_between_cnps"
 OWN_QP, FIRST = 0x11, 0x123456
 MASK = 0xFFFFFF
@@ -40,6 +46,38 @@ def ip_checksum(head):
     return ~total & 0xFFFF
 
 
+def ethertype(own):
+    return 0x0800 if len(own) == 4 else 0x86DD
+
+
+def address_of(line):
+    """The NIC's own: that of its GID, or the one of IPv4 that its programs are met at."""
+    with open(GIDS + str(flag("-x", 3))) as file, open("seen-gid", "a") as seen:
+        gid = ipaddress.IPv6Address(file.read().strip())
+        seen.write("%d\n" % flag("-x", 3))
+    return gid.packed if gid.ipv4_mapped is None else socket.inet_aton(line.getsockname()[0])
+
+
+def gid_of(own):
+    return ":".join("%02x" % byte for byte in (own if len(own) == 16 else bytes(10) + b"\xff\xff" + own))
+
+
+def of_gid(words):
+    gid = bytes(int(word, 16) for word in words)
+    return gid[12:] if gid[:12] == bytes(10) + b"\xff\xff" else gid
+
+
+def opened(got):
+    """Class, source, destination, and what follows the header of UDP; nothing of what is no RoCE."""
+    if got[12:14] == b"\x08\x00" and got[23] == 17:
+        ip, at = (got[15], got[26:30], got[30:34]), 34
+    elif got[12:14] == b"\x86\xdd" and got[20] == 17:
+        ip, at = ((got[14] << 4 | got[15] >> 4) & 0xFF, got[22:38], got[38:54]), 54
+    else:
+        return None
+    return (*ip, got[at + 8:]) if got[at + 2:at + 4] == b"\x12\xb7" and len(got) >= at + 28 else None
+
+
 class Nic:
     def __init__(self, own, peer, macs, peer_qp, rkey, address):
         self.own, self.peer, self.macs = own, peer, macs
@@ -48,14 +86,18 @@ class Nic:
     def frame(self, opcode, psn, asks, extra, data, notice=0, tos=2):
         bth = struct.pack("!BBHII", opcode, 0x40 if not notice else 0, 0xFFFF, notice << 24 | self.peer_qp, (asks << 31) | psn)
         body = bth + extra + data
-        length = 20 + 8 + len(body) + 4
-        head = struct.pack("!BBHHHBBH4s4s", 0x45, tos, length, 0, 0x4000, 64, 17, 0, self.own, self.peer)
-        udp = struct.pack("!HHHH", 49153, 4791, length - 20, 0)
-        masked = b"\xff" * 8 + head[:1] + b"\xff" + head[2:8] + b"\xff" + head[9:10] + b"\xff\xff" + head[12:]
+        length = 8 + len(body) + 4
+        udp = struct.pack("!HHHH", 49153, 4791, length, 0)
+        if len(self.own) == 4:
+            head = struct.pack("!BBHHHBBH4s4s", 0x45, tos, 20 + length, 0, 0x4000, 64, 17, 0, self.own, self.peer)
+            masked = b"\xff" * 8 + head[:1] + b"\xff" + head[2:8] + b"\xff" + head[9:10] + b"\xff\xff" + head[12:]
+            head = head[:10] + struct.pack("!H", ip_checksum(head)) + head[12:]
+        else:
+            head = struct.pack("!IHBB16s16s", 6 << 28 | tos << 20, length, 17, 64, self.own, self.peer)
+            masked = b"\xff" * 8 + b"\x6f\xff\xff\xff" + head[4:7] + b"\xff" + head[8:]
         masked += udp[:6] + b"\xff\xff" + bth[:4] + b"\xff" + bth[5:] + extra + data
         icrc = struct.pack("<I", zlib.crc32(masked))
-        head = head[:10] + struct.pack("!H", ip_checksum(head)) + head[12:]
-        return self.macs + b"\x08\x00" + head + udp + body + icrc
+        return self.macs + struct.pack("!H", ethertype(self.own)) + head + udp + body + icrc
 
     def packet(self, number, size, mtu, tos=2):
         each = -(-size // mtu)
@@ -84,11 +126,19 @@ def say(line, message):
 
 def count(name, more):
     """One counter more: several programs do so at a time."""
-    with open(SYS + name, "r+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        value = int(file.read()) + more
-        file.seek(0)
-        file.write("%d\n" % value)
+    if os.path.exists(SYS + name):
+        with open(SYS + name, "r+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            value = int(file.read()) + more
+            file.seek(0)
+            file.write("%d\n" % value)
+    elif not os.path.exists("stuck"):
+        with open("rdma/statistic", "r+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            said = json.load(file)
+            said[0][OPTIONAL[name]] += more
+            file.seek(0)
+            file.write(json.dumps(said))
 
 
 def serve(port):
@@ -102,11 +152,10 @@ def serve(port):
     line, _ = listener.accept()
     for size in (16, 4, 4, 2):
         line.sendall(read(line, size))
-    own = line.getsockname()[0]
-    gid = ":".join("%02x" % byte for byte in bytes(10) + b"\xff\xff" + socket.inet_aton(own))
-    ours = "%04x:%04x:%06x:%06x:%08x:%016x:%s:%08x:\0" % (0, 1, number, FIRST, 0x3A0, 0x5000, gid, 0)
-    wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
-    wire.bind(("nic0", 0x0800))
+    own = address_of(line)
+    ours = "%04x:%04x:%06x:%06x:%08x:%016x:%s:%08x:\0" % (0, 1, number, FIRST, 0x3A0, 0x5000, gid_of(own), 0)
+    wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ethertype(own)))
+    wire.bind(("nic0", ethertype(own)))
     # SO_RCVBUFFORCE: what comes while this process waits for a processor is lost to nobody but it.
     wire.setsockopt(socket.SOL_SOCKET, 33, 8 << 20)
     for _ in range(4 if sends else 2):
@@ -121,22 +170,23 @@ def serve(port):
     last, marks, taken = -1.0, 0, 0
     while True:
         got = wire.recv(9000)
-        if len(got) < 70 or got[23] != 17 or got[36:38] != b"\x12\xb7" or int.from_bytes(got[47:50], "big") != number:
+        tos, rig, to, roce = opened(got) or (0, b"", b"", bytes(16))
+        if to != own or int.from_bytes(roce[5:8], "big") != number:
             continue
-        nic = Nic(got[30:34], got[26:30], got[6:12] + got[0:6], int(theirs[2], 16), 0, 0)
-        psn = int.from_bytes(got[51:54], "big")
+        nic = Nic(own, rig, got[6:12] + got[0:6], int(theirs[2], 16), 0, 0)
+        psn = int.from_bytes(roce[9:12], "big")
         # A WRITE to what it has told, address and key, of memory that is there.
         if sends and os.path.exists("full"):
             wire.send(nic.frame(0x11, psn, 0, struct.pack("!I", 0x2E << 24), b""))
             continue
-        meant = got[42] == 0x04 if sends else got[42] == 0x0A and got[54:66] == struct.pack("!QI", 0x5000, 0x3A0)
+        meant = roce[0] == 0x04 if sends else roce[0] == 0x0A and roce[12:24] == struct.pack("!QI", 0x5000, 0x3A0)
         if not meant or not sends and os.path.exists("refuse"):
             wire.send(nic.frame(0x11, psn, 0, struct.pack("!I", 0x62 << 24), b""))
             continue
         taken += 1
-        if got[50] & 0x80 and not os.path.exists("silent"):
+        if roce[8] & 0x80 and not os.path.exists("silent"):
             wire.send(nic.frame(0x11, psn, 0, struct.pack("!I", 0x1F << 24 | taken), b""))
-        if got[15] & 3 != 3:
+        if tos & 3 != 3:
             continue
         count("np_ecn_marked_roce_packets", 1)
         marks += 1
@@ -199,8 +249,9 @@ def shares(nic, wire, port, size, mtu):
         try:
             while True:
                 got = wire.recv(2048)
-                if len(got) > 57 and got[36:38] == b"\x12\xb7" and got[42] == 0x11 and int.from_bytes(got[47:50], "big") == OWN_QP + port - 18515:
-                    acked = max(acked, ((int.from_bytes(got[51:54], "big") - FIRST) & MASK) + 1)
+                roce = (opened(got) or (bytes(16),))[-1]
+                if roce[0] == 0x11 and int.from_bytes(roce[5:8], "big") == OWN_QP + port - 18515:
+                    acked = max(acked, ((int.from_bytes(roce[9:12], "big") - FIRST) & MASK) + 1)
         except BlockingIOError:
             time.sleep(0.002)
 
@@ -224,19 +275,18 @@ def main():
         open("way", "w").close()
         time.sleep(300)
     line = socket.create_connection((peer, port))
-    own = line.getsockname()[0]
+    own = address_of(line)
     for part in (b"6.06".ljust(16, b"\0"), struct.pack("!I", 4096), struct.pack("!I", 64)):
         say(line, part)
     say(line, b"%d\0" % (mtu.bit_length() - 8))
-    gid = ":".join("%02x" % byte for byte in bytes(10) + b"\xff\xff" + socket.inet_aton(own))
-    ours = "%04x:%04x:%06x:%06x:%08x:%016x:%s:%08x:\0" % (0, 1, OWN_QP + port - 18515, FIRST, 0x3A0, 0x1000, gid, 0)
+    ours = "%04x:%04x:%06x:%06x:%08x:%016x:%s:%08x:\0" % (0, 1, OWN_QP + port - 18515, FIRST, 0x3A0, 0x1000, gid_of(own), 0)
     theirs = say(line, ours.encode()).decode().split(":")
     with open("/proc/net/arp") as table:
         mac = next(row.split()[3] for row in table if row.split()[0] == peer)
-    wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
-    wire.bind(("nic0", 0x0800))
+    wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ethertype(own)))
+    wire.bind(("nic0", ethertype(own)))
     macs = bytes.fromhex(mac.replace(":", "")) + wire.getsockname()[4]
-    nic = Nic(socket.inet_aton(own), socket.inet_aton(peer), macs, int(theirs[2], 16), int(theirs[4], 16), int(theirs[5], 16))
+    nic = Nic(own, of_gid(theirs[6:22]), macs, int(theirs[2], 16), int(theirs[4], 16), int(theirs[5], 16))
     if "-D" in sys.argv:
         return shares(nic, wire, port, size, mtu)
     total = count * -(-size // mtu)
@@ -247,15 +297,14 @@ def main():
             wire.send(nic.packet(following, size, mtu))
             following += 1
         got = wire.recv(2048)
-        if len(got) < 58 or got[23] != 17 or got[36:38] != b"\x12\xb7" or got[42] != 0x11:
+        roce = (opened(got) or (bytes(16),))[-1]
+        if roce[0] != 0x11 or int.from_bytes(roce[5:8], "big") != OWN_QP:
             continue
-        if int.from_bytes(got[47:50], "big") != OWN_QP:
-            continue
-        number = (int.from_bytes(got[51:54], "big") - FIRST) & MASK
-        if got[54] >> 5 == 3:
+        number = (int.from_bytes(roce[9:12], "big") - FIRST) & MASK
+        if roce[12] >> 5 == 3:
             naks += 1
             acked = following = number
-        elif got[54] >> 5 == 0:
+        elif roce[12] >> 5 == 0:
             acked = max(acked, number + 1)
     if not os.path.exists("still"):
         at = SYS + "packet_seq_err"

@@ -89,6 +89,18 @@ impl Lab<'_> {
             let say = format!("exec {rigctl} dut say --redis unix:{socket} -- {name} \"$@\"");
             program(desk, &format!("switch/{name}"), &format!("#!/bin/sh\n{say}\n"));
         }
+        // What it is rebooted by: its sshd goes with it, which is this test's to do once it sees the mark.
+        program(desk, "switch/sudo", "#!/bin/sh\n[ \"$1\" = -n ] && shift\nexec \"$@\"\n");
+        for name in ["warm-reboot", "reboot"] {
+            let (rigctl, socket) = (env!("CARGO_BIN_EXE_rigctl"), at("own/redis.sock"));
+            let say = format!("{rigctl} dut say --redis unix:{socket} -- {name}");
+            let mark = format!("echo {name} >> {}", at("rebooted"));
+            program(
+                desk,
+                &format!("switch/{name}"),
+                &format!("#!/bin/sh\n{say} && {mark}\nsleep 9\n"),
+            );
+        }
         // The system's own, told where this test's configuration is in place of the user's.
         fs::create_dir(desk.join("bin")).expect("a folder");
         let ssh = format!("#!/bin/sh\nexec /usr/bin/ssh -F {} \"$@\"\n", at("ssh_config"));
@@ -126,12 +138,7 @@ impl Lab<'_> {
 
     /// What a command line says where the rig is.
     fn run(&self, program: &str, arguments: &[&str]) -> Output {
-        let path = std::env::var("PATH").unwrap_or_default();
-        let mut command = Command::new(program);
-        command.args(arguments).current_dir(self.desk).stdin(Stdio::null());
-        command.env("PATH", format!("{}:{path}", self.desk.join("bin").display()));
-        command.env("RIGCTL_STATE", self.desk.join("state")).env("TMPDIR", self.desk.join("tmp"));
-        self.near.run(|| command.output()).expect("inside").expect("it starts")
+        ran(self.desk, &self.near, program, arguments)
     }
 
     /// What the redis answers to a person at the switch.
@@ -149,8 +156,7 @@ impl Lab<'_> {
     }
 
     fn rigctl(&self, arguments: &str) -> Output {
-        let arguments: Vec<&str> = arguments.split_whitespace().collect();
-        self.run(env!("CARGO_BIN_EXE_rigctl"), &arguments)
+        self.run(env!("CARGO_BIN_EXE_rigctl"), &words(arguments))
     }
 
     /// Writes its profile and a lab with it; where its redis is.
@@ -171,6 +177,20 @@ impl Lab<'_> {
         let text = fs::read_to_string(self.desk.join("out/results.json")).expect("results");
         serde_json::from_str(&text).expect("JSON")
     }
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+/// What a program says that is run where the rig is.
+fn ran(desk: &Path, near: &Namespace, program: &str, arguments: &[&str]) -> Output {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(desk).stdin(Stdio::null());
+    command.env("PATH", format!("{}:{path}", desk.join("bin").display()));
+    command.env("RIGCTL_STATE", desk.join("state")).env("TMPDIR", desk.join("tmp"));
+    near.run(|| command.output()).expect("inside").expect("it starts")
 }
 
 /// An sshd where the rig is.
@@ -258,6 +278,78 @@ fn a_switch_behind_ssh_is_judged_and_a_session_that_is_dropped_accuses_nobody_an
     drop((device, sshd));
     let left: Vec<_> = fs::read_dir(desk.join("tmp")).expect("a folder").flatten().collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+/// A warm reboot, in which what was set stays; one that is ordered of a switch that is set otherwise than it is saved; one of a switch
+/// as it is.
+const REBOOTS: &str = "about: \"one\"\ndevice: switch\nsetup:\n  dut: {rule_family: broadcom}\n  streams: {victim: {from: p1, to: p2, class: 3, \
+                       kind: rocev2-write, size: 254B, every: 500us}}\ncases:\n  warm:\n    why: \"a test\"\n    source: [\"a test\"]\n    \
+                       dut: {pfcwd: {detection_time: 400ms}}\n    trials: 1\n    steps:\n      - {at: 0ms, start: victim, for: {of: \
+                       reboot.warm}}\n      - {at: 20ms, reboot: warm}\n    length: {of: reboot.warm, plus: 100ms}\n    measure:\n      - \
+                       loss: {stream: victim, expect: none}\n      - reboot.cause: {}\n  set:\n    why: \"a test\"\n    source: [\"a \
+                       test\"]\n    dut: {pfcwd: {detection_time: 400ms}}\n    trials: 1\n    steps: &cold\n      - {at: 0ms, start: \
+                       victim, for: {of: reboot.cold}}\n      - {at: 20ms, reboot: cold}\n    length: {of: reboot.cold, plus: 100ms}\n    \
+                       measure: &measures\n      - reboot.outage: {stream: victim}\n      - reboot.cause: {}\n  cold:\n    why: \"a \
+                       test\"\n    source: [\"a test\"]\n    trials: 1\n    steps: *cold\n    length: {of: reboot.cold, plus: 100ms}\n    \
+                       measure: *measures\n";
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
+fn a_switch_behind_ssh_is_rebooted_and_what_was_set_does_not_outlive_that_unsaid() {
+    if std::env::var_os("RIG_WHOLE_SONIC").is_none_or(|all| all != "1") {
+        eprintln!("skipped: three reboots, for RIG_WHOLE_SONIC=1 alone (cargo xtask nightly)");
+        return;
+    }
+    if !root() || !sshd() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    if !redis(desk) {
+        return;
+    }
+    write(desk, "reboots.yaml", REBOOTS);
+    fs::create_dir(desk.join("tmp")).expect("a folder");
+    let mut lab = Lab::start(desk, "");
+    let before = lab.config();
+    lab.described();
+    let leaf = fs::read_to_string(desk.join("leaf.yaml")).expect("a profile");
+    let says = "  reboot: {warm: 3s, cold: 3s, cold_outage: 2s}\n";
+    write(desk, "leaf.yaml", &leaf.replacen("  pfcwd:", &format!("{says}  pfcwd:"), 1));
+    let line = "run reboots.yaml --lab lab.yaml --seed 7 --overwrite --out out";
+    let mut came = 0;
+    let output = std::thread::scope(|scope| {
+        let (desk, near) = (lab.desk, &lab.near);
+        let run = scope.spawn(move || ran(desk, near, env!("CARGO_BIN_EXE_rigctl"), &words(line)));
+        while !run.is_finished() {
+            let marks = || fs::read_to_string(desk.join("rebooted")).unwrap_or_default();
+            if !soon(&mut || run.is_finished() || marks().lines().count() > came) {
+                continue;
+            }
+            if marks().lines().count() > came {
+                came += 1;
+                let pid = lab.sshd.0.id();
+                for pid in core::iter::once(pid.cast_signed()).chain(started(pid)) {
+                    let _gone = kill(Pid::from_raw(pid), Signal::SIGKILL);
+                }
+                lab.sshd = daemon(near, desk);
+            }
+        }
+        run.join().expect("no panic")
+    });
+    let results = lab.results();
+    // A trial that the machine has stalled is done again.
+    assert!(came >= 3, "{came}: {output:?}");
+    for id in ["reboots::warm", "reboots::cold"] {
+        let (word, reason) = verdict(&results, id);
+        let stalled = word == "inconclusive" && super::STALLS.contains(&reason);
+        assert!(word == "pass" || stalled, "{id}: {word} {reason}\n{output:?}");
+    }
+    // What was set is gone with a cold one, and who judges the rest by it would accuse the switch.
+    let lost = ("inconclusive", "not-steered");
+    assert_eq!(verdict(&results, "reboots::set"), lost, "{output:?}");
+    lab.is_up();
+    assert_eq!(lab.config(), before, "{output:?}");
 }
 
 #[test]

@@ -13,10 +13,10 @@ use rig_frames::roce::ext::Layout;
 use rig_frames::roce::{
     Ext, Opcode, Qpn, aeth, atomic_ack_eth, atomic_eth, bth, ieth, imm_dt, reth,
 };
-use rig_frames::{ethernet, icrc, ipv4, udp};
+use rig_frames::{ethernet, icrc, ipv4, ipv6, udp};
 use rig_units::Bytes;
 
-/// Offset of the BTH's byte with MigReq, of its partition key, of its byte with FECN and BECN, of the last byte of its PSN, and of a CNP's first reserved byte.
+/// Offset over IPv4 of the BTH's byte with MigReq, of its partition key, of its byte with FECN and BECN, of the last byte of its PSN, and of a CNP's first reserved byte.
 const NOTICE: usize = ethernet::LEN + ipv4::LEN + udp::LEN + 4;
 const PKEY: usize = NOTICE - 2;
 const FLAGS: usize = NOTICE - 3;
@@ -173,9 +173,16 @@ fn opcode(verb: Verb, (first, last): (bool, bool), response: bool, tail: bool) -
     }
 }
 
+/// How much further back the BTH begins than over IPv4: over IPv6 by what its header is longer.
+fn behind_v4(frame: &[u8]) -> usize {
+    let is_v6 = frame.get(12..ethernet::LEN) == Some(&ethernet::ethertype::IPV6.to_be_bytes()[..]);
+    if is_v6 { ipv6::LEN - ipv4::LEN } else { 0 }
+}
+
 /// The same bytes with BECN set, which the ICRC does not cover.
 pub fn with_becn(mut frame: Vec<u8>) -> Vec<u8> {
-    if let Some(notice) = frame.get_mut(NOTICE) {
+    let at = NOTICE + behind_v4(&frame);
+    if let Some(notice) = frame.get_mut(at) {
         *notice |= 0x40;
     }
     frame
@@ -183,7 +190,8 @@ pub fn with_becn(mut frame: Vec<u8>) -> Vec<u8> {
 
 /// What is wrong with the bytes of a CNP, FCS not among them.
 pub fn fault(frame: &[u8]) -> Option<CnpFault> {
-    let byte = |at: usize| frame.get(at).copied().unwrap_or(0);
+    let further = behind_v4(frame);
+    let byte = |at: usize| frame.get(at + further).copied().unwrap_or(0);
     let zero = |from: usize, len: usize| (from..from + len).all(|at| byte(at) == 0);
     match byte(NOTICE) {
         notice if notice & 0x40 == 0 => Some(CnpFault::Becn),
@@ -191,5 +199,36 @@ pub fn fault(frame: &[u8]) -> Option<CnpFault> {
         _ if !zero(PSN - 2, 3) => Some(CnpFault::Psn),
         _ if !zero(RESERVED, rig_frames::roce::cnp_reserved::LEN) => Some(CnpFault::Reserved),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rig_frames::MacAddr;
+    use rig_frames::ip::Ip;
+
+    #[test]
+    fn a_fault_of_a_cnp_is_told_over_either_version_of_ip_and_none_of_a_right_one() {
+        let dscp = Dscp::new(48).expect("six bits");
+        let [own, nic] = ["192.168.7.1", "192.168.7.2"].map(|ip| ip.parse().expect("an address"));
+        let ip = ipv4::Repr::udp(own, nic, dscp);
+        let v4 = Path::v4(MacAddr([2; 6]), MacAddr([4; 6]), ip);
+        let [own, nic] = ["fd00:7::1", "fd00:7::2"].map(|ip| ip.parse().expect("an address"));
+        let v6 = Path { ip: Ip::V6(ipv6::Repr::udp(own, nic, dscp)), ..v4 };
+        for (path, further) in [(v4, 0), (v6, 20)] {
+            let right = cnp(path, 7);
+            assert_eq!(fault(&right), None);
+            let told = |at: usize, to: u8| {
+                let mut bytes = right.clone();
+                bytes[at + further] = to;
+                (fault(&bytes), bytes)
+            };
+            let (wrong, bytes) = told(NOTICE, 0);
+            assert_eq!((wrong, fault(&with_becn(bytes))), (Some(CnpFault::Becn), None));
+            assert_eq!(told(NOTICE, 0xc0).0, Some(CnpFault::Fecn));
+            assert_eq!(told(PSN, 1).0, Some(CnpFault::Psn));
+            assert_eq!(told(RESERVED, 1).0, Some(CnpFault::Reserved));
+        }
     }
 }

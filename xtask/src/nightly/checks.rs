@@ -109,6 +109,13 @@ pub(crate) const CHECKS: &[Check] = &[
         round: linux_nics,
     },
     Check {
+        name: "sonic",
+        about: "stand-ins for switches with SONiC, reboots over ssh among it (root)",
+        share: 1,
+        rounds: Some(|| 1),
+        round: sonic,
+    },
+    Check {
         name: "resolution",
         about: "devices just outside of what a measurement says that it does not tell apart, each at a hundred seeds",
         share: 1,
@@ -231,6 +238,11 @@ fn linux_switch(_: u64) -> Round {
 fn linux_nics(_: u64) -> Round {
     let test = words("--workspace --test linux --test server --locked");
     Round::Test(test, vec![("RIG_WHOLE_LINUX", "1".to_owned())])
+}
+
+fn sonic(_: u64) -> Round {
+    let test = words("--package rigctl --test sonic --locked");
+    Round::Test(test, vec![("RIG_WHOLE_SONIC", "1".to_owned())])
 }
 
 fn resolution(_: u64) -> Round {

@@ -88,6 +88,7 @@ const BANS: &[Ban] = &[
             "generator/src/port/afxdp/",
             "generator/src/port/dpdk/",
             "generator/src/port/ethtool.rs",
+            "generator/src/port/ptp.rs",
             "generator/src/port/realtime.rs",
             "generator/src/port/sockopt.rs",
             "generator/src/port/ticks.rs",

@@ -1,7 +1,7 @@
 use super::*;
 use crate::PfcFault;
 use crate::sample::{CLASS, PAUSE, Sample};
-use rig_testcases::{EndpointSpec, Step};
+use rig_testcases::{EndpointSpec, Step, StreamRate};
 use rig_units::{Quanta, Rate};
 
 const RUNS: Dur = Dur::ms(100);

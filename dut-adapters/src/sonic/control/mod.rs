@@ -13,6 +13,8 @@ mod heard;
 mod held;
 mod kept_up;
 mod lease;
+mod offered;
+mod reboots;
 mod schedulers;
 mod stated;
 mod timestamps;
@@ -26,15 +28,15 @@ use super::tables::Tables;
 use super::write::{self, Back, Write};
 use super::{copied, live, sized, stated as reader};
 use crate::control::{
-    Ability, Capabilities, Control, ControlError, Health, Lost, Order, Readings, Refused, Unseen,
+    Ability, Capabilities, Control, ControlError, Lost, Readings, Refused, Unseen,
 };
-use crate::journal::Change;
 use core::time::Duration;
 use events::{Clock, Ears};
 use lease::Lease;
+use reboots::{Causes, Ordered};
 use rig_capture::DutEvent;
 use rig_generator::port::Mono;
-use rig_lab::{Action, Declared, Profile, RedisAt, Setting, WatermarkCopy, settings};
+use rig_lab::{Action, Declared, Profile, RebootKind, RedisAt, Setting, WatermarkCopy, settings};
 use rig_testcases::DeviceVerb;
 use rig_units::Dur;
 use std::collections::BTreeMap;
@@ -65,10 +67,15 @@ pub struct SonicControl {
     cleared: Option<Duration>,
     /// Clears of copies that steps have asked for: whether they show nobody has looked yet.
     clears: Vec<AskedClear>,
+    /// A reboot that was ordered, and after which nobody has asked for anything yet.
+    ordered: Option<Ordered>,
+    causes: Causes,
+    /// Whether it was away since somebody asked what it published.
+    unheard: bool,
 }
 
 impl SonicControl {
-    /// What it can do: state what is configured, set it, read counters, and hear what watchdogs do. When that was is known to within
+    /// What it can do: state what is configured, set it, read counters, reboot it over `ssh`, and hear what watchdogs do. When that was is known to within
     /// less than a poll and a half where the image says nothing of its polls, and each event says how far off it may be.
     pub const CAPABILITIES: Capabilities = Capabilities {
         offered: &[
@@ -82,6 +89,9 @@ impl SonicControl {
         verbs: &[
             DeviceVerb::ClearWatermarks(WatermarkCopy::User),
             DeviceVerb::ClearWatermarks(WatermarkCopy::Persistent),
+            DeviceVerb::Reboot(RebootKind::Warm),
+            DeviceVerb::Reboot(RebootKind::Fast),
+            DeviceVerb::Reboot(RebootKind::Cold),
         ],
         clock_bound: Dur::s(1),
     };
@@ -142,9 +152,13 @@ impl SonicControl {
                     ears: None,
                     cleared: None,
                     clears: Vec::new(),
+                    ordered: None,
+                    causes: Causes::default(),
+                    unheard: false,
                 };
                 control.is_declared()?;
                 control.arrive().map_err(|error| error.to_string())?;
+                control.tells_causes().map_err(|lost| lost.plainly())?;
                 Ok(control)
             }
             Err(error) => {
@@ -225,6 +239,7 @@ impl SonicControl {
 
     /// From now on another session rests on the switch: it is looked at anew where another rig may have been there meanwhile.
     fn begin(&mut self) -> Result<(), ControlError> {
+        self.returned()?;
         if !self.written.is_empty() {
             return Ok(self.lease.renew(&mut self.link)?);
         }
@@ -275,6 +290,7 @@ impl SonicControl {
     fn write(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
         // By what was seen when the changes were noted: what is otherwise by now is found out before anything is written.
         let writes = self.plan(settings)?;
+        self.returned()?;
         self.lease.renew(&mut self.link)?;
         let (first, clock, before) = (self.written.len(), self.clock(), self.seen.clone());
         self.written.extend(writes.iter().cloned());
@@ -316,6 +332,7 @@ impl SonicControl {
     }
 
     fn read(&mut self, names: &[String]) -> Result<Readings, ControlError> {
+        self.returned()?;
         self.lease.renew(&mut self.link)?;
         let clock = self.clock();
         self.listen()?;
@@ -342,6 +359,9 @@ impl SonicControl {
                 absent.extend(sized::POOL.map(|name| (name.to_owned(), why.clone())));
             }
         }
+        self.tells_causes()?;
+        let is_asked = |name: &String| names.is_empty() || names.contains(name);
+        values.extend(self.causes.counted().filter(|(name, _)| is_asked(name)));
         Ok(Readings { values, moving, absent, ..Readings::default() })
     }
 
@@ -361,16 +381,21 @@ impl SonicControl {
     }
 
     fn hear(&mut self) -> Result<Vec<DutEvent>, ControlError> {
+        self.returned()?;
         self.lease.renew(&mut self.link)?;
         let clock = self.clock();
         self.listen()?;
-        let Some(ears) = &mut self.ears else { return Err(self.lacks(Ability::Events)) };
+        let unheard = core::mem::take(&mut self.unheard);
+        let Some(ears) = self.ears.as_mut().filter(|_| !unheard) else {
+            return Err(self.lacks(Ability::Events));
+        };
         let events = ears.since(&mut self.link, clock)?;
         self.redden();
         Ok(events)
     }
 
     fn take_back(&mut self) -> Result<(), ControlError> {
+        self.returned()?;
         self.mend()?;
         let (clock, written) = (self.clock(), self.written.clone());
         self.undo(0)?;
@@ -399,71 +424,6 @@ fn pause(length: Duration) {
     std::thread::sleep(length);
 }
 
-impl Control for SonicControl {
-    fn name(&self) -> &'static str {
-        "sonic"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        SonicControl::CAPABILITIES
-    }
-
-    fn snapshot(&mut self) -> Result<Declared, ControlError> {
-        self.stated_now().map_err(ControlError::away)
-    }
-
-    fn changes(&self, settings: &[Setting]) -> Vec<Change> {
-        let Ok(writes) = self.plan(settings) else { return Vec::new() };
-        let change = |write: Write| Change::Sonic {
-            redis: self.at.to_string(),
-            key: write.key,
-            field: write.field,
-            before: write.from,
-            written: write.to,
-        };
-        writes.into_iter().map(change).collect()
-    }
-
-    fn set(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
-        self.write(settings).map_err(ControlError::away)
-    }
-
-    /// Those that stand still: whoever reads waits for it.
-    fn counters(&mut self, names: &[String]) -> Result<Readings, ControlError> {
-        self.read(names).map_err(ControlError::away)
-    }
-
-    /// None the first time: what is published is heard from then on.
-    fn events(&mut self) -> Result<Vec<DutEvent>, ControlError> {
-        self.hear().map_err(ControlError::away)
-    }
-
-    /// Of a stand-in, which says so in its databases; a switch tells nothing of it.
-    fn health(&mut self) -> Result<Health, ControlError> {
-        let told = kept_up::kept_up(&mut self.link, &mut pause)?;
-        told.ok_or_else(|| self.lacks(Ability::Health))
-    }
-
-    fn missed(&mut self) -> Option<String> {
-        self.ears.as_mut().and_then(Ears::missed)
-    }
-
-    fn order(&mut self, order: Order) -> Result<(), ControlError> {
-        let done = match order {
-            Order::ClearWatermarks => self.clear_all(),
-            Order::Perform { verb: DeviceVerb::ClearWatermarks(copy) } => self.clear(copy),
-            other => Err(self.lacks(other.needs())),
-        };
-        done.map_err(ControlError::away)
-    }
-
-    /// Byte for byte what it was, whatever `touched` names: a value that was not there is not there again.
-    fn restore(&mut self, before: &Declared, touched: &[Setting]) -> Result<(), ControlError> {
-        let _by_its_own_book = (before, touched);
-        self.take_back().map_err(ControlError::away)
-    }
-}
-
 impl SonicControl {
     /// Whether CONFIG_DB, as it was read last, states these.
     fn stated(&self, settings: &[Setting]) -> Result<(), ControlError> {
@@ -482,6 +442,7 @@ impl SonicControl {
 impl Drop for SonicControl {
     fn drop(&mut self) {
         // What cannot be undone stays in the journal, and a lease that cannot be given back goes by itself.
+        let _gone = self.returned();
         if self.mend().is_ok() {
             let _stays = self.undo(0);
         }

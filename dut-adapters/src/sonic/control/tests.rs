@@ -5,6 +5,7 @@ mod counted;
 mod killed;
 mod leased;
 mod looked;
+mod reboots;
 
 use super::held::{TABLE, is_held};
 use super::{SonicControl, lease, schedulers};

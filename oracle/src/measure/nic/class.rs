@@ -33,6 +33,7 @@ pub(in super::super) static CLASS: Known = Known {
     of_nic: |measure, _| Some(measure.named("port").to_owned()),
     crosses: |_, _| BEHIND,
     of_class: true,
+    knows_class_limits: true,
     ..Known::USUAL
 };
 

@@ -4,11 +4,14 @@ use super::super::checks;
 use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Needs, Red, Tells, by_source};
+use super::super::stamps::{self, Stamps};
 use super::packets::Packets;
 use super::recovered::{Recovered, recovered};
 use super::{BEHIND, OF_NIC, Passage, receives};
 use crate::judge::answers::NOT_MEASURED;
+use crate::spec::nic::rc::timeout;
 use crate::spec::nic::selective::{self, InSequence, Sequence};
+use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::analyse::CounterCheck;
@@ -17,7 +20,7 @@ use rig_capture::{Dir, Observation, Record, Span, What};
 use rig_frames::psn::Psn;
 use rig_lab::Part;
 use rig_testcases::vocabulary::Entry;
-use rig_testcases::{FlowSpec, Roce, RoceKind};
+use rig_testcases::{FlowSpec, Injected, Measure, Roce, RoceKind, Script, Target, Which};
 use rig_units::{Dur, Time, Within};
 use std::collections::BTreeMap;
 
@@ -37,9 +40,33 @@ pub(in super::super) static COUNTERS: Known = Known {
     expected: |_, _, _| by_source(EXPECTED, SOURCE),
     judge: |measure, done, judged| judge(done, measure.named("port"), judged),
     of_nic: |measure, _| Some(measure.named("port").to_owned()),
+    stamps: Some(stamps_of),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
+
+/// A connection whose packet is lost each time that it is sent is given up after the last try. That none is left is known where each of them
+/// surely came behind the last progress, a timeout before.
+fn stamps_of(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<Stamps> {
+    let (_, _, between) = script.between.as_ref()?;
+    let is_lost = |on: u16| {
+        between.inject.iter().any(|one| {
+            let each = one.iteration.is_none() && matches!(one.which, Which::Psn(_));
+            one.on == on && one.frames == Target::Data && each && one.tamper == Injected::Drop
+        })
+    };
+    let mut flows = (0_u16..).zip(&script.flows);
+    let (_, flow) = flows.find(|(index, flow)| {
+        let port = script.ports.get(usize::from(flow.nic));
+        port.is_some_and(|port| port == measure.named("port")) && is_lost(script.connection(*index))
+    })?;
+    let rc = &context.nics().behind(*script.dut_ports.get(usize::from(flow.nic))?)?.rc;
+    let waits = timeout(rc)?.least().saturating_sub(rc.resend_latency.most());
+    stamps::told(
+        waits,
+        "the last progress from the timeout behind it, so that the last try is known for it",
+    )
+}
 
 const EXPECTED: &str = "np_cnp_sent, np_ecn_marked_roce_packets, out_of_sequence, duplicate_request, rx_icrc_encapsulated, \
      implied_nak_seq_err, local_ack_timeout_err, req_transport_retries_exceeded, req_rnr_retries_exceeded, rnr_nak_retry_err, packet_seq_err and, where the device has them, rdma_tx_packets \

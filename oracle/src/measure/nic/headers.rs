@@ -29,6 +29,7 @@ pub(in super::super) static MIG_REQ: Known = Known {
     judge: |measure, done, judged| mig_req(done, measure.named("port"), judged),
     of_nic: |measure, _| Some(measure.named("port").to_owned()),
     crosses: |_, _| BEHIND,
+    knows_class_limits: true,
     ..Known::USUAL
 };
 
@@ -54,6 +55,7 @@ pub(in super::super) static SOURCE_PORT: Known = Known {
     judge: |measure, done, judged| source_port(done, measure.named("port"), judged),
     of_nic: |measure, _| Some(measure.named("port").to_owned()),
     crosses: |_, _| BEHIND,
+    knows_class_limits: true,
     ..Known::USUAL
 };
 

@@ -32,6 +32,7 @@ pub(in super::super) static IMMEDIATE: Known = Known {
     judge: |measure, done, judged| immediate(done, measure.named("flow"), judged),
     of_nic: |measure, case| Some(case.flows.get(measure.named("flow"))?.nic.clone()),
     crosses: |_, _| BEHIND,
+    knows_class_limits: true,
     ..Known::USUAL
 };
 

@@ -121,6 +121,7 @@ pub(in super::super) static FORMAT: Known = Known {
     },
     judge: |measure, done, judged| format(done, measure.named("port"), judged),
     crosses: |_, _| BEHIND,
+    knows_class_limits: true,
     ..Known::USUAL
 };
 

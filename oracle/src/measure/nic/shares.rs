@@ -7,9 +7,10 @@ use super::super::stamps;
 use super::limited::Limited;
 use super::{BEHIND, over_the_way};
 use crate::judge::batches::Mean;
-use crate::judge::nic::shares::{self, Equal};
+use crate::judge::nic::shares::{self, Equal, LongRun};
 use crate::resolution::widened;
 use crate::spec::nic::fluid;
+use crate::trials::context::Context;
 use crate::trials::table::Table;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
@@ -17,9 +18,9 @@ use crate::{Prediction, Resolution};
 use rig_capture::analyse::{Carried, carried};
 use rig_capture::{Dir, Span, Unit, What};
 use rig_frames::ip::Ecn;
-use rig_lab::Part;
-use rig_testcases::vocabulary::{Entry, Looks, ValueKind, WINDOW, required};
-use rig_testcases::{Measure, RoceKind, Window};
+use rig_lab::{Limiting, Part, Scope};
+use rig_testcases::vocabulary::{Entry, Looks, WINDOW};
+use rig_testcases::{FlowSpec, Measure, RoceKind, Script, Window};
 use rig_units::{Bytes, Ppm, Time};
 
 /// `rate.shares`.
@@ -28,25 +29,9 @@ pub(in super::super) static SHARES: Known = Known {
         name: "rate.shares",
         parts: Some(&[Part::Rp]),
         about: "flows through one bottleneck get the same, in the long run",
-        source: "what the case wants",
-        fields: &[
-            WINDOW[0],
-            WINDOW[1],
-            WINDOW[2],
-            required(
-                "within",
-                ValueKind::Share,
-                "how far a share may be off an equal one, such as 10%",
-                "how far a share may be off an equal one, as a part of that",
-            ),
-        ],
+        source: fluid::SOURCE,
+        fields: &WINDOW,
         check: |given| {
-            if let Some(within) = given.of.share("within")
-                && (within == Ppm(0) || within >= Ppm::ONE)
-            {
-                let found = format!("within {within} of an equal share");
-                given.fault("within", found, "more than 0% and less than 100%");
-            }
             given.ordered();
             true
         },
@@ -56,12 +41,15 @@ pub(in super::super) static SHARES: Known = Known {
     tells: Tells::Chance("the batches that were seen, and how alike neighbours are"),
     red: Red::Written,
     expected: |measure, context, _| {
-        let mut wanted = wanted(&window(measure), within(measure));
+        let mut wanted = wanted(&window(measure), 0);
         wanted.text += &over_the_way(context);
+        wanted.text += "; what is off by less than chance makes of so many batches is told with what was measured, and where one that gets \
+                        nothing would not show, that is no verdict";
         in_words(wanted)
     },
-    judge: |measure, done, judged| judge(done, &window(measure), within(measure), judged),
+    judge: |measure, done, judged| judge(done, &window(measure), judged),
     stamps: Some(|_, _, script| stamps::bottleneck(script)),
+    unpromised: Some(unlike),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -70,8 +58,25 @@ fn window(measure: &Measure) -> Window {
     measure.arguments.window().unwrap_or_default()
 }
 
-fn within(measure: &Measure) -> Ppm {
-    measure.arguments.share("within").unwrap_or_default()
+/// Why nothing promises equal shares: that rests on flows that are alike, each with a limiter of its own.
+fn unlike(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<String> {
+    let named = window(measure).flows;
+    let mut flows = script.flows.iter().filter(|flow| named.contains(&flow.name));
+    let first = flows.next()?;
+    // All but the name, the first number and which connection it is.
+    let of = |flow: &FlowSpec| {
+        let FlowSpec { nic, to, class, dscp, verb, message, mtu, count, address, .. } = *flow;
+        (nic, to, class, dscp, verb, message, mtu, count, address)
+    };
+    if let Some(other) = flows.find(|flow| of(flow) != of(first)) {
+        return Some(format!(
+            "{} and {} are not alike, and nothing says that they get the same",
+            first.name, other.name
+        ));
+    }
+    let nic = context.nics().behind(*script.dut_ports.get(usize::from(first.nic))?)?;
+    let scope = Some(nic.rp.scope).filter(|scope| *scope != Scope::Qp)?;
+    Some(format!("it has one limiter for each {}: how flows share it is left open", scope.words()))
 }
 
 /// So many batches a trial.
@@ -159,7 +164,7 @@ impl Runs {
 }
 
 /// Judges the share of each flow.
-fn judge(done: &JudgeContext<'_>, window: &Window, within: Ppm, judged: &mut Judged) {
+fn judge(done: &JudgeContext<'_>, window: &Window, judged: &mut Judged) {
     for (index, point) in done.points.iter().enumerate() {
         let runs = match runs(done, index, window) {
             Ok(Some(runs)) => runs,
@@ -179,16 +184,17 @@ fn judge(done: &JudgeContext<'_>, window: &Window, within: Ppm, judged: &mut Jud
         let place = done.place(point);
         judged.table(runs.table("rate.shares", window, &place));
         if let Err(doubt) = runs.overflowed(done, index, window) {
-            starved(done, (index, &place), (window, within), &runs, judged);
+            starved(done, (index, &place), window, &runs, judged);
             judged.doubt(At::Point(index), doubt);
             continue;
         }
+        let ends = ends(done, window, index, &runs);
         let bytes = |batch: &Carried| Bytes(batch.bytes);
         let of_run = |run: &Vec<Carried>| run.iter().map(bytes).collect();
         let of_flow = |flow: &Vec<Vec<Carried>>| flow.iter().map(of_run).collect();
         let sent: Vec<Vec<Vec<Bytes>>> = runs.carried.iter().map(of_flow).collect();
-        let Some(means) = shares::in_the_long_run(&sent, done.alpha) else {
-            starved(done, (index, &place), (window, within), &runs, judged);
+        let Some(shares) = shares::in_the_long_run(&sent, done.alpha) else {
+            starved(done, (index, &place), window, &runs, judged);
             let detail = format!(
                 "{place} shares did not settle in the time that the window lasts: it tells no long run"
             );
@@ -196,25 +202,22 @@ fn judge(done: &JudgeContext<'_>, window: &Window, within: Ppm, judged: &mut Jud
             judged.doubt(At::Point(index), Doubt { reason: "not-observable", detail });
             continue;
         };
-        for (flow, mean) in window.flows.iter().zip(&means) {
-            if shares::is_equal(mean, within) == Equal::Open {
-                let shown = Unit::Ppm.show(span(mean).lo) + " to " + &Unit::Ppm.show(span(mean).hi);
-                let why = format!(
-                    "{flow} has {shown} of an equal share, from {} batches that are worth {} independent ones: within {within} or not, more trials or a longer window tell",
-                    mean.readings, mean.worth
-                );
-                let detail = format!("{place} {why}").trim().to_owned();
+        for (flow, share) in window.flows.iter().zip(&shares) {
+            if let Some(why) = open(share, ends, done.alpha) {
+                let detail = format!("{place} {flow} has {why}").trim().to_owned();
                 judged.doubt(At::Point(index), Doubt { reason: "not-observable", detail });
+                continue;
             }
-            let read = share(window, within, mean);
+            let read = reading(window, ppm(ends), &share.mean);
             let trials = u32::try_from(sent[0].len()).unwrap_or(u32::MAX);
             let all = [(runs.trials[0], read)];
             if let Some(mut one) = judgement("rate.shares", flow, place.clone(), &all) {
                 one.trials = trials;
                 // It rests on all trials together.
                 one.taken.clear();
-                let told = ppm(mean.told(done.alpha));
-                let span = widened(one.prediction.span, told, told);
+                let told = ppm(share.told(ends, done.alpha));
+                let equal = Span::exactly(Ppm::ONE.0.into());
+                let span = widened(equal, told, told);
                 one.resolution = Resolution::likely(Unit::Ppm, span).beside(&jain(&sent));
                 judged.file(At::Point(index), one);
             }
@@ -222,21 +225,65 @@ fn judge(done: &JudgeContext<'_>, window: &Window, within: Ppm, judged: &mut Jud
     }
 }
 
-/// What each flow should have.
-fn wanted(window: &Window, within: Ppm) -> Prediction {
+/// Why it is not said whether a share is an equal one; `None`: it is.
+fn open(share: &LongRun, ends: f64, alpha: f64) -> Option<String> {
+    let why = match share.against_equal(ends, alpha) {
+        Equal::Yes | Equal::No => return None,
+        Equal::Untold => {
+            "one that gets nothing would not show, more trials or a longer window tell"
+        }
+        Equal::Settling => {
+            "off by too little, or still on its way to an equal one, more or later windows tell"
+        }
+    };
+    let Mean { readings, worth, .. } = share.mean;
+    let Span { lo, hi } = span(&share.mean);
+    let [lo, hi] = [lo, hi].map(|of| Unit::Ppm.show(of));
+    Some(format!(
+        "{lo} to {hi} of an equal share, from {readings} batches that are worth {worth} independent ones: {why}"
+    ))
+}
+
+/// What of an equal share the ends of a window may make: flows that take turns stand a frame apart, or what a limiter lets go at once.
+fn ends(done: &JudgeContext<'_>, window: &Window, point: usize, runs: &Runs) -> f64 {
+    let trial = done.valid(point).next();
+    let limiter = trial.and_then(|trial| {
+        let (_, flow) = trial.flow(window.flows.first()?).ok()?;
+        let port = *trial.script.dut_ports.get(usize::from(flow.nic))?;
+        Some(done.context.nics().behind(port)?.rp)
+    });
+    let bursts = limiter.filter(|rp| rp.limiting == Limiting::Burst).map(|rp| rp.burst);
+    let all = runs.carried.iter().flatten().flatten();
+    let frames = all.filter(|batch| batch.frames > 0);
+    let frame = frames.map(|batch| batch.bytes.div_ceil(batch.frames)).max().unwrap_or_default();
+    let turn = frame + bursts.unwrap_or_default().0;
+    let carried = |trial: usize| -> u64 {
+        runs.carried.iter().flat_map(|flow| &flow[trial]).map(|batch| batch.bytes).sum()
+    };
+    let least = (0..runs.trials.len()).map(carried).min().unwrap_or_default();
+    let flows = u64::try_from(window.flows.len()).unwrap_or(u64::MAX);
+    float(turn.saturating_mul(flows)) / float(least.max(1))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "bytes of one run are far below 2^53")]
+fn float(value: u64) -> f64 {
+    value as f64
+}
+
+/// What each flow should have, where the ends of the window make so much of it.
+fn wanted(window: &Window, ends: u64) -> Prediction {
     let Window { flows, from, until } = window;
-    let one = u64::from(Ppm::ONE.0);
-    let (lo, hi) = (one - u64::from(within.0), one + u64::from(within.0));
     Prediction {
         unit: Unit::Ppm,
-        span: Span { lo, hi },
-        formula: "what it got over the mean of all, by batches, how alike neighbours are, and Student's t",
-        text: format!("an equal share of {} from {from} to {until}, within {within}", flows.len()),
+        span: widened(Span::exactly(Ppm::ONE.0.into()), ends, ends),
+        formula: "what it got over the mean of all, by batches, how alike neighbours are, and Student's t, against 1: flows that are alike \
+                  get the same",
+        text: format!("an equal share of {} from {from} to {until}", flows.len()),
         source: fluid::SOURCE,
     }
 }
 
-fn share(window: &Window, within: Ppm, mean: &Mean) -> TrialReading {
+fn reading(window: &Window, ends: u64, mean: &Mean) -> TrialReading {
     let span = span(mean);
     let got = format!(
         "{} to {} of an equal share, {} on the average of {} batches, worth {} independent ones",
@@ -246,7 +293,7 @@ fn share(window: &Window, within: Ppm, mean: &Mean) -> TrialReading {
         mean.readings,
         mean.worth
     );
-    let (want, looked) = (wanted(window, within), looked(mean.readings, "batches"));
+    let (want, looked) = (wanted(window, ends), looked(mean.readings, "batches"));
     TrialReading { span, want, got: Some(got), records: Vec::new(), looked }
 }
 
@@ -256,7 +303,7 @@ fn share(window: &Window, within: Ppm, mean: &Mean) -> TrialReading {
 fn starved(
     done: &JudgeContext<'_>,
     (index, place): (usize, &str),
-    (window, within): (&Window, Ppm),
+    window: &Window,
     runs: &Runs,
     judged: &mut Judged,
 ) {
@@ -271,7 +318,7 @@ fn starved(
             let flows = u64::try_from(window.flows.len()).unwrap_or(u64::MAX);
             let share = u128::from(sum(&carried[at])) * u128::from(flows * one);
             let share = u64::try_from(share / u128::from(whole.max(1))).unwrap_or(u64::MAX);
-            if share >= one.saturating_sub(within.0.into()) || cnps.len() <= marks {
+            if share >= one || cnps.len() <= marks {
                 continue;
             }
             let got = format!(
@@ -281,7 +328,7 @@ fn starved(
             );
             let read = TrialReading {
                 span: Span::exactly(share),
-                want: wanted(window, within),
+                want: wanted(window, 0),
                 got: Some(got),
                 looked: looked(carried[at].len(), "batches"),
                 records: cnps,

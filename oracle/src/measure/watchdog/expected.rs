@@ -1,12 +1,15 @@
 //! What the watchdog is expected to do, before anything runs.
 
 use super::super::measurement::{Expected, prediction};
+use super::watch::Fires;
 use crate::Prediction;
+use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::pfcwd::recovers;
 use crate::trials::context::Context;
 use crate::trials::points::Point;
 use rig_capture::{Reading, Unit};
-use rig_testcases::Action;
+use rig_lab::Backlog;
+use rig_testcases::{Action, Script, StreamRate, WatchdogAction};
 use rig_units::Dur;
 
 pub(super) fn detection(context: &Context<'_>, at_most: Option<Dur>) -> Vec<Expected> {
@@ -22,6 +25,62 @@ pub(super) fn detection(context: &Context<'_>, at_most: Option<Dur>) -> Vec<Expe
     }));
     all.push(("resolution", watch.rule.detection_resolution(context.slack()).to_string()));
     all
+}
+
+/// Why nothing shows when the watchdog acts: what the queue held is thrown away, so that nothing leaves, and its senders are not paused by then, so
+/// that the device has nothing to take back.
+pub(super) fn thrown_away(
+    (storm, stream): (&str, &str),
+    context: &Context<'_>,
+    script: &Script,
+) -> Option<String> {
+    let (watch, switch) = (context.watch.as_ref()?, context.switch());
+    let pfcwd = &switch.pfcwd;
+    if pfcwd.action != WatchdogAction::Drop || pfcwd.backlog != Backlog::Discarded {
+        return None;
+    }
+    let storm = script.storms.iter().find(|of| of.name == storm)?;
+    let spec = script.streams.iter().find(|of| of.name == stream)?;
+    let earliest = watch.rule.predicted_detection(&watch.stimulus)?.span.lo;
+    let held = match spec.rate {
+        StreamRate::Every(gap) => earliest.checked_div(gap.0)?,
+        StreamRate::Load(_) => return None,
+    };
+    let paused = BufferLedger::span(switch, |empty| empty.first_xoff(spec)).hi;
+    (storm.every <= watch.tail && held < paused).then(|| {
+        format!("what a stormed queue holds is discarded (pfcwd.backlog): {held} frames are too few to pause who sent them, and nothing else shows when")
+    })
+}
+
+/// Why a storm need not fire, or not fire, as the case wants: by what is declared either may be.
+pub(super) fn may_otherwise(
+    storm: &str,
+    always: bool,
+    context: &Context<'_>,
+    script: &Script,
+) -> Option<String> {
+    let watch = context.watch.as_ref()?;
+    let storm = script.storms.iter().position(|of| of.name == storm)?;
+    let is = |at: u16| usize::from(at) == storm;
+    let want = if always { Fires::Always } else { Fires::Never };
+    let stops = |from: Dur| {
+        let ends = script
+            .steps
+            .iter()
+            .filter(|step| matches!(step.action, Action::StopStorm(at) if is(at)));
+        ends.map(|step| step.at).find(|at| *at > from).unwrap_or(script.length)
+    };
+    let starts =
+        script.steps.iter().filter(|step| matches!(step.action, Action::StartStorm(at) if is(at)));
+    // Of pauses that do not meet it is the rule's own affair what they add up to.
+    if script.storms[storm].every > watch.tail {
+        return None;
+    }
+    let mut sends = starts.map(|step| stops(step.at).saturating_sub(step.at));
+    let otherwise = sends.find(|sends| watch.fires(*sends, watch.tail) != want)?;
+    let what = if always { "need not" } else { "may" };
+    let length = otherwise + watch.tail;
+    Some(format!("by what is declared of its watchdog a pause of {length} {what} be detected"))
 }
 
 pub(super) fn restoration(context: &Context<'_>) -> Vec<Expected> {

@@ -11,8 +11,22 @@ use crate::model::chance::{self, Draws};
 use crate::model::network::Network;
 use crate::model::pfcwd::Event;
 use crate::model::topology::PortId;
-use rig_lab::{RebootKind, RuleFamily};
+use rig_lab::{Reboot, RebootKind, RuleFamily};
 use rig_units::{Dur, Time, Within};
+use std::collections::BTreeMap;
+
+/// For how long a chip that stops twice passes frames in between.
+const BETWEEN: Dur = Dur::ms(20);
+
+/// Where a device says of a kind by when it is back.
+type Says = fn(&Reboot) -> Option<Dur>;
+
+/// Each kind, under which name it is counted, and where a device says that it can do it.
+const KINDS: [(RebootKind, &str, Says); 3] = [
+    (RebootKind::Warm, "REBOOT_CAUSE warm-reboot", |declared| declared.warm),
+    (RebootKind::Fast, "REBOOT_CAUSE fast-reboot", |declared| declared.fast),
+    (RebootKind::Cold, "REBOOT_CAUSE reboot", |declared| declared.cold),
+];
 
 /// What of a reboot is still to come: instants that are over, or never come, are the end of time.
 #[derive(Debug)]
@@ -25,6 +39,12 @@ pub(super) struct Absence {
     back: Time,
     /// Whether it was ever rebooted.
     pub(super) has_been: bool,
+    /// How it was told to last.
+    kind: RebootKind,
+    /// From how many of each kind it has come back, in the order of [`KINDS`].
+    causes: [u64; 3],
+    /// For how long the chip stops once more.
+    again: Option<Dur>,
     /// Guarded queues of which a row says that they are stormed, although their watchdogs were stopped.
     rows: Vec<usize>,
     away: Draws,
@@ -41,6 +61,9 @@ impl Absence {
             on: Time::MAX,
             back: Time::MAX,
             has_been: false,
+            kind: RebootKind::Cold,
+            causes: [0; 3],
+            again: None,
             rows: Vec::new(),
             away: draws(*b"rb--away"),
             outages: draws(*b"rboutage"),
@@ -51,6 +74,23 @@ impl Absence {
     /// When something of it happens next.
     pub(super) fn next(&self) -> Time {
         self.off.min(self.on).min(self.back)
+    }
+
+    /// From how many it has come back of each kind that it can do.
+    fn counted(&self, declared: &Reboot) -> impl Iterator<Item = (&'static str, u64)> {
+        let can = KINDS.into_iter().zip(self.causes);
+        can.filter(move |((_, _, says), _)| says(declared).is_some())
+            .map(|((_, name, _), count)| (name, count))
+    }
+
+    /// Adds all of these.
+    pub(super) fn name(&self, declared: &Reboot, into: &mut BTreeMap<String, u64>) {
+        into.extend(self.counted(declared).map(|(name, count)| (name.to_owned(), count)));
+    }
+
+    /// One of them.
+    pub(super) fn find(&self, declared: &Reboot, name: &str) -> Option<u64> {
+        self.counted(declared).find(|(own, _)| *own == name).map(|(_, count)| count)
     }
 
     /// The watchdogs are stopped, and what says of their queues that they are stormed is left behind.
@@ -70,6 +110,9 @@ impl Switched {
             RebootKind::Cold => (declared.cold, declared.cold_outage),
         };
         let Some((most, outage)) = most.zip(outage) else { return false };
+        if self.faults.reboot.reboot_ignored {
+            return true;
+        }
         // One that is still on its way is over.
         self.reboots_on(Time::MAX, network);
         let now = network.now();
@@ -77,6 +120,7 @@ impl Switched {
         let outage = absence.outages.next(Within::between(outage.scaled(1, 2), outage));
         let away = absence.away.next(Within::at_most(most)).max(outage);
         let before = Within::at_most(away.saturating_sub(outage));
+        (absence.kind, absence.off, absence.on) = (kind, Time::MAX, Time::MAX);
         match kind {
             RebootKind::Warm => (),
             RebootKind::Fast => absence.off = now + absence.before.next(before),
@@ -84,6 +128,7 @@ impl Switched {
         }
         if kind != RebootKind::Warm {
             absence.on = absence.off + outage;
+            absence.again = self.faults.reboot.reboot_stops_twice.then_some(outage);
         }
         absence.back = now + away;
         absence.has_been = true;
@@ -110,12 +155,19 @@ impl Switched {
         if is_due(self.absence.on) {
             self.absence.on = Time::MAX;
             network.set_chip(self.at, true);
+            if let Some(outage) = self.absence.again.take() {
+                self.absence.off = network.now() + BETWEEN;
+                self.absence.on = self.absence.off + outage;
+            }
             if self.faults.reboot.reboot_leaves_pfc_off {
                 self.each_class(network, |network, at, class| network.ignore_pfc(at, class, true));
             }
         }
         if is_due(self.absence.back) {
             self.absence.back = Time::MAX;
+            let kinds = KINDS.into_iter().zip(&mut self.absence.causes);
+            let told = self.absence.kind;
+            kinds.filter(|((kind, ..), _)| *kind == told).for_each(|(_, count)| *count += 1);
             self.absent(false, network);
         }
     }

@@ -316,6 +316,7 @@ impl Body for Switched {
         self.watermarks.name(into);
         self.flex_counters.name(into);
         self.buffer_manager.name(into);
+        self.absence.name(&self.running.reboot, into);
         for guard in &self.guards {
             guard.stats(network).name(&Switch::port_name(guard.at.port), guard.class, into);
         }
@@ -326,6 +327,7 @@ impl Body for Switched {
         self.watermarks.stirred(into);
         self.flex_counters.name(into);
         self.buffer_manager.name(into);
+        self.absence.name(&self.running.reboot, into);
         for guard in &self.guards {
             guard.stats(network).stirred(guard.at.port, guard.class, into);
         }
@@ -339,6 +341,7 @@ impl Body for Switched {
         let own = network.counter(self.at, name).or_else(|| self.watermarks.find(name));
         let own = own.or_else(|| self.flex_counters.find(name));
         let own = own.or_else(|| self.buffer_manager.find(name));
+        let own = own.or_else(|| self.absence.find(&self.running.reboot, name));
         if own.is_some() {
             return own;
         }

@@ -57,6 +57,8 @@ struct SendQueue {
     class: u8,
     first: u16,
     last: u16,
+    /// Which of all turns it had last.
+    turn: u32,
 }
 
 /// All limits of a NIC, and who waits for them.
@@ -68,6 +70,8 @@ pub(super) struct SendQueues {
     order: [BinaryHeap<Reverse<(Time, u16)>>; CLASSES],
     /// Classes that have such lanes.
     waiting: u8,
+    /// How many turns there were; the number wraps.
+    turns: u32,
     /// Whether limits take turns: one that has let a frame go waits for the one that lets the next go last.
     is_tied: bool,
 }
@@ -124,7 +128,7 @@ impl SendQueues {
         let is_new = self.send_queues.last().is_none_or(|last| last.limit < limit);
         let found = if is_new { None } else { self.send_queues.iter().rposition(is) };
         let place = found.unwrap_or_else(|| {
-            self.send_queues.push(SendQueue { limit, class, first: NOBODY, last: NOBODY });
+            self.send_queues.push(SendQueue { limit, class, first: NOBODY, last: NOBODY, turn: 0 });
             self.send_queues.len() - 1
         });
         u16::try_from(place).unwrap_or(NOBODY)
@@ -160,12 +164,23 @@ impl SendQueues {
             let class = open.trailing_zeros().to_le_bytes()[0];
             open &= open - 1;
             if let Some(of_class) = self.first_of(pairs, class)
-                && first.is_none_or(|first| of_class < first)
+                && first.is_none_or(|first| self.goes_before(of_class, first))
             {
                 first = Some(of_class);
             }
         }
         first.map(|(at, place)| (at, self.send_queues[usize::from(place)].first))
+    }
+
+    /// Whether one of two lanes goes first. One limit lets both go at the same instant: they take turns.
+    #[inline]
+    fn goes_before(&self, (at, place): (Time, u16), (other_at, other): (Time, u16)) -> bool {
+        if at != other_at {
+            return at < other_at;
+        }
+        let [one, another] = [place, other].map(|place| &self.send_queues[usize::from(place)]);
+        let waited = |lane: &SendQueue| self.turns.wrapping_sub(lane.turn);
+        if one.limit == another.limit { waited(one) > waited(another) } else { place < other }
     }
 
     /// The lane that lets a frame of `class` go first, and when.
@@ -226,6 +241,8 @@ impl SendQueues {
             self.drop_first(pairs, place);
             self.append(pairs, place, pair);
         }
+        self.turns = self.turns.wrapping_add(1);
+        self.send_queues[usize::from(place)].turn = self.turns;
         self.settle(place, self.limits[usize::from(limit)].pacer.next());
     }
 

@@ -5,7 +5,7 @@ use super::{facts, small};
 use rig_generator::cabled::{self, End};
 use rig_generator::clock::Wall;
 use rig_generator::pause_counters::{self, Pauses};
-use rig_generator::port::{Backend, Config, Ethtool, Link, Port};
+use rig_generator::port::{Backend, Config, Ethtool, Link, Port, clock_read_within};
 use rig_units::Dur;
 
 /// The longest frame that is asked of a port.
@@ -35,6 +35,7 @@ fn state(name: &str, link: &Link) -> LinkFacts {
         speed: ask.and_then(|ethtool| ethtool.speed().ok()).flatten(),
         queues: ask.and_then(|ethtool| ethtool.receive_queues().ok()).flatten(),
         timestamps: clocks.map(|clocks| (clocks.rx_hardware, clocks.tx_hardware)),
+        clock: clocks.and_then(|clocks| clocks.ptp).map(clock_read_within),
         counts_pauses: !pauses(name).is_empty(),
     }
 }

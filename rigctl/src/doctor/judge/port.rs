@@ -65,7 +65,13 @@ pub(super) fn own(interface: &Interface, needs: &Needs) -> Vec<Check> {
     }
     all.push(match link.timestamps {
         Some((true, true)) => {
-            check("stamps", State::Ok, "the hardware has them; the rig stamps in software")
+            let clock = match &link.clock {
+                Some(Ok(within)) => format!(", by a clock that is read to within {within}"),
+                Some(Err(why)) => format!(", by a clock that is not read ({why})"),
+                None => String::new(),
+            };
+            let says = format!("the hardware has them{clock}; the rig stamps in software");
+            check("stamps", State::Ok, says)
         }
         _ => check("stamps", State::Note, "software only: times are as good as the lab's bound"),
     });

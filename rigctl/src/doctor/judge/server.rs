@@ -8,8 +8,8 @@ const SEEN: &str = "6.06";
 
 /// The server of a lab.
 pub(super) fn server(facts: &ServerFacts) -> Vec<Check> {
-    let ServerFacts { nic: (device, gid), asked, .. } = facts;
-    let ServerAnswers { address, lacks, perftest } = match asked {
+    let ServerFacts { nic: device, asked, .. } = facts;
+    let ServerAnswers { gid: (gid, address), lacks, perftest } = match asked {
         Ok(asked) => asked,
         Err(why) => return vec![check("NIC", State::Need, why.clone())],
     };

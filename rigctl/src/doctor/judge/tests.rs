@@ -7,6 +7,7 @@ use super::super::facts::{
 use super::super::report::Report;
 use super::*;
 use rig_guests::Greeted;
+use rig_units::Dur;
 
 const ALL: u64 = (1 << 41) - 1;
 
@@ -55,6 +56,7 @@ fn interface(name: &str) -> Interface {
         speed: Some(100_000),
         queues: Some(1),
         timestamps: Some((true, true)),
+        clock: Some(Ok(Dur::ns(812))),
         counts_pauses: true,
     };
     Interface { name: name.to_owned(), link: Ok(link), port: Ok(port()) }
@@ -178,6 +180,8 @@ fn interfaces_in_every_state() {
     link(&mut odd).speed = Some(7_777);
     let mut pair = interface("pair");
     (link(&mut pair).pair, link(&mut pair).timestamps) = (true, None);
+    let mut closed = interface("closed");
+    link(&mut closed).clock = Some(Err("/dev/ptp0: Permission denied (os error 13)".to_owned()));
     let mut generic = interface("generic");
     let refused = vec!["no XDP in the driver: EOPNOTSUPP".to_owned()];
     generic.port = Ok(PortFacts {
@@ -193,7 +197,8 @@ fn interfaces_in_every_state() {
         link: Err("port gone: no such interface in this network namespace".to_owned()),
         ..interface("gone")
     };
-    let all = vec![down, loose, short, medium, spread, slow, odd, pair, generic, packet, missing];
+    let all =
+        vec![down, loose, short, medium, spread, slow, odd, pair, closed, generic, packet, missing];
     let names: Vec<String> = all.iter().map(|interface| interface.name.clone()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let told: String = told(&Facts { interfaces: all.clone(), ..facts() }, &own(&names));
@@ -249,10 +254,10 @@ fn servers_in_every_state() {
     let greeted = |version: &str| Greeted { version: version.to_owned(), mtu: 1_024, address };
     let of = |lacks: &[&str], perftest| {
         let lacks = lacks.iter().map(|one| (*one).to_owned()).collect();
-        Ok(ServerAnswers { address, lacks, perftest })
+        Ok(ServerAnswers { gid: (3, address), lacks, perftest })
     };
     let told = |asked| {
-        let server = ServerFacts { at: "server7".to_owned(), nic: ("mlx5_0".to_owned(), 3), asked };
+        let server = ServerFacts { at: "server7".to_owned(), nic: "mlx5_0".to_owned(), asked };
         let all = judge(&Facts { server: Some(server), ..facts() }, &own(&[]));
         let last = all.last().expect("its section");
         assert_eq!(last.name, "server server7");

@@ -13,7 +13,9 @@ use super::tape::{Across, Tape, TapedWay};
 use crate::stop::Stop;
 use core::time::Duration;
 use rig_capture::pcapng::{Onto, Spool, Spooled};
-use rig_capture::{Counters, DutWaits, Integrity, Lateness, Observation, PortTrace, Provenance};
+use rig_capture::{
+    Counters, DutWaits, Integrity, Lateness, Observation, PortTrace, Provenance, Touched,
+};
 use rig_dut::control::{Readings, Refused};
 use rig_dut::host::{Counted, knobs_at, knobs_of};
 use rig_dut::{Control as _, PerftestControl};
@@ -23,7 +25,7 @@ use rig_guests::peer::Conduct;
 use rig_guests::{Came, ENDS, FlowsOver, GuestFault, HwCounters, Perftest, PerftestHost};
 use rig_lab::{Declared, IpVersion, OtherEnd, Setting};
 use rig_testcases::{Action, FlowSpec, Script, Verb};
-use rig_units::{Dur, Time};
+use rig_units::{Dur, PortSpeed, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -54,7 +56,8 @@ impl FlowNics {
     pub(super) fn over(&self) -> FlowsOver {
         match self {
             FlowNics::Guests(GuestNics { over: IpVersion::V6, .. }) => FlowsOver::V6,
-            FlowNics::Guests(_) | FlowNics::Server(_) => FlowsOver::V4,
+            FlowNics::Guests(_) => FlowsOver::V4,
+            FlowNics::Server(server) => server.over(),
         }
     }
 }
@@ -76,6 +79,23 @@ fn knobs(
         }
     }
     knobs_at(&whole, &asked).map_err(|why| Broken::Refused(Refused { why }))
+}
+
+/// What is known of a trial beside the frames of its ledger.
+#[derive(Debug)]
+pub(super) struct Beside {
+    /// When it began, on the clock of the session.
+    pub(super) origin: Time,
+    /// What the NICs counted.
+    pub(super) counters: Counters,
+    /// What was done to frames on purpose.
+    pub(super) injected: Vec<Touched>,
+    /// Frames that ports of the rig lost.
+    pub(super) lost: u64,
+    /// By how much the latest of the rig's own frames was late, and who sent it; none where the rig sends nothing that has a time.
+    pub(super) late: Option<(Dur, &'static str)>,
+    /// What kept a guest waiting.
+    pub(super) waits: DutWaits,
 }
 
 /// A NIC that is not the rig's in one configuration.
@@ -172,40 +192,57 @@ impl GuestLab {
         let Tape { ledger, injector, went_on, .. } = tape;
         let files = [Some(&came.counters), came.other.as_ref()];
         let counters = counted(files, &read, declared, went_on);
+        let sender = match self.nics.other_end() {
+            OtherEnd::Rig => "the rig's end of the connection",
+            OtherEnd::Guest => "the rig between the guests",
+        };
+        let beside = Beside {
+            origin,
+            counters,
+            injected: injector.touched(),
+            lost: came.passed.lost,
+            late: Some((came.passed.late, sender)),
+            waits,
+        };
+        Ok(self.observed((script, declared), ledger, beside))
+    }
+
+    /// The trial, with all that was recorded of it. Its ledger is done; every frame of it is this session's last spool.
+    pub(super) fn observed(
+        &mut self,
+        (script, declared): (&Script, &Declared),
+        ledger: Ledger,
+        beside: Beside,
+    ) -> Observation {
         let TrialRecord { records, streams, loads, unrecorded, spool } = ledger.finish();
         self.spooled = spool.map(Spool::finish);
         let bound = self.nics.bound();
-        let late = (came.passed.late > bound).then(|| Lateness {
-            at: Time::ZERO,
-            by: came.passed.late,
-            sender: match self.nics.other_end() {
-                OtherEnd::Rig => "the rig's end of the connection".to_owned(),
-                OtherEnd::Guest => "the rig between the guests".to_owned(),
-            },
-        });
-        Ok(Observation {
-            origin,
+        let late = beside.late.filter(|(by, _)| *by > bound);
+        let late =
+            late.map(|(by, sender)| Lateness { at: Time::ZERO, by, sender: sender.to_owned() });
+        Observation {
+            origin: beside.origin,
             length: script.length,
             ports: self.ports(script, declared),
             records,
             streams,
             loads,
-            counters,
+            counters: beside.counters,
             events: None,
-            injected: injector.touched(),
+            injected: beside.injected,
             config: Vec::new(),
             integrity: Integrity {
-                lost: came.passed.lost,
+                lost: beside.lost,
                 unrecorded,
                 late: late.into_iter().collect(),
-                waits,
+                waits: beside.waits,
                 ..Integrity::default()
             },
-        })
+        }
     }
 
     /// The ports of a trial.
-    pub(super) fn ports(&self, script: &Script, declared: &Declared) -> Vec<PortTrace> {
+    fn ports(&self, script: &Script, declared: &Declared) -> Vec<PortTrace> {
         let bound = self.nics.bound();
         let ports = script.dut_ports.iter().zip(&script.ports).zip(speeds(script, declared));
         let ports = ports.map(|((&index, name), speed)| PortTrace {
@@ -218,6 +255,11 @@ impl GuestLab {
             approach: None,
         });
         ports.collect()
+    }
+
+    /// The speed of the NIC's port.
+    pub(super) fn speed(&self) -> PortSpeed {
+        self.configured.port_speed(0).unwrap_or(PortSpeed::G100)
     }
 
     /// What the NIC is set to.

@@ -15,4 +15,4 @@ mod tape;
 
 pub use lab::{FlowNics, GuestLab};
 pub use machine::{GuestHost, GuestNics, GuestShell};
-pub use server::ServerNic;
+pub use server::{AtServer, ServerNic};

@@ -30,6 +30,11 @@ impl ServerNic {
         ServerNic { wire, journal, held: Mutex::default() }
     }
 
+    /// What its flows go over.
+    pub const fn over(&self) -> FlowsOver {
+        if self.wire.address_v6.is_some() { FlowsOver::V6 } else { FlowsOver::V4 }
+    }
+
     /// Sets all of this, and puts back what was set before. Then its knobs have to say what `declared` does, as far as they can be read.
     ///
     /// # Errors
@@ -115,9 +120,29 @@ pub struct AtServer<'a> {
     read: Readings,
 }
 
+impl AtServer<'_> {
+    /// The index of the NIC's GID that flows go by, and its address.
+    ///
+    /// # Errors
+    /// The NIC has none such.
+    pub fn gid(&self, over: FlowsOver) -> Result<(u32, IpAddr), GuestFault> {
+        let found = self.held.gid(self.wire.gid, self.own(over));
+        found.map_err(|why| GuestFault::failed("find the NIC's GID", why))
+    }
+
+    /// The rig's address that flows go to.
+    fn own(&self, over: FlowsOver) -> IpAddr {
+        match (over, self.wire.address_v6) {
+            (FlowsOver::V6, Some(own)) => IpAddr::V6(own),
+            (FlowsOver::V4 | FlowsOver::V6, _) => IpAddr::V4(self.wire.address),
+        }
+    }
+}
+
 impl PerftestHost for AtServer<'_> {
-    fn way(&mut self, _over: FlowsOver) -> Result<RigEnd, GuestFault> {
-        let Server { interface, address, device, port, gid, .. } = self.wire;
+    fn way(&mut self, over: FlowsOver) -> Result<RigEnd, GuestFault> {
+        let Server { interface, address, device, port, .. } = self.wire;
+        let (gid, _) = self.gid(over)?;
         let own = Namespace::of_process(std::process::id());
         let own = own.map_err(|error| GuestFault::failed("use the rig's interface", error))?;
         let port = port.map(|port| format!(" -i {port}")).unwrap_or_default();
@@ -125,7 +150,7 @@ impl PerftestHost for AtServer<'_> {
             namespace: Arc::new(own),
             interface: interface.clone(),
             meets: *address,
-            own: IpAddr::V4(*address),
+            own: self.own(over),
             nic: format!("-d {device}{port} -x {gid}"),
         })
     }
@@ -144,8 +169,16 @@ impl PerftestHost for AtServer<'_> {
     }
 
     fn address(&mut self) -> Result<Ipv4Addr, GuestFault> {
-        let address = self.held.address(self.wire.gid);
-        address.map_err(|why| GuestFault::failed("find the NIC's address", why))
+        // Programs meet over IPv4: where flows do not, by another one of its addresses.
+        let Server { address, address_v6, gid, .. } = self.wire;
+        let asked = gid.filter(|_| address_v6.is_none());
+        match self.held.gid(asked, IpAddr::V4(*address)) {
+            Ok((_, IpAddr::V4(found))) => Ok(found),
+            Ok((_, IpAddr::V6(other))) => {
+                Err(GuestFault::failed("find the NIC's address", format!("{other} is of IPv6")))
+            }
+            Err(why) => Err(GuestFault::failed("find the NIC's address", why)),
+        }
     }
 
     fn has_one_shell(&self) -> bool {

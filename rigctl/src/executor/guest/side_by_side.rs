@@ -6,15 +6,15 @@
 //! client stops, and where all of them together fill neither the port nor their limits, as of a server whose processor or bus is slower than its port.
 //! So a NIC that leaves a part of its port idle is not told from such a server. Nor is there one of packets of another class than the case has.
 
-use super::super::ledger::{Ledger, TrialRecord};
+use super::super::ledger::Ledger;
 use super::super::wire::broken::Broken;
-use super::lab::{FlowNics, GuestLab, Read, counted};
+use super::lab::{Beside, FlowNics, GuestLab, Read, counted};
 use super::starved::Starved;
 use crate::stop::Stop;
 use core::time::Duration;
 use rig_capture::decode::{roce_kind, roce_of};
 use rig_capture::pcapng::Spool;
-use rig_capture::{Dir, DutWaits, Integrity, Observation, Record, Unit, What};
+use rig_capture::{Dir, DutWaits, Observation, Record, Unit, What};
 use rig_dut::control::Lost;
 use rig_frames::packet::{self, Packet, RoceFrame};
 use rig_frames::psn::Psn;
@@ -31,8 +31,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 const CONNECTS: Dur = Dur::s(30);
 /// Messages that a client has posted at a time, which is what perftest has by itself. For each that is acknowledged it posts another one.
 const POSTED: u32 = 128;
-/// What a packet has beside its payload, at most: Ethernet, IPv4, UDP, BTH, RETH, ICRC and FCS, preamble and gap.
-const HEADERS: u32 = 98;
+/// What a packet has beside its payload, at most: Ethernet, IPv6, UDP, BTH, RETH, ICRC and FCS, preamble and gap.
+const HEADERS: u32 = 118;
 
 /// Runs it.
 ///
@@ -83,21 +83,16 @@ pub(super) fn trial(
     };
     // What they have counted is of more than the trial.
     let counters = counted([Some(&came.counters), None], &read, declared, true);
-    let TrialRecord { records, streams, loads, unrecorded, spool } = seen.ledger.finish();
-    lab.spooled = spool.map(Spool::finish);
-    Ok(Observation {
+    let beside = Beside {
         origin,
-        length: script.length,
-        ports: lab.ports(script, declared),
-        records,
-        streams,
-        loads,
         counters,
-        events: None,
         injected: Vec::new(),
-        config: Vec::new(),
-        integrity: Integrity { lost: came.passed.lost, unrecorded, waits, ..Integrity::default() },
-    })
+        lost: came.passed.lost,
+        // What is too late of the rig's is told by what it acknowledges.
+        late: None,
+        waits,
+    };
+    Ok(lab.observed((script, declared), seen.ledger, beside))
 }
 
 /// The flows that a script starts, each with its connection.

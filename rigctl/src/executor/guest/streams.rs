@@ -3,15 +3,15 @@
 //! Each message asks for its acknowledgement: that is how one knows that the NIC took what it was sent, without which nothing of its silence is
 //! its fault.
 
-use super::super::ledger::{Ledger, TrialRecord};
+use super::super::ledger::Ledger;
 use super::super::wire::broken::Broken;
-use super::lab::{FlowNics, GuestLab, Read, counted};
+use super::lab::{Beside, FlowNics, GuestLab, Read, counted};
 use super::starved::Starved;
 use crate::stop::Stop;
 use core::net::IpAddr;
 use rig_capture::decode::{roce_kind, roce_of};
 use rig_capture::pcapng::Spool;
-use rig_capture::{Dir, DutWaits, Integrity, Lateness, Observation, Record, What};
+use rig_capture::{Dir, DutWaits, Observation, Record, What};
 use rig_dut::control::Lost;
 use rig_frames::ip::{Ecn, Ip};
 use rig_frames::packet::{self, Packet, RoceFrame};
@@ -24,8 +24,8 @@ use rig_guests::{
     FlowsOver, GuestFault, HwCounters, PerftestHost, Sink, Toward, stream_of, toward,
 };
 use rig_lab::Declared;
-use rig_testcases::{Action, Roce, Script, StreamRate, StreamSpec, wire};
-use rig_units::{Dur, Time};
+use rig_testcases::{Action, Roce, Script, StreamSpec, wire};
+use rig_units::{Dur, PortSpeed, Time};
 use std::sync::{Mutex, PoisonError};
 
 /// How long the acknowledgement of the last message is waited for behind the trial's end.
@@ -43,13 +43,13 @@ pub(super) fn trial(
     let origin = lab.now();
     let spool = lab.spool.take().map(|onto| Spool::held(onto, script));
     let heard = Mutex::new(Heard::new(script, Ledger::new(script).onto(spool)));
+    let (over, speed) = (lab.nics.over(), lab.speed());
     let ran = match &lab.nics {
         FlowNics::Guests(nics) => {
             let mut waits = DutWaits::default();
-            let over = lab.nics.over();
             let ran = nics.nic.with(|guest| {
                 let starved = Starved::watch(Some(guest), nics.nic.bears(), origin);
-                let ran = sent((guest, over), script, &heard, stop);
+                let ran = sent((guest, over), (script, speed), &heard, stop);
                 waits = starved.until(origin, script.length);
                 ran
             });
@@ -57,7 +57,7 @@ pub(super) fn trial(
         }
         FlowNics::Server(server) => {
             let ran = server
-                .at(&declared.name_of(0), |host| sent((host, FlowsOver::V4), script, &heard, stop));
+                .at(&declared.name_of(0), |host| sent((host, over), (script, speed), &heard, stop));
             // What keeps a server from its work is its own.
             ran.map(|((late, files), last)| (late, files, Read::Terms(last), DutWaits::default()))
         }
@@ -73,32 +73,15 @@ pub(super) fn trial(
         }
     };
     let counters = counted([Some(&files), None], &read, declared, false);
-    let TrialRecord { records, streams, loads, unrecorded, spool } = heard.ledger.finish();
-    lab.spooled = spool.map(Spool::finish);
-    let late = (late > lab.nics.bound()).then(|| Lateness {
-        at: Time::ZERO,
-        by: late,
-        sender: "the rig's port".to_owned(),
-    });
-    Ok(Observation {
+    let beside = Beside {
         origin,
-        length: script.length,
-        ports: lab.ports(script, declared),
-        records,
-        streams,
-        loads,
         counters,
-        events: None,
         injected: Vec::new(),
-        config: Vec::new(),
-        integrity: Integrity {
-            lost,
-            unrecorded,
-            late: late.into_iter().collect(),
-            waits,
-            ..Integrity::default()
-        },
-    })
+        lost,
+        late: Some((late, "the rig's port")),
+        waits,
+    };
+    Ok(lab.observed((script, declared), heard.ledger, beside))
 }
 
 /// How late the latest frame was, and how many the port lost; and what the NIC counted.
@@ -107,7 +90,7 @@ type Sent = ((Dur, u64), HwCounters);
 /// Sends all streams of a script to the NIC there.
 fn sent(
     (host, over): (&mut dyn PerftestHost, FlowsOver),
-    script: &Script,
+    (script, speed): (&Script, PortSpeed),
     heard: &Mutex<Heard<'_>>,
     stop: &Stop,
 ) -> Result<Sent, GuestFault> {
@@ -122,7 +105,7 @@ fn sent(
     let goes_on = |now: Time| !stop.hurried() && (now <= end || !lock().is_whole());
     let plan = |sinks: &[Sink]| {
         lock().nic = sinks.first().map(|sink| sink.nic.1);
-        frames(script, sinks)
+        frames(script, sinks, speed)
     };
     let lasts = script.length + ACKNOWLEDGES;
     let passed = toward((host, over), &each, (plan, lasts), (&mut record, &goes_on))?;
@@ -252,17 +235,19 @@ fn of(spec: &StreamSpec) -> Toward {
 }
 
 /// All that is sent, in order.
-fn frames(script: &Script, sinks: &[Sink]) -> Vec<TimedFrame> {
+fn frames(script: &Script, sinks: &[Sink], speed: PortSpeed) -> Vec<TimedFrame> {
     let mut all = Vec::new();
     for ((stream, spec), sink) in (0..).zip(&script.streams).zip(sinks) {
-        let StreamRate::Every(gap) = spec.rate else { continue };
-        let mut seq = 0;
+        let (mut pace, mut due, mut seq) = (spec.pace(speed), Time::ZERO, 0);
         for (from, until) in stretches(script, stream) {
-            let mut at = from;
-            while at < until && spec.count.is_none_or(|count| u64::from(seq) < count) {
+            // Where it starts again it keeps its pace.
+            due = due.max(Time::ZERO + from);
+            while due < Time::ZERO + until && spec.count.is_none_or(|count| u64::from(seq) < count)
+            {
                 let bytes = addressed(spec, (stream, seq), sink);
+                let at = due.since(Time::ZERO).unwrap_or_default();
                 all.extend(bytes.map(|bytes| TimedFrame { at, of: (stream, seq), bytes }));
-                (at, seq) = (at + gap, seq + 1);
+                (due, seq) = (pace.next(due), seq + 1);
             }
         }
     }
@@ -322,7 +307,11 @@ fn between(ip: Ip, ends: (IpAddr, IpAddr)) -> Ip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_testcases::Step;
+    use rig_frames::MacAddr;
+    use rig_frames::roce::Qpn;
+    use rig_guests::perftest::Destination;
+    use rig_testcases::{Step, StreamRate};
+    use rig_units::Bytes;
 
     /// A probe of eight messages from the last number but one on, from 1 ms to 5 ms.
     fn script() -> Script {
@@ -334,6 +323,24 @@ mod tests {
             length: Dur::ms(10),
             ..Script::idle(1)
         }
+    }
+
+    /// Somewhere to send to.
+    fn sink() -> Sink {
+        let qpn = Qpn::new(0x100).expect("24 bits");
+        let theirs = Destination {
+            lid: 0,
+            out_reads: 1,
+            qpn,
+            psn: Psn::new(0),
+            rkey: 1,
+            virtual_address: 0,
+            gid: [0; 16],
+            srqn: 0,
+        };
+        let mac = MacAddr([2; 6]);
+        let [own, nic] = ["fd00:7::1", "fd00:7::2"].map(|ip| ip.parse().expect("an address"));
+        Sink { own: (qpn, mac, own), theirs, nic: (mac, nic) }
     }
 
     #[test]
@@ -351,6 +358,23 @@ mod tests {
         assert_eq!((heard.is_whole(), heard.untaken()), (true, None));
         heard.refused = Some("no".to_owned());
         assert_eq!((heard.is_whole(), heard.untaken().as_deref()), (true, Some("no")));
+    }
+
+    #[test]
+    fn a_load_leaves_frame_by_frame_at_its_rate_and_keeps_its_pace_over_a_stop() {
+        let mut script = script();
+        // 250 B and what is around them, 20 B, at 2.16 Mb/s: one in 1 ms.
+        let probe = &mut script.streams[0];
+        probe.rate = StreamRate::Load("2.16Mbps-L1".parse().expect("a rate"));
+        probe.size = Bytes(250);
+        let again = Action::StartStream(0);
+        script.steps.push(Step { at: Dur::us(5_500), action: again });
+        let all = frames(&script, &[sink()], PortSpeed::G100);
+        let at: Vec<Dur> = all.iter().map(|frame| frame.at).collect();
+        // The sixth was due at 5 ms, when it had stopped.
+        let want = [1_000, 2_000, 3_000, 4_000, 5_500, 6_500, 7_500, 8_500, 9_500].map(Dur::us);
+        assert_eq!(at, want);
+        assert_eq!(all.last().map(|frame| frame.of), Some((0, 8)));
     }
 
     #[test]

@@ -227,6 +227,7 @@ impl WireLab {
         host.as_deref().map_or(Ok(()), GuestHost::answers)?;
         let waits = starved.until(origin, script.length);
         let read = self.clock.now();
+        let obeyed = took;
         let took = read.since(origin + script.length).unwrap_or_default().max(took) + after.age;
         let happened = if_offered(control.events())?;
         let missed = control.missed();
@@ -284,7 +285,7 @@ impl WireLab {
         };
         let mut counters = Counters::read(rests(before.values), rests(after.values));
         counters.moving = Arc::new(moving);
-        counters.took = took;
+        (counters.took, counters.obeyed) = (took, obeyed);
         counters.vendor = Arc::new(after.vendor);
         counters.absent = Arc::new(after.absent);
         Ok(Observation {

@@ -48,7 +48,7 @@ pub(super) struct Tape<'a> {
     pub(super) listener: Listener,
     /// How many frames passed all ports.
     pub(super) exchanged: Exchanged,
-    /// The longest that the device took to clear something after that was due.
+    /// The longest that the device took to do as a step told it, after that was due.
     pub(super) took: Dur,
     /// Every frame goes onto a disk, too, if somebody asked for that.
     pub(super) disk: Option<Capture>,

@@ -388,9 +388,9 @@ impl Seen<'_> {
         };
         let mut before: Values = after.iter().map(before).collect();
         change(&mut before, &mut after);
-        let Counters { samples, took, .. } = old.clone();
+        let Counters { samples, took, obeyed, .. } = old.clone();
         let mut new = Counters::read(before, after);
-        (new.samples, new.took) = (samples, took);
+        (new.samples, new.took, new.obeyed) = (samples, took, obeyed);
         self.observation.counters = new;
     }
 

@@ -132,3 +132,26 @@ fn whatever_a_device_draws_within_its_margin_passes() {
     found.dedup();
     assert!(found.len() > 4, "{found:?}: not drawn");
 }
+
+#[test]
+fn an_xon_that_takes_longer_than_a_frame_follows_any_of_those_that_the_margin_allows() {
+    let case = filled("{pfc.latency: {stream: fill}}").replace("count: searched", "count: 1500");
+    let latency = |margin: i64, takes: &str, seed| {
+        let ran = Ran::seeded("broadcom", &case, seed, |device: &mut Profile| {
+            let own = [("buffer.margin", json!(margin)), ("pfc.resumption", json!("700ns"))];
+            for (path, value) in own {
+                let setting = Setting { path: path.to_owned(), value };
+                device.declared = device.declared.with(&setting).expect("a setting");
+            }
+            let does =
+                Mutation::Override { path: "pfc.resumption".to_owned(), value: takes.to_owned() };
+            device.mutate(&does).expect("a value");
+        });
+        ran.as_seen().passes("pfc.latency")
+    };
+    for seed in 1..=6 {
+        assert!(latency(CELLS, "700ns", seed), "seed {seed}");
+        assert!(!latency(CELLS, "1400ns", seed), "seed {seed}");
+        assert!(!latency(CELLS, "0ns", seed), "seed {seed}");
+    }
+}

@@ -42,7 +42,7 @@ fn lost(ran: &Ran, count: u32, at: &[Dur]) -> Word {
 }
 
 #[test]
-fn the_longest_hole_may_be_as_long_as_is_said_and_no_frame_longer() {
+fn from_the_first_loss_to_the_last_may_be_as_long_as_is_said_and_no_frame_longer() {
     let ran = reboots("cold");
     let sent = ran.as_seen_of(|seen| {
         seen.frames(0, Dir::Tx).iter().map(|one| seen.observation.records[*one].at).min()
@@ -53,6 +53,10 @@ fn the_longest_hole_may_be_as_long_as_is_said_and_no_frame_longer() {
     assert_eq!(lost(&ran, 801, &[]), Word::Pass);
     let Word::Fail(said) = lost(&ran, 802, &[]) else { panic!("a frame more is too long") };
     assert!(said.contains("802 frames lost in 1 gap, from "), "{said}");
+    // A hole of its own counts with what passes before it.
+    assert_eq!(lost(&ran, 0, &[Dur::ms(450)]), Word::Pass);
+    let Word::Fail(said) = lost(&ran, 0, &[Dur::us(450_500)]) else { panic!("it is too late") };
+    assert!(said.contains(" in 2 gaps, from "), "{said}");
 }
 
 #[test]
@@ -65,11 +69,38 @@ fn a_frame_that_is_lost_before_the_reboot_or_once_the_software_is_back_is_one_to
         let Word::Fail(said) = lost(&ran, 0, &[at]) else { panic!("{why}") };
         assert!(said.contains(" in 2 gaps, from ") && said.ends_with(why), "{said}");
     }
-    // A hole of its own before that is no longer one.
-    assert_eq!(lost(&ran, 0, &[Dur::ms(849)]), Word::Pass);
 }
 
 #[test]
 fn where_no_frame_is_lost_nothing_shows_that_it_rebooted() {
     assert_eq!(reboots("warm").as_seen().word("reboot.outage"), Word::Doubt("not-observable"));
+}
+
+/// The same, and what the device says of its reboots; the trial ends so long after the reboot.
+fn says(ends: &str) -> Ran {
+    let text = format!(
+        "    streams: {{probe: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 254B, every: 500us}}}}
+    steps: [{{at: 0ms, start: probe, for: 10ms}}, {{at: 50ms, reboot: warm}}]
+    length: {ends}
+    trials: 1
+    measure: [{{reboot.cause: {{}}}}]
+"
+    );
+    Ran::of("broadcom", &text)
+}
+
+#[test]
+fn it_says_that_it_has_come_back_once_for_each_order_and_from_no_other_reboot() {
+    let [warm, cold] = ["REBOOT_CAUSE warm-reboot", "REBOOT_CAUSE reboot"];
+    says("460ms").holds_counters("reboot.cause", &[(warm, 1), (cold, 0)]);
+    let late = |obeyed: u64| {
+        let said = says("460ms").changed(|seen| {
+            seen.count(warm, -1);
+            seen.observation.counters.obeyed = Dur::ms(obeyed);
+        });
+        said.word("reboot.cause")
+    };
+    // It is to be back 400 ms after it was told to at 50 ms.
+    assert!(matches!(late(10), Word::Fail(_)), "{:?}", late(10));
+    assert_eq!(late(11), Word::Doubt("not-observable"));
 }

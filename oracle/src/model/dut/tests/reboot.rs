@@ -160,3 +160,38 @@ fn a_row_that_was_left_of_a_stopped_watchdog_is_a_storm_after_a_warm_reboot() {
     let (during, after) = passed("warm_reboot_replays_storm");
     assert!(during == 0 && after > 390, "restored as nobody pauses it: {during} {after}");
 }
+
+#[test]
+fn it_counts_what_it_has_come_back_from_once_it_has_and_nothing_that_it_has_ignored() {
+    let counted = |deviation: &str, kind: RebootKind| {
+        let mut bench = device(deviation, 3);
+        reboots(&mut bench, kind);
+        let mut at = |ms: u64| {
+            bench.run(ms);
+            RebootKind::ALL.map(|kind| bench.dut.counter(&kind.counter()))
+        };
+        [at(0), at(301)]
+    };
+    for (index, kind) in RebootKind::ALL.into_iter().enumerate() {
+        let mut once = [Some(0); 3];
+        once[index] = Some(1);
+        assert_eq!(counted("", kind), [[Some(0); 3], once]);
+        assert_eq!(counted("reboot_ignored", kind), [[Some(0); 3]; 2]);
+    }
+}
+
+#[test]
+fn a_chip_that_stops_twice_passes_frames_in_between() {
+    let mut bench = device("reboot_stops_twice", 3);
+    bench.run(100);
+    reboots(&mut bench, RebootKind::Fast);
+    bench.run(900);
+    let passes = |from: u64| bench.frames(id(0, 1, 3), from, from + 5) > 0;
+    let mut turns = Vec::new();
+    for from in (100..900).step_by(5) {
+        if turns.last() != Some(&passes(from)) {
+            turns.push(passes(from));
+        }
+    }
+    assert_eq!(turns, [true, false, true, false, true]);
+}

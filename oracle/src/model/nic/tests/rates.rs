@@ -75,6 +75,15 @@ fn queue_pairs_take_turns() {
     let order: Vec<u16> =
         bench.received(PacketKind::Data).iter().map(|seen| seen.packet.stream).collect();
     assert_eq!(order[..7], [1, 2, 3, 1, 2, 3, 1]);
+    // And in classes of their own.
+    let mut bench = super::bench::bench(&config);
+    (1..=3).for_each(|id: u16| {
+        bench.network.start_flow(NIC, &Flow { class: id.to_le_bytes()[0], ..flow(id) });
+    });
+    bench.run(Dur::us(10));
+    let order: Vec<u16> =
+        bench.received(PacketKind::Data).iter().map(|seen| seen.packet.stream).collect();
+    assert_eq!(order[..7], [1, 2, 3, 1, 2, 3, 1]);
 }
 
 #[test]
