@@ -52,7 +52,8 @@ pub(super) fn thrown_away(
     })
 }
 
-/// Why a storm need not fire, or not fire, as the case wants: by what is declared either may be.
+/// Why a storm need not fire, or not fire, as the case wants: by what is declared either may be. Where the other is certain, the case wants something
+/// else of the device than it declares, and says so.
 pub(super) fn may_otherwise(
     storm: &str,
     always: bool,
@@ -62,7 +63,6 @@ pub(super) fn may_otherwise(
     let watch = context.watch.as_ref()?;
     let storm = script.storms.iter().position(|of| of.name == storm)?;
     let is = |at: u16| usize::from(at) == storm;
-    let want = if always { Fires::Always } else { Fires::Never };
     let stops = |from: Dur| {
         let ends = script
             .steps
@@ -77,7 +77,7 @@ pub(super) fn may_otherwise(
         return None;
     }
     let mut sends = starts.map(|step| stops(step.at).saturating_sub(step.at));
-    let otherwise = sends.find(|sends| watch.fires(*sends, watch.tail) != want)?;
+    let otherwise = sends.find(|sends| watch.fires(*sends, watch.tail) == Fires::Perhaps)?;
     let what = if always { "need not" } else { "may" };
     let length = otherwise + watch.tail;
     Some(format!("by what is declared of its watchdog a pause of {length} {what} be detected"))

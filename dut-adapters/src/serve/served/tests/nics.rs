@@ -197,6 +197,8 @@ fn what_a_flow_does_travels_by_name() {
             Does::SendInvalidate,
             Does::FetchAdd,
             Does::CompareSwap,
+            Does::SendUnreliable,
+            Does::WriteUnreliable,
         ];
         assert_eq!(does.into_iter().filter(|does| Verb::from(*does) == verb).count(), 1);
     }
