@@ -209,6 +209,7 @@ fn what_linux_itself_said_in_a_guest_is_read() {
         "rnr_nak_retry_err",
         "req_transport_retries_exceeded",
         "req_rnr_retries_exceeded",
+        "rdma_recvs",
         "rdma_tx_packets",
         "rdma_rx_packets",
     ];

@@ -111,8 +111,11 @@ fn rebooted(script: &Script) -> Option<(Time, RebootKind)> {
 
 fn read(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<TrialReading, Unread> {
     let declared = done.context.switch();
-    let (at, kind) = rebooted(&trial.script)
-        .ok_or_else(|| trial.doubt("not one step of it reboots the device"))?;
+    let (at, kind) = rebooted(&trial.script).ok_or_else(|| {
+        trial.doubt(
+            "it does not reboot the device exactly once, and nothing is said of several reboots",
+        )
+    })?;
     let Some((most, back)) = promised(&declared.reboot, kind) else {
         return Err(trial.doubt("the device does not say how long a reboot takes").into());
     };
@@ -187,8 +190,11 @@ fn read(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<TrialRea
 }
 
 fn cause(done: &JudgeContext<'_>, trial: &Trial) -> Result<TrialReading, Unread> {
-    let (at, kind) = rebooted(&trial.script)
-        .ok_or_else(|| trial.doubt("not one step of it reboots the device"))?;
+    let (at, kind) = rebooted(&trial.script).ok_or_else(|| {
+        trial.doubt(
+            "it does not reboot the device exactly once, and nothing is said of several reboots",
+        )
+    })?;
     let Observation { counters, length, .. } = &trial.observation;
     let told = |of: RebootKind| Span::exactly(u64::from(of == kind));
     let others = RebootKind::ALL.into_iter().filter(|of| *of != kind);

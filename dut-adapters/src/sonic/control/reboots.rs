@@ -56,6 +56,13 @@ impl Causes {
         Ok(self.0.len() > before)
     }
 
+    /// What it says of its last beginning, where that is no kind of reboot: some platforms tell what their hardware saw.
+    fn strange(&self) -> Option<&str> {
+        let (_, last) = self.0.last_key_value()?;
+        let is_ours = RebootKind::ALL.into_iter().any(|kind| last.as_str() == kind.cause());
+        (!is_ours).then_some(last)
+    }
+
     /// How often it has come back from each kind of reboot; nothing where it tells of no beginning at all.
     pub(super) fn counted(&self) -> impl Iterator<Item = (String, u64)> {
         let count = move |kind: RebootKind| {
@@ -101,9 +108,16 @@ impl Ordered {
     /// One that was given by that session.
     #[cfg(test)]
     pub(super) fn by(kind: RebootKind, session: &str, patience: Duration) -> Ordered {
+        use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+        use std::os::fd::AsFd as _;
         let mut command = Command::new("sh");
         command.args(["-c", session]).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Ordered { kind, ssh: command.spawn().expect("sh"), by: end(patience) }
+        let ssh = command.spawn().expect("sh");
+        // It may be ended as soon as the switch is back, and is to have come as far as that.
+        let out = ssh.stdout.as_ref().expect("a pipe");
+        let mut said = [PollFd::new(out.as_fd(), PollFlags::POLLIN)];
+        poll(&mut said, PollTimeout::from(10_000_u16)).expect("it speaks, or ends");
+        Ordered { kind, ssh, by: end(patience) }
     }
 
     /// Ends the session; whether it had come as far as the switch, which then did not refuse.
@@ -191,6 +205,12 @@ impl SonicControl {
         // What writes the row is a service that begins late: that it is not there yet is no word of the switch.
         if went && !begun {
             let why = "it was away and is there again, and tells of no beginning yet".to_owned();
+            return Err(Lost { tried: format!("read {TABLE}*"), why }.into());
+        }
+        if let Some(cause) = self.causes.strange().filter(|_| begun) {
+            let why = format!(
+                "it has begun anew, and says of that `{cause}`: by which order is not told"
+            );
             return Err(Lost { tried: format!("read {TABLE}*"), why }.into());
         }
         // While it began there may have been a shell before its redis let anybody in.

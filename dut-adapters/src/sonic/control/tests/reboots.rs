@@ -68,6 +68,10 @@ fn a_reboot_is_waited_for_and_one_that_was_ignored_is_no_fault_of_the_way() {
     assert!(control.events().is_ok(), "somebody does again");
     control.ordered = ordered(Duration::from_secs(1));
     assert_eq!(counted(&mut control), Ok(Some(1)), "it goes on");
+    control.ordered = ordered(SOON);
+    begins(&server, "2026_11_28_00_02_00", "Power Loss");
+    let Err(ControlError::Away(lost)) = counted(&mut control) else { panic!("which was it?") };
+    assert!(lost.why.contains("says of that `Power Loss`"), "{lost:?}");
     // What shows nothing of an order accuses nobody.
     for (session, why) in [
         ("exit 255", "nothing shows that the order has reached it"),
