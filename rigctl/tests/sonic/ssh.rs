@@ -294,7 +294,6 @@ const REBOOTS: &str = "about: \"one\"\ndevice: switch\nsetup:\n  dut: {rule_fami
                        measure: *measures\n";
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says why")]
 fn a_switch_behind_ssh_is_rebooted_and_what_was_set_does_not_outlive_that_unsaid() {
     if std::env::var_os("RIG_WHOLE_SONIC").is_none_or(|all| all != "1") {
         eprintln!("skipped: three reboots, for RIG_WHOLE_SONIC=1 alone (cargo xtask nightly)");
