@@ -60,6 +60,8 @@ pub struct Entry {
     pub memory: ByMemory,
     /// Whether it counts what is lost of a stream, whatever took it.
     pub loses: bool,
+    /// Whether the streams that it names offer a port more than it carries.
+    pub exceeds: bool,
     /// Whether it makes sense beside a search, of which every trial is another one.
     pub beside_a_search: bool,
     /// Whether it holds where NICs send on unreliable connections, too.
@@ -86,6 +88,7 @@ impl Entry {
         guarded: false,
         memory: ByMemory::No,
         loses: false,
+        exceeds: false,
         beside_a_search: false,
         unreliable: false,
         sense: |_, _| Vec::new(),

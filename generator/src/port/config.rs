@@ -23,7 +23,7 @@ pub struct Config {
     /// Frames that can be under way at once, at least.
     pub slots: u32,
     /// Pieces of 4 KiB in which received frames wait until the reader comes; a power of two. A reader that is off its
-    /// processor for a while loses what does not fit. Several queues share them evenly.
+    /// processor for a while loses what does not fit. Of several queues each has its part, of more than eight an eighth.
     pub ring: u32,
     /// How long the link may take to come up: many NICs drop it while a program is attached.
     pub settle: Dur,

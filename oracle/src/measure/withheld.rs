@@ -36,6 +36,7 @@ pub(super) static WITHHELD: Known = Known {
         check: ends_after_it_begins,
         looks: &[Looks::of(named, StreamEnds::Both, Tap::All, "counts every frame of `{}`")],
         senders: Senders::InTime(named),
+        exceeds: true,
         ..Entry::USUAL
     },
     tells: Tells::Width(

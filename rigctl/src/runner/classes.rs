@@ -121,6 +121,9 @@ impl Classes<'_> {
             let class = stream.class;
             return Some(format!("no watchdog guards class {class} (qos.pfcwd_sw_enable)"));
         }
+        if let Some(stream) = self.kept_whole(one).filter(|stream| !qos.lossless(stream.class)) {
+            return Some(format!("class {} is not lossless (qos.pfc_enable)", stream.class));
+        }
         // What is held is what there comes to be too much of.
         if one.entry.loses
             && wanted == Wanted::Some
@@ -138,6 +141,19 @@ impl Classes<'_> {
             return streams.find_map(|stream| self.unheld(stream)).map(|of| unheld(of.0, of.1));
         }
         None
+    }
+
+    /// A stream that `one` names, of which the case wants nothing lost though it offers a port more than that carries.
+    fn kept_whole(&self, one: &Measure) -> Option<&Stream> {
+        let whole = |one: &Measure| one.entry.loses && one.wanted("expect") == Wanted::None;
+        let exceeds = |one: &Measure| one.entry.exceeds;
+        let named = one.streams().into_iter().find(|name| {
+            let of = |is: &dyn Fn(&Measure) -> bool| {
+                self.case.measure.iter().any(|other| is(other) && other.streams().contains(name))
+            };
+            (whole(one) || exceeds(one)) && of(&whole) && of(&exceeds)
+        });
+        self.case.streams.get(named?)
     }
 
     /// What the case starts, by name.

@@ -4,8 +4,8 @@
 //! a link that lives as long as the process at most: a killed rig leaves nothing behind.
 //!
 //! A port has a socket for each queue that the interface spreads frames over, and one memory for all. What a flow sends goes by one of
-//! them, so that it is not overtaken by itself; what comes is handed over queue by queue, and only its stamps tell the order between
-//! two of them.
+//! them, so that it is not overtaken by itself; what comes is handed over in the order of its stamps, as far as the kernel had shown it
+//! when it was asked.
 
 mod bpf;
 mod flow;

@@ -25,6 +25,8 @@ use std::sync::Arc;
 const RELEASE: Dur = Dur::s(2);
 /// How often it is asked for meanwhile.
 const STEP: Dur = Dur::ms(10);
+/// Of the pieces of its ring a port gives each of so many queues its part, and as much to every further one: what has one flow comes by one.
+const SHARES: u32 = 8;
 /// Room that the kernel keeps in front of a received frame.
 const HEADROOM: usize = 256;
 
@@ -123,7 +125,7 @@ fn queues(config: &Config) -> (Range<u32>, usize) {
 fn sizes(config: &Config, queues: usize) -> Result<Sizes, Fault> {
     let sizes = || {
         let pieces = u32::try_from(chunks(config.longest)).ok()?.checked_mul(config.slots)?;
-        let each = config.ring.div_ceil(u32::try_from(queues).ok()?);
+        let each = config.ring.div_ceil(u32::try_from(queues).ok()?.min(SHARES));
         let rx = each.max(1).checked_next_power_of_two()?;
         Some(Sizes { rx, tx: pieces.max(1).checked_next_power_of_two()? })
     };

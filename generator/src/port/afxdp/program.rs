@@ -14,7 +14,7 @@ use crate::port::Mono;
 pub(crate) const STAMP: u8 = 16;
 
 /// Says that the clock in front of it is this frame's: the receiver breaks it before it gives the buffer back.
-const SEAL: i32 = 0x2119_0b5e;
+pub(super) const SEAL: i32 = 0x2119_0b5e;
 
 /// `XDP_PASS`: on to the kernel.
 const PASS: i32 = 2;
@@ -54,14 +54,21 @@ pub(crate) fn assemble(sockets: i32) -> Vec<Insn> {
     ]
 }
 
-/// The clock in the [`STAMP`] bytes in front of a frame, when the program wrote it for this frame. Breaks the seal, so
-/// that it does not count for the next frame in the same place.
-pub(crate) fn unseal(stamp: &mut [u8]) -> Option<Mono> {
-    let (clock, seal) = stamp.split_first_chunk_mut::<8>()?;
-    let seal = seal.first_chunk_mut::<8>()?;
+/// The clock in the [`STAMP`] bytes in front of a frame, when the program wrote it for this frame.
+pub(crate) fn sealed(stamp: &[u8]) -> Option<Mono> {
+    let (clock, seal) = stamp.split_first_chunk::<8>()?;
+    let seal = seal.first_chunk::<8>()?;
     let sealed = i64::from_ne_bytes(*seal) == i64::from(SEAL);
-    *seal = [0; 8];
     sealed.then(|| Mono(u64::from_ne_bytes(*clock)))
+}
+
+/// The same. Breaks the seal, so that it does not count for the next frame in the same place.
+pub(crate) fn unseal(stamp: &mut [u8]) -> Option<Mono> {
+    let clock = sealed(stamp);
+    if let Some(seal) = stamp.get_mut(8..16) {
+        seal.fill(0);
+    }
+    clock
 }
 
 #[cfg(test)]
@@ -74,6 +81,7 @@ mod tests {
         bytes[..8].copy_from_slice(&77_u64.to_ne_bytes());
         assert_eq!(unseal(&mut bytes), None, "no seal");
         bytes[8..].copy_from_slice(&i64::from(SEAL).to_ne_bytes());
+        assert_eq!(sealed(&bytes), Some(Mono(77)), "looked at, and no more");
         assert_eq!(unseal(&mut bytes), Some(Mono(77)));
         assert_eq!(unseal(&mut bytes), None, "left over from the frame before");
     }

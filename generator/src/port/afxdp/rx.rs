@@ -2,7 +2,7 @@
 
 use super::Shared;
 use super::mapping::{Region, RingMemory};
-use super::program::{STAMP, unseal};
+use super::program::{STAMP, sealed, unseal};
 use super::ring::{Consumer, Desc, Producer};
 use super::socket::CHUNK;
 use crate::port::pool::Pool;
@@ -13,7 +13,7 @@ use rig_units::Dur;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-/// Pieces of frames that one poll takes of a queue at most: few enough that their buffers are back with the kernel soon.
+/// Pieces of frames that one poll takes at most: few enough that their buffers are back with the kernel soon.
 const BATCH: usize = 64;
 
 /// Receives the frames of one port.
@@ -21,6 +21,8 @@ const BATCH: usize = 64;
 pub(crate) struct Receiver {
     shared: Arc<Shared>,
     queues: Vec<Queue>,
+    /// When the frame came that each queue hands over next: room for it.
+    heads: Vec<Option<Mono>>,
     checkup: Checkup,
 }
 
@@ -29,6 +31,8 @@ pub(crate) struct Receiver {
 pub(super) struct Queue {
     buffers: Buffers,
     ring: Consumer<RingMemory, Desc>,
+    /// What was taken out of the ring and is handed over next.
+    next: Option<Desc>,
     /// A frame in several pieces, as far as it has come, and its stamp.
     begun: Vec<u8>,
     stamp: Option<Stamp>,
@@ -68,6 +72,13 @@ impl Buffers {
         self.chunks.returned((at / CHUNK) as u64).then_some(at)
     }
 
+    /// The clock in front of the frame at `address`, which stays there.
+    fn looked_at(&mut self, address: u64) -> Option<Mono> {
+        let room = usize::from(STAMP);
+        let at = self.memory.offset(address)?.checked_sub(room)?;
+        sealed(self.memory.bytes(at, room))
+    }
+
     /// The clock in front of the frame at `at`.
     fn clock(&mut self, at: usize) -> Option<Mono> {
         let room = usize::from(STAMP);
@@ -78,22 +89,25 @@ impl Buffers {
 impl Queue {
     /// The queue that is received by into `buffers`.
     pub(super) fn new(buffers: Buffers, ring: Consumer<RingMemory, Desc>) -> Queue {
-        Queue { buffers, ring, begun: Vec::new(), stamp: None }
+        Queue { buffers, ring, next: None, begun: Vec::new(), stamp: None }
     }
 
-    /// Hands over what has come, no more than a batch: how many frames, and whether buffers were lent for it.
-    fn poll(&mut self, shared: &Shared, take: &mut dyn FnMut(&[u8], Stamp)) -> (usize, bool) {
-        let mut frames = 0;
-        for _ in 0..BATCH {
-            let Some(desc) = self.ring.take() else { break };
-            frames += self.piece(shared, desc, take);
-        }
+    /// When the frame came that is handed over next, if one is there. One that the program did not stamp goes before all others.
+    fn head(&mut self) -> Option<Mono> {
+        self.next = self.next.or_else(|| self.ring.take());
+        let Desc { addr, .. } = self.next?;
+        let begun = self.stamp.map(|stamp| stamp.at);
+        begun.or_else(|| self.buffers.looked_at(addr)).or(Some(Mono(0)))
+    }
+
+    /// Gives back what was taken; whether buffers were lent for it.
+    fn end(&mut self) -> bool {
         self.ring.release();
         let refilled = self.buffers.chunks.has_free();
         if refilled {
             self.buffers.refill();
         }
-        (frames, refilled)
+        refilled
     }
 
     /// Takes one piece, and hands its frame over when it is the last; how many frames that were.
@@ -134,23 +148,37 @@ impl Queue {
 impl Receiver {
     /// The half that receives by `queues`.
     pub(super) fn new(shared: Arc<Shared>, queues: Vec<Queue>) -> Receiver {
-        Receiver { shared, queues, checkup: Checkup::new() }
+        let heads = Vec::with_capacity(queues.len());
+        Receiver { shared, queues, heads, checkup: Checkup::new() }
     }
 }
 
 impl Receive for Receiver {
     fn poll(&mut self, take: &mut dyn FnMut(&[u8], Stamp)) -> Result<usize, PortError> {
-        let error = |errno| self.shared.card.error("receive", errno);
+        let Receiver { shared, queues, heads, .. } = self;
+        heads.clear();
+        heads.extend(queues.iter_mut().map(Queue::head));
         let mut frames = 0;
-        for (place, queue) in self.queues.iter_mut().enumerate() {
-            let (got, refilled) = queue.poll(&self.shared, take);
-            frames += got;
-            if refilled && queue.buffers.fill.shared.wants_a_call() {
-                self.shared.sockets.at(place).nudge().map_err(error)?;
+        for _ in 0..BATCH {
+            let heads_there =
+                (0..).zip(heads.iter()).filter_map(|(place, head)| Some(((*head)?, place)));
+            let Some((_, place)) = heads_there.min() else { break };
+            let queue = &mut queues[place];
+            let desc = queue.next.take();
+            frames += desc.map_or(0, |desc| queue.piece(shared, desc, take));
+            heads[place] = queue.head();
+        }
+        let error = |errno| shared.card.error("receive", errno);
+        for (place, queue) in queues.iter_mut().enumerate() {
+            if queue.end() && queue.buffers.fill.shared.wants_a_call() {
+                shared.sockets.at(place).nudge().map_err(error)?;
             }
         }
         if frames == 0 && self.checkup.is_due() {
-            self.shared.sockets.nudge().map_err(error)?;
+            self.shared
+                .sockets
+                .nudge()
+                .map_err(|errno| self.shared.card.error("receive", errno))?;
         }
         Ok(frames)
     }

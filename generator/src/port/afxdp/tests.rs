@@ -7,8 +7,8 @@ use super::open;
 use super::rx::Receiver;
 use super::socket::{Binding, CHUNK, Rings, Sizes, Socket};
 use super::tx::Sender;
-use crate::netlab::Namespace;
 use crate::netlab::tests::{namespace, pair_in};
+use crate::netlab::{End, Namespace, pair_with_queues};
 use crate::netlink::Route;
 use crate::port::interface::Interface;
 use crate::port::{Config, Fault, Mono, Port, PortError, wait};
@@ -25,8 +25,14 @@ fn port(within: &Namespace) -> Result<Port, PortError> {
 
 /// Both halves of a port on an interface of its own; `None` where the process may not make one.
 pub(super) fn halves() -> Option<(Sender, Receiver)> {
+    halves_of(1)
+}
+
+/// The same of an interface with so many queues.
+pub(super) fn halves_of(queues: u32) -> Option<(Sender, Receiver)> {
     let own = namespace()?;
-    pair_in(&own, 1_500);
+    let [one, other] = ["v1", "v2"].map(|name| End { within: &own, name });
+    pair_with_queues(one, other, 1_500, queues).expect("a pair");
     let mut config = Config::new("v1");
     (config.ring, config.slots) = (64, 4);
     let opened = own.run(|| {

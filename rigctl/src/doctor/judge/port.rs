@@ -58,8 +58,12 @@ pub(super) fn own(interface: &Interface, needs: &Needs) -> Vec<Check> {
     });
     let packet = interface.port.as_ref().is_ok_and(|port| port.mode == "AF_PACKET");
     if let Some(queues) = link.queues.filter(|&queues| queues > 1 && !packet) {
-        let says = format!("received frames are spread over {queues}: a socket for each");
-        all.push(check("queues", State::Ok, says));
+        let part = queues.min(EIGHTH);
+        let says = format!(
+            "received frames are spread over {queues}, a socket for each: one flow has 1/{part} of the room for a burst"
+        );
+        let one = format!("sudo ethtool -L {name} combined 1");
+        all.push(check("queues", State::Note, says).mend(one));
     }
     all.push(match link.timestamps {
         Some((true, true)) => {
@@ -84,6 +88,9 @@ pub(super) fn own(interface: &Interface, needs: &Needs) -> Vec<Check> {
     });
     all
 }
+
+/// Of more queues than this each has as much room as of this many.
+const EIGHTH: u32 = 8;
 
 /// Every figure follows from the speed.
 fn at_speed(link: &LinkFacts, declared: Option<PortSpeed>, needed: bool) -> Option<Check> {

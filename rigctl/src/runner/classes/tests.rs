@@ -78,7 +78,14 @@ fn what_rests_on_a_class_that_is_not_lossless_is_not_asked() {
         .join("; ");
     let filled = format!("nothing of it can be measured: {filled}");
     assert_eq!(of("ecn::curve-broadcom", &other), Err(filled));
-    for name in [deaf, ring, "pfcwd::idle-queue-is-stormed-broadcom"] {
+    let kept = format!("nothing of it can be measured: loss: {lossy}; share.withheld: {lossy}");
+    assert_eq!(of("buffers::incast-of-lossless-senders-broadcom", &other), Err(kept));
+    for name in [
+        "buffers::incast-of-lossless-senders-broadcom",
+        deaf,
+        ring,
+        "pfcwd::idle-queue-is-stormed-broadcom",
+    ] {
         assert_eq!(of(name, &[]), left(&[]), "{name}");
     }
 }

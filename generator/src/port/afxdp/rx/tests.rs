@@ -1,7 +1,8 @@
 //! The receiver against a kernel that breaks the rules; the test plays the kernel.
 
 use super::*;
-use crate::port::afxdp::tests::halves;
+use crate::port::afxdp::program::SEAL;
+use crate::port::afxdp::tests::{halves, halves_of};
 
 /// What the receiver makes of these pieces, in buffers of which `lent` were lent.
 fn received(rx: &mut Receiver, lent: usize, pieces: &[Desc]) -> Vec<(usize, StampedBy)> {
@@ -65,4 +66,34 @@ fn a_kernel_that_gives_back_what_it_did_not_take_loses_the_rig_nothing() {
     assert_eq!(received(&mut rx, 1, &[]), []);
     rx.queues[0].buffers.refill();
     assert!(!rx.queues[0].buffers.chunks.has_free(), "lent again as soon as there is room");
+}
+
+#[test]
+fn frames_of_several_queues_come_in_the_order_of_their_stamps() {
+    let Some((_tx, mut rx)) = halves_of(2) else { return };
+    // As the program writes them: the clock, then its seal. One frame has none.
+    let stamps = [[Some(5), Some(9)], [Some(3), None]];
+    for (queue, stamps) in rx.queues.iter_mut().zip(stamps) {
+        let mut taken: Consumer<_, u64> = Consumer::new(&queue.buffers.fill.shared);
+        let mut kernel = Producer::new(&queue.ring.shared);
+        for (chunk, stamp) in stamps.into_iter().enumerate() {
+            taken.take().expect("a buffer");
+            let at = chunk * CHUNK + 256;
+            let room = queue.buffers.memory.bytes(at - 16, 16);
+            room[..8].copy_from_slice(&stamp.unwrap_or(0_u64).to_ne_bytes());
+            let seal = stamp.map_or(0, |_| i64::from(SEAL));
+            room[8..].copy_from_slice(&seal.to_ne_bytes());
+            let addr = queue.buffers.memory.address(at);
+            assert!(kernel.stage(Desc { addr, len: 60, options: 0 }));
+        }
+        kernel.publish();
+        taken.release();
+    }
+    let mut got = Vec::new();
+    let take = &mut |_: &[u8], stamp: Stamp| {
+        got.push((stamp.by == StampedBy::XdpProgram).then_some(stamp.at.0));
+    };
+    rx.poll(take).expect("well");
+    // Behind its own queue's first, one without a stamp goes at once.
+    assert_eq!(got, [Some(3), None, Some(5), Some(9)]);
 }
