@@ -192,6 +192,7 @@ impl Middlebox {
             Some(Injected::Ce) => self.leave(to, due, packet.with_ect(true).with_ce(true)),
             Some(Injected::Delay(by)) => self.leave(to, due + by, packet),
             Some(Injected::BadIcrc) => self.leave(to, due, packet.with_bad_icrc()),
+            Some(Injected::OtherKey) => self.leave(to, due, packet.with_other_key()),
             Some(Injected::Rocev2) => self.leave(to, due, blue_rdma::as_rocev2(&packet)),
             Some(Injected::BlueRdma) => {
                 let packet = blue_rdma::as_blue_rdma(&packet, &self.log);
