@@ -101,7 +101,8 @@ impl HostMemory {
     ) -> Time {
         let mut reads = self.table.as_mut().map_or(0, |table| table.write(connection, payload.0));
         if let Some(Contexts { places, at_hand }) = &mut self.contexts {
-            reads += u64::from(!at_hand.finds(connection, *places));
+            let found = *places > 0 && at_hand.finds(connection, *places);
+            reads += u64::from(!found);
         }
         let reading: Dur = (0..reads).map(|_| self.draws.next(self.miss)).sum();
         self.busy = self.busy.max(now) + self.bus.serialise(size) + reading;
