@@ -56,7 +56,8 @@ impl NicHost {
             }
         };
         // Pages and regions are the host's whatever the NIC has of them.
-        let some = mtt.is_some() || mtt_miss.is_some();
+        // A read may be of contexts alone.
+        let some = mtt.is_some() || (mtt_miss.is_some() && contexts.is_none());
         let whole = [mtt.is_some(), page.is_some(), mtt_miss.is_some(), region.is_some()]
             .into_iter()
             .all(|is| is);
@@ -66,7 +67,7 @@ impl NicHost {
         wrong(unread, "host.contexts", "no time that a read takes", "mtt_miss, too");
         wrong(*contexts == Some(0), "host.contexts", "no connection", "at least 1");
         let rate = pcie.map_or(0, |rate| rate.bps);
-        let slow = (whole || loopback.is_some()) && pcie.is_none();
+        let slow = (whole || loopback.is_some() || contexts.is_some()) && pcie.is_none();
         wrong(slow, "host.pcie", "no bus", "what it takes, such as 56Gbps-L2");
         wrong(pcie.is_some() && rate == 0, "host.pcie", "no rate", "more than 0bps-L2");
         let all_of_it = pcie.is_some() && loopback.is_some_and(|taken| taken.bps >= rate);
