@@ -32,8 +32,9 @@ pub fn roce(packet: &Packet, connection: u16) -> Option<Roce> {
     let address = number(packet.src).max(number(packet.dst));
     let (mig_req, tail, found) = (packet.mig_req(), packet.has_tail(), packet.found());
     let udp_src = udp_port(if packet.shares_port() { 0 } else { connection });
+    let other_key = packet.has_other_key();
     let one = Roce::of(connection, kind, psn, size);
-    Some(Roce { ecn, dscp, corrupt, address, udp_src, mig_req, tail, found, ..one })
+    Some(Roce { ecn, dscp, corrupt, address, udp_src, mig_req, tail, other_key, found, ..one })
 }
 
 /// The frame of the engine that says the same, from host `src` to host `dst`. A READ request is for nothing: how much it asks for
@@ -71,6 +72,9 @@ pub fn packet(roce: &Roce, stream: u16, (src, dst): (u16, u16), class: u8) -> Pa
         RoceKind::Ack => packet.with_found(roce.found).with_mig_req(roce.mig_req),
         _ => packet.with_tail(roce.tail).with_mig_req(roce.mig_req),
     };
+    if roce.other_key {
+        packet = packet.with_other_key();
+    }
     if roce.corrupt { packet.with_bad_icrc() } else { packet }
 }
 
@@ -116,11 +120,13 @@ mod tests {
             corrupt in any::<bool>(),
             address in 0_u8..100,
             more in (any::<bool>(), any::<bool>(), prop::option::of(0_u32..1 << 24)),
+            other_key in any::<bool>(),
         ) {
             let one = Roce { ecn, dscp, corrupt, address, ..Roce::of(connection, kind, psn, size) };
             let (mig_req, tail) = (more.0 || matches!(kind, RoceKind::Cnp { .. }), more.1 && matches!(kind, RoceKind::Data { response: false, .. }));
             let found = more.2.filter(|_| kind == RoceKind::Ack);
-            let one = Roce { mig_req, tail, found, ..one };
+            let other_key = other_key && matches!(kind, RoceKind::Data { .. });
+            let one = Roce { mig_req, tail, other_key, found, ..one };
             let through = packet(&one, stream, (0, 1), 3);
             prop_assert_eq!((through.stream, through.src & 0xff, through.dst), (stream, 0, 1));
             prop_assert_eq!(roce(&through, connection), Some(one));

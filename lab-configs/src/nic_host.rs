@@ -22,12 +22,16 @@ pub struct NicHost {
     /// Size of a page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<Bytes>,
-    /// What it takes to fetch the address of another page over the bus, another time each; nothing else is taken meanwhile.
+    /// What a read over the bus takes, of the address of another page or of the context of another connection, another time each; nothing else is taken
+    /// meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtt_miss: Option<Within>,
     /// Memory that is registered for each connection: what it brings is placed there one behind the other, and from the beginning again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub region: Option<Bytes>,
+    /// Connections whose context the NIC has at hand; the one used least lately makes room. That of another is read over the bus. Unset: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contexts: Option<u32>,
 }
 
 impl NicHost {
@@ -39,11 +43,12 @@ impl NicHost {
         optional("page", Size).by_case().live().tried(&["4KiB", "2MiB"]),
         optional("mtt_miss", Range).varies().tried(&["x0.9", "x1.1"]),
         optional("region", Size).by_case().live().tried(&["x0.5", "x2"]),
+        optional("contexts", Count).by_case().live().tried(&["x0.5", "x2"]),
     ];
 
     /// Every value that lies outside its range, as [`Nic::out_of_range`](crate::Nic::out_of_range) tells it.
     pub(crate) fn out_of_range(&self) -> Vec<(&'static str, String, String)> {
-        let NicHost { pcie, loopback, mtt, page, mtt_miss, region } = self;
+        let NicHost { pcie, loopback, mtt, page, mtt_miss, region, contexts } = self;
         let mut all = Vec::new();
         let mut wrong = |is: bool, path, found: &str, want: &str| {
             if is {
@@ -51,14 +56,18 @@ impl NicHost {
             }
         };
         // Pages and regions are the host's whatever the NIC has of them.
-        let some = mtt.is_some() || mtt_miss.is_some();
+        // A read may be of contexts alone.
+        let some = mtt.is_some() || (mtt_miss.is_some() && contexts.is_none());
         let whole = [mtt.is_some(), page.is_some(), mtt_miss.is_some(), region.is_some()]
             .into_iter()
             .all(|is| is);
         let parts = "mtt and mtt_miss, or neither, with page and region";
         wrong(some && !whole, "host.mtt", "a part of a memory translation table", parts);
+        let unread = contexts.is_some() && mtt_miss.is_none();
+        wrong(unread, "host.contexts", "no time that a read takes", "mtt_miss, too");
+        wrong(*contexts == Some(0), "host.contexts", "no connection", "at least 1");
         let rate = pcie.map_or(0, |rate| rate.bps);
-        let slow = (whole || loopback.is_some()) && pcie.is_none();
+        let slow = (whole || loopback.is_some() || contexts.is_some()) && pcie.is_none();
         wrong(slow, "host.pcie", "no bus", "what it takes, such as 56Gbps-L2");
         wrong(pcie.is_some() && rate == 0, "host.pcie", "no rate", "more than 0bps-L2");
         let all_of_it = pcie.is_some() && loopback.is_some_and(|taken| taken.bps >= rate);

@@ -74,6 +74,10 @@ impl Injection<String> {
                 let want = format!("one that begins no message ({packets} packets each)");
                 return Err((found, want));
             }
+            (Injected::OtherKey, _) if flow.verb != Verb::Datagram => {
+                let found = format!("another Q_Key in packets of {on}, which have none");
+                return Err((found, "a flow with `verb: ud-send`".to_owned()));
+            }
             _ => return Ok(()),
         }
         let found = match self.which {
@@ -154,6 +158,8 @@ pub enum Injected {
     Duplicate,
     /// Its ICRC is wrong.
     BadIcrc,
+    /// Of a datagram: its Q_Key is another, and its ICRC right.
+    OtherKey,
     /// Of a NIC of blue-rdma: it leaves as a NIC of RoCEv2 would have sent it, with an ICRC.
     Rocev2,
     /// Of a NIC of RoCEv2: it leaves as a NIC of blue-rdma would have sent it, without an ICRC.
@@ -173,6 +179,7 @@ impl fmt::Display for Injected {
             Injected::Behind(by) => write!(f, "sent behind {by} frames"),
             Injected::Duplicate => f.write_str("sent twice"),
             Injected::BadIcrc => f.write_str("sent with a wrong ICRC"),
+            Injected::OtherKey => f.write_str("sent with another Q_Key"),
             Injected::Rocev2 => f.write_str("sent as a packet of RoCEv2"),
             Injected::BlueRdma => f.write_str("sent as a packet of blue-rdma"),
             Injected::NotReady(timer) => write!(f, "answered by an RNR NAK of {}", timer.wait()),

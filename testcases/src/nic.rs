@@ -95,11 +95,13 @@ pub enum Verb {
     SendUnreliable,
     /// RDMA WRITE of an unreliable connection.
     WriteUnreliable,
+    /// SEND of a datagram (UD): a message of one packet, with the key of the queue that takes it; nobody acknowledges it, and nobody sends it again.
+    Datagram,
 }
 
 impl Verb {
     /// Their names in YAML.
-    pub const NAMES: [(&str, Verb); 11] = [
+    pub const NAMES: [(&str, Verb); 12] = [
         ("send", Verb::Send),
         ("send-registered", Verb::SendRegistered),
         ("write", Verb::Write),
@@ -111,6 +113,7 @@ impl Verb {
         ("compare-swap", Verb::CompareSwap),
         ("uc-send", Verb::SendUnreliable),
         ("uc-write", Verb::WriteUnreliable),
+        ("ud-send", Verb::Datagram),
     ];
 
     /// What a packet has beside its payload at most: Ethernet, IPv4, UDP, BTH, the longest extended headers, ICRC, FCS. Of an atomic operation, where
@@ -125,7 +128,8 @@ impl Verb {
             | Verb::SendImmediate
             | Verb::SendInvalidate
             | Verb::SendUnreliable
-            | Verb::WriteUnreliable => Bytes(78),
+            | Verb::WriteUnreliable
+            | Verb::Datagram => Bytes(78),
         }
     }
 
@@ -156,11 +160,12 @@ impl Verb {
                 | Verb::SendImmediate
                 | Verb::SendInvalidate
                 | Verb::SendUnreliable
+                | Verb::Datagram
         )
     }
 
-    /// Whether its connection is unreliable: nothing is acknowledged, and nothing sent again.
+    /// Whether its connection is unreliable, or it has none: nothing is acknowledged, and nothing sent again.
     pub const fn is_unreliable(self) -> bool {
-        matches!(self, Verb::SendUnreliable | Verb::WriteUnreliable)
+        matches!(self, Verb::SendUnreliable | Verb::WriteUnreliable | Verb::Datagram)
     }
 }

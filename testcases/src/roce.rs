@@ -1,4 +1,4 @@
-//! A frame of a reliable connection of a NIC, as a small value.
+//! A frame of a connection of a NIC, or a datagram, as a small value.
 
 use rig_frames::ip::Ecn;
 use rig_frames::roce::aeth::RnrTimer;
@@ -28,6 +28,8 @@ pub struct Roce {
     pub mig_req: bool,
     /// Whether immediate data, or a key to revoke, comes with it.
     pub tail: bool,
+    /// Of a datagram: whether its Q_Key is another than that of the queue that it goes to.
+    pub other_key: bool,
     /// Of an acknowledgement of an atomic operation: what was there before it, the lower half.
     pub found: Option<u32>,
 }
@@ -47,6 +49,7 @@ impl Roce {
             udp_src: crate::wire::udp_port(connection),
             mig_req: true,
             tail: false,
+            other_key: false,
             found: None,
         }
     }

@@ -246,7 +246,7 @@ fn between() -> Value {
 fn injection() -> Value {
     let number = |from: u32| json!({ "type": "integer", "minimum": from });
     let tamper = json!({ "anyOf": [
-        { "enum": ["ce", "drop", "duplicate", "bad-icrc", "rocev2", "blue-rdma"] },
+        { "enum": ["ce", "drop", "duplicate", "bad-icrc", "bad-key", "rocev2", "blue-rdma"] },
         object(&json!({ "delay": to("duration") }), &["delay"]),
         object(&json!({ "behind": number(1) }), &["behind"]),
         object(&json!({ "rnr": { "type": "integer", "minimum": 0, "maximum": 31 } }), &["rnr"]),

@@ -21,6 +21,8 @@ pub mod nic;
 pub const FIRST_UDP_PORT: u16 = 0xc000;
 /// Queue pair of stream 0.
 pub const FIRST_QPN: u32 = 0x100;
+/// Q_Key of every queue that datagrams go to: that of perftest.
+pub const Q_KEY: u32 = 0x1111_1111;
 /// UDP destination port of plain UDP streams: discard (RFC 863).
 pub const UDP_PORT: u16 = 9;
 /// What the payload of a plain UDP stream begins with; the stream and the sequence number follow.

@@ -59,6 +59,7 @@ pub fn roce_of(frame: &RoceFrame, kind: RoceKind, size: u16) -> Roce {
         udp_src: frame.path.udp_src,
         mig_req: bth.mig_req || matches!(kind, RoceKind::Cnp { .. }),
         tail: matches!(frame.ext, Ext::Imm(_) | Ext::RethImm(..) | Ext::Ieth(_)),
+        other_key: matches!(&frame.ext, Ext::Deth(deth) if deth.qkey != wire::Q_KEY),
         found,
         ..Roce::of(0, kind, 0, size)
     }

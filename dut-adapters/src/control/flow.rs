@@ -120,6 +120,9 @@ pub enum Does {
     /// Writes them on an unreliable connection.
     #[serde(rename = "uc-write")]
     WriteUnreliable,
+    /// Sends them as datagrams.
+    #[serde(rename = "ud-send")]
+    Datagram,
 }
 
 impl FlowOrder {
@@ -143,6 +146,7 @@ impl FlowOrder {
             Verb::CompareSwap => Does::CompareSwap,
             Verb::SendUnreliable => Does::SendUnreliable,
             Verb::WriteUnreliable => Does::WriteUnreliable,
+            Verb::Datagram => Does::Datagram,
         };
         let container = Whose::of(&spec.container, before);
         FlowOrder {
@@ -175,6 +179,7 @@ impl From<Does> for Verb {
             Does::CompareSwap => Verb::CompareSwap,
             Does::SendUnreliable => Verb::SendUnreliable,
             Does::WriteUnreliable => Verb::WriteUnreliable,
+            Does::Datagram => Verb::Datagram,
         }
     }
 }

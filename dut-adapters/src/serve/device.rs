@@ -251,6 +251,7 @@ impl Device {
             Verb::CompareSwap => nic::Verb::CompareSwap,
             Verb::SendUnreliable => nic::Verb::SendUnreliable,
             Verb::WriteUnreliable => nic::Verb::WriteUnreliable,
+            Verb::Datagram => nic::Verb::Datagram,
         };
         let host = self.emulated.nic_host(port);
         let dst = match order.to {

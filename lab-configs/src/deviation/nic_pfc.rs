@@ -52,6 +52,9 @@ table! {
     nic_pauses_priorities_without_pfc;
     /// A NIC sends XOFF when its buffer has filled half the way from where XON is due to where XOFF is.
     nic_pauses_without_need;
+    /// The context of a connection is read over the bus for each of its frames, however few connections there are.
+    // With one connection it is as slow as with thousands.
+    nic_contexts_forgotten;
     /// A NIC sends no XON: whoever paused for it waits until the pause is over.
     nic_xon_missing;
     /// A NIC sends XON later than it says.

@@ -32,4 +32,7 @@ table! {
     cnp_missed_on_read;
     /// Packets that are ECN-capable and not marked are answered as if they were marked.
     cnp_without_mark;
+    /// Marks on packets of unreliable connections and on datagrams are not answered.
+    // Whoever sends so is never told of the queue that it fills.
+    unreliable_marks_unanswered;
 }

@@ -157,4 +157,25 @@ table! {
     uc_takes_no_new_message;
     /// A receiver on an unreliable connection waits for the packet that is missing, which never comes: nothing is delivered any more.
     uc_waits_for_the_hole;
+    /// A sender of datagrams waits for acknowledgements, and sends all of them again as its timer runs out.
+    ud_waits_for_acks;
+    /// A receiver of datagrams acknowledges them as on a reliable connection.
+    ud_acknowledges;
+    /// A datagram leaves as two, each with half of it.
+    // An application whose messages are records gets two halves of one.
+    ud_splits;
+    /// Datagrams leave with another Q_Key than that of the queue that they go to.
+    ud_sends_other_key;
+    /// A datagram is taken whatever its Q_Key is.
+    // Whoever knows the number of a queue pair writes to its application.
+    ud_takes_any_key;
+    /// A datagram that is dropped for its Q_Key is not counted (`qkey_viol_cntr`).
+    qkey_violation_not_counted;
+    /// A datagram for which there is no receive is refused by an RNR NAK.
+    ud_says_not_ready;
+    /// A datagram for which there is no receive is told to the application all the same.
+    ud_takes_anyway;
+    /// A datagram is dropped whose number is not the one after that of the datagram before it.
+    // What was lost on the way takes a datagram with it that was not.
+    ud_wants_order;
 }

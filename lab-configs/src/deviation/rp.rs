@@ -40,4 +40,6 @@ table! {
     /// The queue pairs of a NIC are served in turns, and one that is held back holds all others: each is as slow as the slowest.
     // The congestion of one way leaks onto all others.
     flows_tied;
+    /// CNPs for an unreliable connection, or for whoever sends datagrams, are counted as ignored and slow nobody down.
+    unreliable_not_slowed;
 }

@@ -3,6 +3,7 @@
 pub(super) mod carried;
 pub(super) mod class;
 pub(super) mod counters;
+pub(super) mod datagrams;
 mod declared_recovery;
 mod end;
 pub(super) mod ets;
@@ -58,6 +59,9 @@ fn over_the_way(context: &Context<'_>) -> String {
 
 /// What most measures of a NIC are: of every frame at its port.
 const OF_NIC: Entry = Entry { fields: &[NIC], looks: &[Looks::EVERY_FRAME], ..Entry::USUAL };
+
+/// What measures of marks are: who acknowledges nothing notifies all the same.
+const OF_MARKS: Entry = Entry { unreliable: true, ..OF_NIC };
 
 /// What most measures of a flow are: of every frame at its ends.
 const OF_FLOW: Entry = Entry { fields: &[FLOW], ..OF_NIC };

@@ -6,7 +6,7 @@ mod bottleneck;
 use self::bottleneck::{Bottleneck, Fate};
 use super::blue_rdma::{self, Log};
 use super::host::{Device, Plug, RigPort};
-use super::packet::{ACK_SIZE, Packet, PacketKind};
+use super::packet::{ACK_SIZE, Packet, PacketKind, bit};
 use rig_testcases::{Injected, Injection, Target, Which};
 use rig_units::{Dur, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -125,14 +125,26 @@ impl Middlebox {
         (self.ports, self.touched)
     }
 
-    /// When the next frame may leave by a side; [`Time::MAX`] if there is none.
-    fn due(&self, side: usize) -> Time {
-        self.leaves[side].front().map_or(Time::MAX, |(due, _)| *due)
+    /// The place of the next frame that leaves by a side: the first that is not of one of the classes in `closed`.
+    fn place(&self, side: usize, closed: u8) -> Option<usize> {
+        let mut leaves = self.leaves[side].iter();
+        match closed {
+            0 => leaves.next().map(|_| 0),
+            _ => leaves.position(|(_, packet)| closed & bit(packet.class) == 0),
+        }
+    }
+
+    /// When it may leave; [`Time::MAX`] if there is none.
+    fn due(&self, side: usize, closed: u8) -> Time {
+        let place = self.place(side, closed);
+        let next = place.and_then(|place| self.leaves[side].get(place));
+        next.map_or(Time::MAX, |(due, _)| *due)
     }
 
     /// The next frame that leaves by a side.
-    fn pop(&mut self, side: usize) -> Option<Packet> {
-        let (_, packet) = self.leaves[side].pop_front()?;
+    fn pop(&mut self, side: usize, closed: u8) -> Option<Packet> {
+        let place = self.place(side, closed)?;
+        let (_, packet) = self.leaves[side].remove(place)?;
         if let Some(Some(expected)) = self.expected.get_mut(&packet.stream) {
             *expected = after(*expected, &packet);
         }
@@ -156,8 +168,8 @@ impl Middlebox {
 
     /// When the next frame leaves by a side.
     fn passes(&self, side: usize, plug: &Plug) -> Time {
-        let due = self.due(side);
-        if due == Time::MAX { due } else { due.max(plug.busy) }
+        let due = self.due(side, plug.closed());
+        if due == Time::MAX { due } else { due.max(plug.ready()) }
     }
 
     /// Takes in a frame that arrived at a side at `now`.
@@ -192,6 +204,7 @@ impl Middlebox {
             Some(Injected::Ce) => self.leave(to, due, packet.with_ect(true).with_ce(true)),
             Some(Injected::Delay(by)) => self.leave(to, due + by, packet),
             Some(Injected::BadIcrc) => self.leave(to, due, packet.with_bad_icrc()),
+            Some(Injected::OtherKey) => self.leave(to, due, packet.with_other_key()),
             Some(Injected::Rocev2) => self.leave(to, due, blue_rdma::as_rocev2(&packet)),
             Some(Injected::BlueRdma) => {
                 let packet = blue_rdma::as_blue_rdma(&packet, &self.log);
@@ -287,7 +300,7 @@ impl Middlebox {
     }
 }
 
-/// PFC is the port's own, of everything else what arrives at one side leaves by the other.
+/// PFC is the port's own: what it pauses waits, whatever comes behind it. Of everything else what arrives at one side leaves by the other.
 impl Device for Middlebox {
     fn arrive(
         &mut self,
@@ -310,7 +323,7 @@ impl Device for Middlebox {
 
     fn wake(&mut self, side: usize, plug: &mut Plug, now: Time) -> Option<&Packet> {
         if now != plug.gate && now == self.passes(side, plug) {
-            self.passing[side] = self.pop(side);
+            self.passing[side] = self.pop(side, plug.closed());
             return self.passing[side].as_ref();
         }
         self.ports[side].wake(0, plug, now)

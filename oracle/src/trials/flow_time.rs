@@ -94,7 +94,8 @@ fn costs(injection: &Injection<u16>, own: &Nic, (packets, all): (u64, Dur), aske
     let round = asked + waits;
     let wait = |wait| wait + own.rc.rnr_late.map_or(Dur::ZERO, Within::most) + asked;
     match injection.tamper {
-        Injected::Ce | Injected::Duplicate => Dur::ZERO,
+        // Nobody sends a datagram again.
+        Injected::Ce | Injected::Duplicate | Injected::OtherKey => Dur::ZERO,
         Injected::Drop | Injected::BadIcrc | Injected::Rocev2 | Injected::BlueRdma if for_good => {
             round + waits * u64::from(own.rc.retries) + all.min(round)
         }

@@ -375,6 +375,7 @@ impl Trial<'_, '_> {
             Verb::CompareSwap => nic::Verb::CompareSwap,
             Verb::SendUnreliable => nic::Verb::SendUnreliable,
             Verb::WriteUnreliable => nic::Verb::WriteUnreliable,
+            Verb::Datagram => nic::Verb::Datagram,
         };
         let FlowSpec { message, mtu, count, psn, class, dscp, .. } = *spec;
         let connection = self.script.connection(flow);

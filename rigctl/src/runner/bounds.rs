@@ -6,6 +6,7 @@ mod blame;
 mod blue_rdma;
 mod config;
 mod control_plane;
+mod datagrams;
 mod ecn;
 mod fence;
 mod given;

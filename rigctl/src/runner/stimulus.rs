@@ -76,6 +76,7 @@ pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
         Verb::CompareSwap => "compare and swap",
         Verb::SendUnreliable => "unreliable SEND",
         Verb::WriteUnreliable => "unreliable WRITE",
+        Verb::Datagram => "datagram",
     };
     let (message, mtu) = (Bytes(flow.message.into()), Bytes(flow.mtu.into()));
     let to = match flow.nic == flow.to {

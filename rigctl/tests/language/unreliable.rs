@@ -37,9 +37,37 @@ fn nothing_that_rests_on_acknowledgements_is_measured_beside_an_unreliable_conne
         faults("{uc.sender: {flow: s}}"),
         ["`uc.sender` of `s`, which is none of its flows"]
     );
+    assert_eq!(
+        faults("{ud.sender: {flow: u}}"),
+        ["`ud.sender` of `u`, which is none of its flows"]
+    );
     // A WRITE completes no receive.
     assert_eq!(
         faults("{uc.delivered: {flow: w}}"),
         ["`uc.delivered` of `w`, which is none of its flows"]
     );
+}
+
+#[test]
+fn a_datagram_is_one_packet() {
+    let read = |flow: &str| {
+        let text = format!(
+            "about: x
+device: nic
+cases:
+  a:
+    why: x
+    source: [x]
+    between: {{inject: [{{on: d, frames: data, psn: 1, do: bad-key}}]}}
+    flows: {{d: {{nic: p1, to: p2, class: 3, mtu: 1024B, count: 2, {flow}}}}}
+    steps: [{{at: 0us, start: d}}]
+    length: 1ms
+    measure: [{{nic.counters: {{port: p2}}}}]
+"
+        );
+        let read = rig_testcases::read::suite(&Source::new("t.yaml", &text), &Registry);
+        read.err().into_iter().flatten().map(|fault| fault.found.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(read("verb: ud-send, message: 1024B"), [""; 0]);
+    assert_eq!(read("verb: ud-send, message: 1025B"), ["a datagram of 1025B, which is one packet"]);
 }

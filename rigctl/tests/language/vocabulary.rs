@@ -95,6 +95,7 @@ fn suite(device: &str, measure: &str) -> String {
             "verb: send, message: 1024B"
         }
         _ if measure.contains("uc.") => "verb: uc-send, message: 1024B",
+        _ if measure.contains("ud.") => "verb: ud-send, message: 1024B",
         _ if measure.contains("rc.atomic") => "verb: fetch-add, message: 8B",
         _ => "verb: write, message: 1024B",
     };
@@ -125,7 +126,7 @@ fn every_entry_is_read_as_the_measure_of_its_name() {
                 fields.map(|field| format!("{}: {}", field.key, example(field))).collect();
             let measure = format!("{{{}: {{{}}}}}", entry.name, told.join(", "));
             let family = |name: &str| entry.name.starts_with(name);
-            let nic = ["cnp.", "nic.", "rate.", "rc.", "uc."].into_iter().any(family);
+            let nic = ["cnp.", "nic.", "rate.", "rc.", "uc.", "ud."].into_iter().any(family);
             let device = match (nic, family("rdma_router.")) {
                 (true, _) => "nic",
                 (_, true) => "rdma-router",

@@ -74,7 +74,7 @@ fn injection(at: &At<'_>) -> Option<Injection<String>> {
     let iteration = fields.maybe("iteration", |at| at.whole(1..=1_000, "a round, from 1"))?;
     let tamper = fields.need(
         "do",
-        "ce, drop, duplicate, bad-icrc, rocev2, blue-rdma, {delay: 20us}, {behind: 3} or {rnr: 14}",
+        "ce, drop, duplicate, bad-icrc, bad-key, rocev2, blue-rdma, {delay: 20us}, {behind: 3} or {rnr: 14}",
     );
     let named = matches!(which, Some(Which::Psn(_))) && frames == Some(Target::Data);
     let tamper = tamper.and_then(|at| match injected(&at)? {
@@ -164,6 +164,7 @@ fn injected(at: &At<'_>) -> Option<Injected> {
         ("drop", Injected::Drop),
         ("duplicate", Injected::Duplicate),
         ("bad-icrc", Injected::BadIcrc),
+        ("bad-key", Injected::OtherKey),
         ("rocev2", Injected::Rocev2),
         ("blue-rdma", Injected::BlueRdma),
     ])

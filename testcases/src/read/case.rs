@@ -70,7 +70,18 @@ const TO_NIC: GroupKeys<Stream> = GroupKeys {
 };
 const FLOW: GroupKeys<Flow> = GroupKeys {
     part: "flows",
-    keys: &["nic", "to", "class", "verb", "message", "mtu", "count", "psn", "address"],
+    keys: &[
+        "nic",
+        "to",
+        "class",
+        "verb",
+        "message",
+        "mtu",
+        "count",
+        "psn",
+        "address",
+        "queue_pairs",
+    ],
     read: nic::flow,
 };
 /// The same of containers that share a NIC.

@@ -112,6 +112,11 @@ pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
         fields.at.at_key("an atomic operation on something else", want);
         return None;
     }
+    if verb == Verb::Datagram && message > mtu {
+        let want = format!("a `message` of at most its mtu, {mtu}");
+        fields.at.at_key(format!("a datagram of {message}, which is one packet"), want);
+        return None;
+    }
     let of_each = |nic: &String| -> Vec<(String, String)> {
         let ending = |pair: u16| match (nics.len(), pairs) {
             (_, 1) => nic.clone(),

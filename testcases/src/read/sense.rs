@@ -31,7 +31,7 @@ fn unreliable(at: &At<'_>, case: &Case) {
     };
     for measure in case.measure.iter().filter(|measure| !measure.entry.unreliable) {
         let found = format!("`{}` beside `{name}`, an unreliable connection", measure.name());
-        let want = "uc.sender, uc.receiver, uc.delivered or nic.counters";
+        let want = "a measure of `uc.` or `ud.`, or nic.counters";
         at.note(case.fault("measure", found, want));
     }
 }

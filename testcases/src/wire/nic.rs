@@ -1,9 +1,9 @@
-//! What frames of reliable connections look like on the wire.
+//! What frames of connections, and datagrams, look like on the wire.
 //!
 //! Both ends of a connection use one number of queue pair and one UDP source port, which follow from the connection's index; who
 //! sends follows from the addresses.
 
-use super::{dut_mac, nic_ip, qpn, rig_address, rig_mac};
+use super::{Q_KEY, dut_mac, nic_ip, qpn, rig_address, rig_mac};
 use crate::Verb;
 use crate::roce::{CnpFault, Roce, RoceKind};
 use rig_frames::ip::Dscp;
@@ -11,7 +11,7 @@ use rig_frames::packet::{Path, RoceFrame};
 use rig_frames::psn::Psn;
 use rig_frames::roce::ext::Layout;
 use rig_frames::roce::{
-    Ext, Opcode, Qpn, aeth, atomic_ack_eth, atomic_eth, bth, ieth, imm_dt, reth,
+    Ext, Opcode, Qpn, aeth, atomic_ack_eth, atomic_eth, bth, deth, ieth, imm_dt, reth,
 };
 use rig_frames::{ethernet, icrc, ipv4, ipv6, udp};
 use rig_units::Bytes;
@@ -114,6 +114,10 @@ pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
                 Layout::Imm => Ext::Imm(imm),
                 Layout::Ieth => Ext::Ieth(ieth::Repr { rkey: qp.get() }),
                 Layout::Aeth => Ext::Aeth(aeth(aeth::Syndrome::ACK)),
+                Layout::Deth => {
+                    let qkey = if roce.other_key { !Q_KEY } else { Q_KEY };
+                    Ext::Deth(deth::Repr { qkey, src_qp: qp })
+                }
                 _ => Ext::Plain,
             };
             let ack_req = last && !response && !verb.is_unreliable();
@@ -135,6 +139,9 @@ pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
 /// The opcode of a packet with payload, at its place in its message; `tail`: something comes with it.
 fn opcode(verb: Verb, (first, last): (bool, bool), response: bool, tail: bool) -> Opcode {
     let sends = verb.takes_buffer();
+    if verb == Verb::Datagram {
+        return Opcode::UdSendOnly;
+    }
     if verb.is_unreliable() {
         return match (sends, first, last) {
             (true, true, true) => Opcode::UcSendOnly,

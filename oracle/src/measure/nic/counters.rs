@@ -5,6 +5,7 @@ use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Needs, Red, Tells, by_source};
 use super::super::stamps::{self, Stamps};
+use super::datagrams::has_other_key;
 use super::packets::Packets;
 use super::recovered::{Recovered, recovered};
 use super::{BEHIND, OF_NIC, Passage, receives};
@@ -20,7 +21,7 @@ use rig_capture::{Dir, Observation, Record, Span, What};
 use rig_frames::psn::Psn;
 use rig_lab::Part;
 use rig_testcases::vocabulary::Entry;
-use rig_testcases::{FlowSpec, Injected, Measure, Roce, RoceKind, Script, Target, Which};
+use rig_testcases::{FlowSpec, Injected, Measure, Roce, RoceKind, Script, Target, Verb, Which};
 use rig_units::{Dur, Time, Within};
 use std::collections::BTreeMap;
 
@@ -239,6 +240,12 @@ fn against_the_wire(
         let left_open =
             |check: &CounterCheck| is(check, "out_of_sequence") || is(check, "duplicate_request");
         all.retain(|(check, _)| !left_open(check));
+    }
+    let datagrams = |spec: &FlowSpec| spec.to == index && spec.verb == Verb::Datagram;
+    if trial.script.flows.iter().any(datagrams) {
+        let other = seen.reached.iter().filter(|one| has_other_key(trial, one.record)).count();
+        let check = if_there("qkey_viol_cntr", Span::exactly(count(other)));
+        all.extend(check.map(|check| (check, arrive)));
     }
     if let Some(recovered) = recovered {
         all.push((grown("implied_nak_seq_err", count(recovered.holes)), arrive));

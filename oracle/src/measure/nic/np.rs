@@ -7,7 +7,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::{BEHIND, OF_NIC, Passage, spoilt};
+use super::{BEHIND, OF_MARKS, Passage, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::np::{Checked, Cnp, Fault, Latency, Sight, check};
@@ -34,7 +34,7 @@ pub(in super::super) static ANSWERS: Known = Known {
         parts: Some(&[Part::Np]),
         about: "each mark is answered with one CNP, or not, as interval and scope have it",
         source: "DCQCN 3.1; IBTA volume 1 A17",
-        ..OF_NIC
+        ..OF_MARKS
     },
     tells: Tells::Each("mark"),
     red: Red::Mutated("packet-numbers-that-wrap", "deviation=cnp_wrong_qp"),
@@ -66,7 +66,7 @@ pub(in super::super) static LATENCY: Known = Known {
         parts: Some(&[Part::Np]),
         about: "from the last bit of a marked frame to the first bit of its CNP",
         source: "the declared latency",
-        ..OF_NIC
+        ..OF_MARKS
     },
     tells: Tells::Width("the timestamps of both frames, and which mark a CNP answers"),
     red: Red::Mutated("mark-to-cnp", "nic.np.latency=x1.1"),
@@ -87,7 +87,7 @@ pub(in super::super) static INTERVAL: Known = Known {
         parts: Some(&[Part::Np]),
         about: "the least time between two marks of one scope that are answered",
         source: "DCQCN 3.1; IBTA volume 1 A17",
-        ..OF_NIC
+        ..OF_MARKS
     },
     tells: Tells::Width("the distance of marks: an interval shows rounded up to it"),
     red: Red::Mutated("hidden-minimum-interval", "deviation=cnp_hidden_interval"),
@@ -108,7 +108,7 @@ pub(in super::super) static FORMAT: Known = Known {
         parts: Some(&[Part::Np]),
         about: "every CNP is well formed: opcode, BECN, reserved bytes, DSCP, ECN field",
         source: "IBTA volume 1 A17",
-        ..OF_NIC
+        ..OF_MARKS
     },
     tells: Tells::Each("CNP"),
     red: Red::Mutated("form-of-a-cnp", "deviation=cnp_reserved_set"),

@@ -53,7 +53,10 @@ pub(in super::super) static PAUSES: Known = Known {
     ),
     red: Red::Mutated("slow-receiver-with-small-pages", "deviation=nic_xoff_late"),
     on: |measure| format!("{} class {}", measure.named("port"), class_of(measure)),
-    expected: |_, context, _| rule(context),
+    expected: |measure, context, points| {
+        let script = points.first().and_then(|point| context.script(point).ok());
+        script.map_or_else(Vec::new, |script| rule(measure, context, &script))
+    },
     judge: |measure, done, judged| pauses(done, measure, judged),
     stamps: Some(|measure, context, script| {
         let port = script.ports.iter().position(|name| name == measure.named("port"))?;
@@ -98,17 +101,24 @@ fn undeclared(measure: &Measure, context: &Context<'_>, script: &Script) -> Opti
     Some(format!("`{part}.{missing}` is not declared: nothing says when it pauses its sender"))
 }
 
-/// The rule, and what it comes to for a sender of full frames at the speed of the port that stops at once.
-fn rule(context: &Context<'_>) -> Vec<Expected> {
+/// The rule, and what it comes to for senders of full frames at the speed of the port that stop at once and take turns.
+fn rule(measure: &Measure, context: &Context<'_>, script: &Script) -> Vec<Expected> {
     let nics = context.nics();
-    let (Some(xoff), Some(xon)) = (nics.nic.pfc.xoff, nics.nic.pfc.xon) else {
-        return told("nothing: `nic.pfc.xoff` is not declared", "", SOURCE);
+    let port = script.ports.iter().position(|name| name == measure.named("port"));
+    let behind = port.and_then(|port| script.dut_ports.get(port).copied()).unwrap_or(0);
+    let nic = nics.behind(behind).unwrap_or(&nics.nic);
+    let (Some(xoff), Some(xon)) = (nic.pfc.xoff, nic.pfc.xon) else {
+        return told("nothing: its `pfc.xoff` is not declared", "", SOURCE);
     };
+    let to = |of: u16, class: u8| (Some(usize::from(of)), class) == (port, class_of(measure));
+    let streams = script.streams.iter().filter(|spec| to(spec.to, spec.class)).count();
+    let flows = script.flows.iter().filter(|spec| to(spec.to, spec.class) && spec.nic != spec.to);
+    let connections = u64::try_from((streams + flows.count()).max(1)).unwrap_or(1);
     let text = format!("XOFF once more than {xoff} wait for the host, XON once no more than {xon}");
     let speed = nics.ports.iter().map(|group| group.speed).next();
     let (frame, payload) = (Bytes(u64::from(HEADERS) + 1_024), Bytes(1_024));
-    let miss = nics.nic.host.mtt_miss.unwrap_or(Within::ZERO);
-    let takes = |miss| rate(&nics.nic.host, (frame, payload), 1, miss);
+    let miss = nic.host.mtt_miss.unwrap_or(Within::ZERO);
+    let takes = |miss| rate(&nic.host, (frame, payload), connections, miss);
     let takes = takes(miss.most()).zip(takes(miss.least()));
     let steady = speed.zip(takes).map(|(speed, (least, most))| {
         let slot = speed.slot(frame);
@@ -127,7 +137,8 @@ fn rule(context: &Context<'_>) -> Vec<Expected> {
         let takes = both(least.to_string(), most.to_string());
         let often = both(often(most), often(least));
         format!(
-            "; of one connection with 1024B of payload a packet the host takes {takes} in the long run, and the port brings {brings}: {often} pauses a second"
+            "; of {} with 1024B of payload a packet the host takes {takes} in the long run, and the port brings {brings}: {often} pauses a second",
+            if connections == 1 { "one connection".to_owned() } else { format!("{connections} connections") }
         )
     });
     told(

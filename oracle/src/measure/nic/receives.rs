@@ -14,6 +14,7 @@ use crate::spec::nic::selective;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use core::cell::Cell;
+use rig_capture::analyse::nic::Reached;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
 use rig_frames::roce::aeth::RnrTimer;
@@ -73,6 +74,14 @@ pub(super) fn turned_away(trial: &Trial, seen: &Passage<'_>) -> BTreeSet<usize> 
     // What the RNR NAK before answered, by connection: each answers another.
     let mut answered: BTreeMap<u16, usize> = BTreeMap::new();
     let blur = seen.bound * 2;
+    let mut came: BTreeMap<u16, Vec<(&Reached, Time)>> = BTreeMap::new();
+    // At which places of its connection each number came.
+    let mut places: BTreeMap<(u16, u32), Vec<usize>> = BTreeMap::new();
+    for (one, at) in seen.counted() {
+        let own = came.entry(one.connection).or_default();
+        places.entry((one.connection, one.psn)).or_default().push(own.len());
+        own.push((one, at));
+    }
     for said in &seen.left {
         let RoceKind::NotReady(_) = said.roce.kind else { continue };
         let of = said.roce.connection;
@@ -81,22 +90,20 @@ pub(super) fn turned_away(trial: &Trial, seen: &Passage<'_>) -> BTreeSet<usize> 
         if trial.script.flow_of(of).is_some_and(|(_, flow)| !takes(flow.verb)) {
             continue;
         }
-        let own: Vec<_> = seen.counted().filter(|(one, _)| one.connection == of).collect();
-        let names = |psn: u32| psn == said.roce.psn;
-        let from = answered.get(&of).map_or(0, |before| before + 1);
-        let named = || {
-            let rest = own.iter().enumerate().skip(from);
-            rest.filter(|(_, (one, _))| names(one.psn)).map(|(index, (_, at))| (index, *at))
-        };
-        // By stamps it may seem to have come behind its answer.
-        let before = named().rfind(|(_, at)| *at < said.at);
-        let Some((first, _)) = before.or_else(|| named().find(|(_, at)| *at <= said.at + blur))
-        else {
+        let Some((own, named)) = came.get(&of).zip(places.get(&(of, said.roce.psn))) else {
             continue;
         };
+        let from = answered.get(&of).map_or(0, |before| before + 1);
+        let named = &named[named.partition_point(|place| *place < from)..];
+        // By stamps it may seem to have come behind its answer.
+        let before = named.iter().rposition(|place| own[*place].1 < said.at);
+        let soon = |place: &usize| own[*place].1 <= said.at + blur;
+        let Some(nth) = before.or_else(|| named.iter().position(soon)) else {
+            continue;
+        };
+        let first = named[nth];
         answered.insert(of, first);
-        let again = own[first + 1..].iter().position(|(one, _)| names(one.psn));
-        let until = again.map_or(own.len(), |again| first + 1 + again);
+        let until = named.get(nth + 1).copied().unwrap_or(own.len());
         let behind = |psn: u32| Psn::new(psn).ahead_of(Psn::new(said.roce.psn)).is_some();
         let dropped = own[first..until].iter().filter(|(one, _)| behind(one.psn));
         all.extend(dropped.map(|(one, _)| one.record));

@@ -56,7 +56,7 @@ pub(super) fn recovered(
                 all.given_up += usize::from(answered.gave_up.ok_or_else(open)?);
             }
             // Nothing of it is ever sent again.
-            Verb::SendUnreliable | Verb::WriteUnreliable => {}
+            Verb::SendUnreliable | Verb::WriteUnreliable | Verb::Datagram => {}
             Verb::Send
             | Verb::SendRegistered
             | Verb::Write

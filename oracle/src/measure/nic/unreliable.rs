@@ -4,6 +4,7 @@ use super::super::checks;
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread, looked};
 use super::super::measurement::{Known, Needs, Red, Tells, by_source};
+use super::datagrams::has_other_key;
 use super::rc::{End, says};
 use super::{BEHIND, OF_FLOW, Passage, spoilt};
 use crate::Prediction;
@@ -17,14 +18,14 @@ use rig_lab::{Fault, Part};
 use rig_testcases::vocabulary::Entry;
 use rig_testcases::{Case, Measure, RoceKind, Verb};
 use rig_units::Time;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What all of them are: of a flow of an unreliable connection.
-const OF_UNRELIABLE: Entry = Entry {
+pub(super) const OF_UNRELIABLE: Entry = Entry {
     parts: Some(&[Part::Rc]),
     source: SOURCE,
     unreliable: true,
-    sense: |measure, case| is_of(measure, case, Verb::is_unreliable),
+    sense: |measure, case| is_of(measure, case, is_connected),
     ..OF_FLOW
 };
 
@@ -38,7 +39,7 @@ pub(in super::super) static SENDER: Known = Known {
     tells: Tells::Each("packet"),
     red: Red::Mutated("messages-of-one-packet", "deviation=uc_waits_for_acks"),
     expected: |_, _, _| by_source("numbers in order, each once", SOURCE),
-    judge: |measure, done, judged| sender(done, measure.named("flow"), judged),
+    judge: |measure, done, judged| sender("uc.sender", done, measure.named("flow"), judged),
     of_nic: |measure, case| Some(case.flows.get(measure.named("flow"))?.nic.clone()),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
@@ -54,7 +55,7 @@ pub(in super::super) static RECEIVER: Known = Known {
     tells: Tells::Each("frame"),
     red: Red::Mutated("nothing-is-said", "deviation=uc_acknowledges"),
     expected: |_, _, _| by_source("no acknowledgement and no NAK", SOURCE),
-    judge: |measure, done, judged| receiver(done, measure.named("flow"), judged),
+    judge: |measure, done, judged| receiver("uc.receiver", done, measure.named("flow"), judged),
     of_nic: |measure, case| Some(case.flows.get(measure.named("flow"))?.to.clone()),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
@@ -78,13 +79,21 @@ pub(in super::super) static DELIVERED: Known = Known {
     ..Known::USUAL
 };
 
+/// Whether its connection is unreliable, and not none at all.
+const fn is_connected(verb: Verb) -> bool {
+    matches!(verb, Verb::SendUnreliable | Verb::WriteUnreliable)
+}
+
 /// It is of such a flow.
-fn is_of(measure: &Measure, case: &Case, is: impl Fn(Verb) -> bool) -> Vec<Fault> {
+pub(super) fn is_of(measure: &Measure, case: &Case, is: impl Fn(Verb) -> bool) -> Vec<Fault> {
     let (what, name) = (measure.name(), measure.named("flow"));
     let other = case.flows.get(name).filter(|flow| !is(flow.verb) || flow.nic == flow.to);
     let fault = other.map(|_| {
         let found = format!("`{what}` of `{name}`, which is none of its flows");
         let want = match what {
+            "ud.sender" | "ud.receiver" | "ud.delivered" => {
+                "a flow from one NIC to another with `verb: ud-send`"
+            }
             "uc.delivered" => "a flow from one NIC to another with `verb: uc-send`",
             _ => "a flow from one NIC to another with `verb: uc-send` or `uc-write`",
         };
@@ -97,18 +106,18 @@ fn is_of(measure: &Measure, case: &Case, is: impl Fn(Verb) -> bool) -> Vec<Fault
 fn sends(measure: &Measure, case: &Case) -> Vec<Fault> {
     let mut all = is_of(measure, case, |verb| verb == Verb::SendUnreliable);
     let Some(own) = case.flows.get(measure.named("flow")) else { return all };
-    let takes = |verb: Verb| !verb.is_unreliable() && (verb.takes_buffer() || verb.has_tail());
+    let takes = |verb: Verb| !is_connected(verb) && (verb.takes_buffer() || verb.has_tail());
     let beside = case.flows.iter().find(|(_, flow)| flow.to == own.to && takes(flow.verb));
     all.extend(beside.map(|(name, _)| {
         let found =
             format!("`uc.delivered` beside `{name}`, whose messages complete receives, too");
-        case.fault("measure", found, "no reliable SEND to the same NIC")
+        case.fault("measure", found, "no other SENDs to the same NIC")
     }));
     all
 }
 
-fn sender(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
-    done.each("uc.sender", flow, judged, |trial| {
+pub(super) fn sender(what: &'static str, done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
+    done.each(what, flow, judged, |trial| {
         let end = End::sender(trial, flow)?;
         let seen = Passage::of(done, trial, end.port);
         if let Some(spoilt) = spoilt::data(&seen, end.connection) {
@@ -118,30 +127,43 @@ fn sender(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let data = own.filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
         let (records, sent): (Vec<usize>, Vec<Psn>) =
             data.map(|one| (one.record, Psn::new(one.roce.psn))).unzip();
-        let wrong = out_of_turn(end.first, &sent);
         let (_, spec) = trial.flow(flow)?;
         let packets = u64::from(spec.message.div_ceil(spec.mtu).max(1));
         let all = spec.count.map(|count| u64::from(count) * packets);
         let left = count(sent.len());
+        let mut wrong: BTreeMap<usize, &str> =
+            out_of_turn(end.first, &sent).into_iter().map(|at| (at, "out of turn")).collect();
+        let asked = all.and_then(|all| usize::try_from(all).ok()).unwrap_or(usize::MAX);
+        let unasked = sent.iter().enumerate().skip(asked);
+        unasked.for_each(|(at, _)| {
+            wrong.entry(at).or_insert("behind the last that was asked for");
+        });
+        let other = (0..sent.len()).filter(|&at| has_other_key(trial, records[at]));
+        other.for_each(|at| {
+            wrong.entry(at).or_insert("with another Q_Key");
+        });
         if wrong.is_empty() && (left == 0 || all.is_some_and(|all| left < all)) {
             let why = format!("{left} packets of {flow} left by the end of the trial, and not all");
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
         }
-        let first = wrong.first().map(|at| {
-            let psn = sent[*at];
-            match sent[..*at].contains(&psn) {
-                true => format!("PSN {} sent again", psn.get()),
-                false => format!("PSN {} out of turn", psn.get()),
-            }
+        let first = wrong.first_key_value().map(|(&at, how)| {
+            let psn = sent[at];
+            let again = *how == "out of turn" && sent[..at].contains(&psn);
+            format!("PSN {} {}", psn.get(), if again { "sent again" } else { how })
         });
         let text = format!("{} packets, each once and in order", all.unwrap_or(left));
-        let shown = wrong.first().map(|at| records[*at]);
+        let shown = wrong.first_key_value().map(|(&at, _)| records[at]);
         Ok(read(first, wrong.len(), text, shown, looked(sent.len(), "packets")))
     });
 }
 
-fn receiver(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
-    done.each("uc.receiver", flow, judged, |trial| {
+pub(super) fn receiver(
+    what: &'static str,
+    done: &JudgeContext<'_>,
+    flow: &str,
+    judged: &mut Judged,
+) {
+    done.each(what, flow, judged, |trial| {
         let end = End::receiver(trial, flow)?;
         let seen = Passage::of(done, trial, end.port);
         let came = seen.counted().filter(|(one, _)| one.connection == end.connection);

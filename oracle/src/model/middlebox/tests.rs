@@ -17,11 +17,11 @@ fn leaves(which: Which, tamper: Injected) -> Vec<(u64, u32)> {
     for seq in 0..5 {
         middlebox.pass(Time::ZERO + Dur::us(seq.into()), 0, &packet(seq));
     }
-    assert_eq!(middlebox.due(0), Time::MAX);
+    assert_eq!(middlebox.due(0, 0), Time::MAX);
     let mut all = Vec::new();
-    while middlebox.due(1) < Time::MAX {
-        let due = middlebox.due(1).0 / 1_000_000;
-        all.extend(middlebox.pop(1).map(|packet| (due, packet.seq)));
+    while middlebox.due(1, 0) < Time::MAX {
+        let due = middlebox.due(1, 0).0 / 1_000_000;
+        all.extend(middlebox.pop(1, 0).map(|packet| (due, packet.seq)));
     }
     assert_eq!(middlebox.touched.len(), 1);
     all
@@ -51,11 +51,11 @@ fn a_receiver_that_is_not_ready_takes_nothing_until_its_message_comes_again() {
     for seq in [0, 1, 2, 3, 1, 2] {
         middlebox.pass(Time::ZERO, 0, &packet(seq));
     }
-    let left: Vec<u32> = core::iter::from_fn(|| middlebox.pop(1)).map(|one| one.seq).collect();
+    let left: Vec<u32> = core::iter::from_fn(|| middlebox.pop(1, 0)).map(|one| one.seq).collect();
     assert_eq!(left, [0, 1, 2]);
-    let answer = middlebox.pop(0).expect("an RNR NAK");
+    let answer = middlebox.pop(0, 0).expect("an RNR NAK");
     assert_eq!((answer.kind, answer.seq, answer.rnr_timer()), (PacketKind::NotReady, 1, timer));
-    assert!(middlebox.pop(0).is_none());
+    assert!(middlebox.pop(0, 0).is_none());
     let what: Vec<Injected> = middlebox.touched.iter().map(|one| one.what).collect();
     assert_eq!(what, [tamper, Injected::Drop, Injected::Drop]);
 }
@@ -73,7 +73,7 @@ fn unready(seqs: &[u32], first: Injected, delay: Dur) -> (Vec<u32>, Vec<u32>) {
         middlebox.pass(Time::ZERO + Dur::us(at), 0, &packet(*seq));
     }
     let mut left = [1, 0].map(|side| {
-        let all = core::iter::from_fn(|| middlebox.pop(side)).map(|one| one.seq);
+        let all = core::iter::from_fn(|| middlebox.pop(side, 0)).map(|one| one.seq);
         all.collect::<Vec<_>>()
     });
     (core::mem::take(&mut left[0]), core::mem::take(&mut left[1]))
@@ -108,7 +108,7 @@ fn an_iteration_is_how_often_the_number_has_passed() {
     for seq in [4, 5, 4, 4] {
         middlebox.pass(Time::ZERO, 0, &packet(seq));
     }
-    let left: Vec<u32> = core::iter::from_fn(|| middlebox.pop(1)).map(|one| one.seq).collect();
+    let left: Vec<u32> = core::iter::from_fn(|| middlebox.pop(1, 0)).map(|one| one.seq).collect();
     assert_eq!(left, [4, 5, 4]);
 }
 
@@ -119,7 +119,7 @@ fn a_mark_and_a_wrong_icrc_are_seen_in_the_frame() {
         let (on, frames, which) = (7, Target::Data, Which::Every { every: 1, run: 1 });
         middlebox.inject(Injection { on, frames, which, iteration: None, tamper });
         middlebox.pass(Time::ZERO, 1, &packet(0));
-        let left = middlebox.pop(0).expect("it passed");
+        let left = middlebox.pop(0, 0).expect("it passed");
         assert_eq!((left.ce(), left.bad_icrc()), (ce, bad));
     }
 }
@@ -137,13 +137,17 @@ fn frames_leave_a_bottleneck_a_slot_apart_and_what_it_has_no_room_for_is_told() 
     }
     middlebox.pass(Time::ZERO, 1, &packet(9));
     let mut left = Vec::new();
-    while middlebox.due(1) < Time::MAX {
-        let due = middlebox.due(1).0 / 1_000;
-        left.extend(middlebox.pop(1).map(|packet| (due, packet.seq, packet.ce())));
+    while middlebox.due(1, 0) < Time::MAX {
+        let due = middlebox.due(1, 0).0 / 1_000;
+        left.extend(middlebox.pop(1, 0).map(|packet| (due, packet.seq, packet.ce())));
     }
     // 1000 B and 20 B around them: 204 ns.
     assert_eq!(left, [(10_000, 0, false), (10_204, 1, false), (10_408, 2, true)]);
-    assert_eq!(middlebox.due(0), Time::ZERO + Dur::us(10), "the other way is as wide as its port");
+    assert_eq!(
+        middlebox.due(0, 0),
+        Time::ZERO + Dur::us(10),
+        "the other way is as wide as its port"
+    );
     let lost = Touched { at: Time::ZERO, host: 3, injection: None, what: Injected::Drop };
     assert_eq!(middlebox.into_parts().1, [lost]);
 }
@@ -157,7 +161,21 @@ fn a_window_of_time_comes_again_and_again() {
     for seq in 0..25 {
         middlebox.pass(Time::ZERO + Dur::us(100 + u64::from(seq)), 0, &packet(seq));
     }
-    let left = core::iter::from_fn(|| middlebox.pop(1));
+    let left = core::iter::from_fn(|| middlebox.pop(1, 0));
     let marked: Vec<u32> = left.filter(Packet::ce).map(|one| one.seq).collect();
     assert_eq!(marked, [0, 1, 10, 11, 20, 21]);
+}
+
+#[test]
+fn what_a_pause_holds_waits_and_what_it_does_not_goes_ahead() {
+    let mut middlebox = middlebox(Time::ZERO, Dur::us(10));
+    for (seq, class) in [(0, 3), (1, 4), (2, 3)] {
+        middlebox.pass(Time::ZERO + Dur::us(seq.into()), 0, &Packet { class, ..packet(seq) });
+    }
+    assert_eq!(middlebox.due(1, bit(3)), Time::ZERO + Dur::us(11));
+    let mut next = |closed| middlebox.pop(1, closed).map(|packet| packet.seq);
+    assert_eq!(
+        [next(bit(3)), next(bit(3)), next(bit(4)), next(0)],
+        [Some(1), None, Some(0), Some(2)]
+    );
 }

@@ -26,7 +26,9 @@ impl EachFrame {
         let (rc, faults) = (&config.rc, &config.faults.rc);
         let spoils = faults.icrc_wrong.or(faults.icrc_rarely_wrong).is_some();
         EachFrame {
-            disguises: spoils || config.odd_headers() != (false, false),
+            disguises: spoils
+                || faults.ud_sends_other_key
+                || config.odd_headers() != (false, false),
             is_timed: ack_timer::runs(rc, faults),
             adapts: rc.adaptive.is_some() || faults.adaptive_hidden,
         }

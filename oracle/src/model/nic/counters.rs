@@ -1,4 +1,4 @@
-//! What a NIC counts, under NVIDIA's names, and one of soft-RoCE's.
+//! What a NIC counts, under NVIDIA's names, one of soft-RoCE's, and one of `ibv_query_port`'s.
 
 use std::collections::BTreeMap;
 
@@ -31,13 +31,15 @@ pub struct Counters {
     pub req_rnr_retries_exceeded: u64,
     /// Frames dropped because their ICRC was wrong.
     pub rx_icrc_encapsulated: u64,
+    /// Datagrams dropped because their Q_Key was another.
+    pub qkey_viol_cntr: u64,
     /// Receives that completed, of unreliable connections alone: nobody asks for the others.
     pub rdma_recvs: u64,
 }
 
 impl Counters {
     /// All of them by name.
-    pub const fn all(&self) -> [(&'static str, u64); 14] {
+    pub const fn all(&self) -> [(&'static str, u64); 15] {
         [
             ("np_cnp_sent", self.np_cnp_sent),
             ("np_ecn_marked_roce_packets", self.np_ecn_marked_roce_packets),
@@ -52,6 +54,7 @@ impl Counters {
             ("req_transport_retries_exceeded", self.req_transport_retries_exceeded),
             ("req_rnr_retries_exceeded", self.req_rnr_retries_exceeded),
             ("rx_icrc_encapsulated", self.rx_icrc_encapsulated),
+            ("qkey_viol_cntr", self.qkey_viol_cntr),
             ("rdma_recvs", self.rdma_recvs),
         ]
     }

@@ -25,6 +25,8 @@ pub enum Verb {
     SendUnreliable,
     /// Writes them on an unreliable connection.
     WriteUnreliable,
+    /// Sends them as datagrams, each a packet.
+    Datagram,
 }
 
 impl Verb {
@@ -47,9 +49,9 @@ impl Verb {
         matches!(self, Verb::Send | Verb::SendRegistered | Verb::SendWithTail)
     }
 
-    /// Whether its connection has no acknowledgements.
+    /// Whether its connection has no acknowledgements, or it has none.
     pub(super) const fn is_unreliable(self) -> bool {
-        matches!(self, Verb::SendUnreliable | Verb::WriteUnreliable)
+        matches!(self, Verb::SendUnreliable | Verb::WriteUnreliable | Verb::Datagram)
     }
 
     /// Whether it is an atomic operation.

@@ -1,4 +1,4 @@
-//! The way from a NIC into the memory of its host: a bus, and a table of the addresses of pages that are at hand.
+//! The way from a NIC into the memory of its host: a bus, a table of the addresses of pages that are at hand, and the contexts of connections that are.
 
 use crate::model::chance::{self, Draws};
 use rig_lab::NicHost;
@@ -13,6 +13,9 @@ type Page = (u16, u64);
 pub(super) struct HostMemory {
     bus: L2Rate,
     table: Option<Table>,
+    contexts: Option<Contexts>,
+    miss: Within,
+    draws: Draws,
     /// Until when the bus is busy.
     busy: Time,
 }
@@ -23,19 +26,51 @@ struct Table {
     places: usize,
     page: u64,
     region: u64,
-    miss: Within,
-    draws: Draws,
     /// Where in its region each connection writes next.
     cursors: BTreeMap<u16, u64>,
     /// When each page at hand was written last, and the pages in that order.
-    at_hand: BTreeMap<Page, u64>,
-    order: BTreeMap<u64, Page>,
-    writes: u64,
+    at_hand: AtHand<Page>,
+}
+
+/// Contexts of connections, of which so many are at hand.
+#[derive(Debug, Clone)]
+struct Contexts {
+    places: usize,
+    at_hand: AtHand<u16>,
+}
+
+/// When each thing at hand was used last, and the things in that order.
+#[derive(Debug, Clone)]
+struct AtHand<T> {
+    used: BTreeMap<T, u64>,
+    order: BTreeMap<u64, T>,
+    uses: u64,
+}
+
+impl<T: Ord + Copy> AtHand<T> {
+    const fn new() -> AtHand<T> {
+        AtHand { used: BTreeMap::new(), order: BTreeMap::new(), uses: 0 }
+    }
+
+    /// Uses one: whether it was at hand. It is now, in the place of the one used least lately where none of `places` is free.
+    fn finds(&mut self, one: T, places: usize) -> bool {
+        self.uses += 1;
+        let before = self.used.insert(one, self.uses);
+        if let Some(before) = before {
+            self.order.remove(&before);
+        } else if self.used.len() > places
+            && let Some((_, oldest)) = self.order.pop_first()
+        {
+            self.used.remove(&oldest);
+        }
+        self.order.insert(self.uses, one);
+        before.is_some()
+    }
 }
 
 impl HostMemory {
-    /// Nothing at hand; `None` where the host takes all at once. How long each read takes, `seed` says.
-    pub(super) fn of(host: &NicHost, seed: u64) -> Option<HostMemory> {
+    /// Nothing at hand; `None` where the host takes all at once. How long each read takes, `seed` says; one that forgets has no context at hand, ever.
+    pub(super) fn of(host: &NicHost, seed: u64, forgets: bool) -> Option<HostMemory> {
         let taken = host.loopback.map_or(0, |rate| rate.bps);
         let bus = L2Rate { bps: host.pcie?.bps.saturating_sub(taken) };
         let (mtt, page) =
@@ -44,14 +79,16 @@ impl HostMemory {
             places: usize::try_from(places).unwrap_or(usize::MAX),
             page: page.0,
             region: host.region.map_or(page.0, |region| region.0.max(1)),
-            miss: host.mtt_miss.unwrap_or(Within::ZERO),
-            draws: Draws::new(chance::stream(seed, *b"hostread")),
             cursors: BTreeMap::new(),
-            at_hand: BTreeMap::new(),
-            order: BTreeMap::new(),
-            writes: 0,
+            at_hand: AtHand::new(),
         });
-        Some(HostMemory { bus, table, busy: Time::ZERO })
+        let contexts = host.contexts.map(|places| Contexts {
+            places: if forgets { 0 } else { usize::try_from(places).unwrap_or(usize::MAX) },
+            at_hand: AtHand::new(),
+        });
+        let miss = host.mtt_miss.unwrap_or(Within::ZERO);
+        let draws = Draws::new(chance::stream(seed, *b"hostread"));
+        Some(HostMemory { bus, table, contexts, miss, draws, busy: Time::ZERO })
     }
 
     /// Takes a frame of `size` that is here at `now`, of which `payload` is for the memory of `connection`: when all of it is there.
@@ -62,47 +99,32 @@ impl HostMemory {
         size: Bytes,
         payload: Bytes,
     ) -> Time {
-        let fetching = match &mut self.table {
-            Some(table) => table.write(connection, payload.0),
-            None => Dur::ZERO,
-        };
-        self.busy = self.busy.max(now) + self.bus.serialise(size) + fetching;
+        let mut reads = self.table.as_mut().map_or(0, |table| table.write(connection, payload.0));
+        if let Some(Contexts { places, at_hand }) = &mut self.contexts {
+            let found = *places > 0 && at_hand.finds(connection, *places);
+            reads += u64::from(!found);
+        }
+        let reading: Dur = (0..reads).map(|_| self.draws.next(self.miss)).sum();
+        self.busy = self.busy.max(now) + self.bus.serialise(size) + reading;
         self.busy
     }
 }
 
 impl Table {
-    /// How long it takes to fetch what is not at hand for `bytes` more.
-    fn write(&mut self, connection: u16, mut bytes: u64) -> Dur {
+    /// Of how many pages the address is not at hand for `bytes` more.
+    fn write(&mut self, connection: u16, mut bytes: u64) -> u64 {
         let mut cursor = self.cursors.get(&connection).copied().unwrap_or(0);
-        let mut fetching = Dur::ZERO;
+        let mut reads = 0;
         while bytes > 0 {
             let page = cursor / self.page;
             let end = ((page + 1) * self.page).min(self.region);
             let here = bytes.min(end - cursor);
-            if !self.finds((connection, page)) {
-                fetching += self.draws.next(self.miss);
-            }
+            reads += u64::from(!self.at_hand.finds((connection, page), self.places));
             bytes -= here;
             cursor = if end == self.region && cursor + here == end { 0 } else { cursor + here };
         }
         self.cursors.insert(connection, cursor);
-        fetching
-    }
-
-    /// Writes to a page: whether its address was at hand. It is now.
-    fn finds(&mut self, page: Page) -> bool {
-        self.writes += 1;
-        let before = self.at_hand.insert(page, self.writes);
-        if let Some(before) = before {
-            self.order.remove(&before);
-        } else if self.at_hand.len() > self.places
-            && let Some((_, oldest)) = self.order.pop_first()
-        {
-            self.at_hand.remove(&oldest);
-        }
-        self.order.insert(self.writes, page);
-        before.is_some()
+        reads
     }
 }
 
@@ -117,11 +139,12 @@ mod tests {
         page: Some(Bytes(1_000)),
         mtt_miss: Some(Within::exactly(Dur(1_000_000))),
         region: Some(Bytes(2_500)),
+        contexts: None,
     };
 
     /// When frames of these bytes for these connections are taken, all of which are there at the beginning, in nanoseconds.
     fn taken(host: &NicHost, frames: &[(u16, u64)]) -> Vec<u64> {
-        let mut memory = HostMemory::of(host, 7).expect("a bus");
+        let mut memory = HostMemory::of(host, 7, false).expect("a bus");
         let take = |&(connection, bytes): &(u16, u64)| {
             memory.takes(Time::ZERO, connection, Bytes(bytes), Bytes(bytes)).0 / 1_000
         };
@@ -151,6 +174,16 @@ mod tests {
     fn what_the_host_sends_to_itself_is_missing_on_the_bus() {
         let host = NicHost { loopback: Some(L2Rate { bps: 4_000_000_000 }), mtt: None, ..HOST };
         assert_eq!(taken(&host, &[(1, 500), (2, 500)]), [1_000, 2_000]);
-        assert!(HostMemory::of(&NicHost::default(), 7).is_none());
+        assert!(HostMemory::of(&NicHost::default(), 7, false).is_none());
+    }
+
+    #[test]
+    fn a_context_that_is_not_at_hand_holds_the_bus_and_one_that_is_never_kept_always() {
+        let host = NicHost { contexts: Some(2), mtt: None, ..HOST };
+        let frames = [(1, 500), (2, 500), (1, 500), (3, 500), (1, 500), (2, 500)];
+        assert_eq!(taken(&host, &frames), [1_500, 3_000, 3_500, 5_000, 5_500, 7_000]);
+        let mut forgets = HostMemory::of(&host, 7, true).expect("a bus");
+        let take = |_| forgets.takes(Time::ZERO, 1, Bytes(500), Bytes(500)).0 / 1_000;
+        assert_eq!([0, 1, 2].map(take), [1_500, 3_000, 4_500]);
     }
 }

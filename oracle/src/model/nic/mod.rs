@@ -215,9 +215,10 @@ impl Nic {
         let drops = self.config.faults.rc.immediate_dropped;
         let verb = if drops { flow.verb.without_tail() } else { flow.verb };
         let verb = fence::fenced(verb, &self.config.rc, &self.config.faults.rc);
-        let verb = unreliable::heeded(verb, &self.config.faults.rc);
+        let Flow { verb, message, count, .. } =
+            unreliable::heeded(&Flow { verb, ..*flow }, &self.config.faults.rc);
         self.atomics |= verb.is_atomic() || verb == Verb::SendRegistered;
-        self.pairs[usize::from(slot)].start(&Flow { ect, verb, ..*flow });
+        self.pairs[usize::from(slot)].start(&Flow { ect, verb, message, count, ..*flow });
         self.join(slot);
         if !is_new && self.config.rp.scope == Scope::Qp {
             let limit = self.pairs[usize::from(slot)].limit;

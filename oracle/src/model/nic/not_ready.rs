@@ -40,10 +40,7 @@ impl Nic {
             Place::Behind(_) => return false,
         }
         if packet.is_first() {
-            while posted.coming.front().is_some_and(|due| *due <= now) {
-                posted.coming.pop_front();
-                posted.free += 1;
-            }
+            posted.come(now);
             posted.is_held = posted.free > u16::from(faults.rnr_keeps_one_back);
             posted.refused = !posted.is_held && !faults.rnr_takes_anyway;
             posted.free -= u16::from(posted.is_held);
@@ -62,7 +59,7 @@ impl Nic {
         false
     }
 
-    fn say_not_ready(&mut self, now: Time, packet: &Packet, timer: RnrTimer) {
+    pub(super) fn say_not_ready(&mut self, now: Time, packet: &Packet, timer: RnrTimer) {
         let faults = &self.config.faults.rc;
         let mut answer = packet.ack(ACK_SIZE).with_ect(false).with_ce(false);
         answer.kind = PacketKind::NotReady;

@@ -140,6 +140,13 @@ impl Pair {
         self.frame = packet.with_ect(self.ect).with_record(true);
     }
 
+    /// Gives a datagram another Q_Key; a fault.
+    pub(super) fn mistake_key(&mut self) {
+        if self.requester.as_ref().is_some_and(Requester::sends_datagrams) {
+            self.frame = self.frame.with_other_key();
+        }
+    }
+
     /// That frame has left at `now`.
     #[inline(always)]
     pub(super) fn sent(&mut self, now: Time) {

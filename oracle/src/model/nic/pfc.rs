@@ -124,6 +124,6 @@ mod tests {
             assert_eq!(seen, *want, "{name}");
         }
         // Those of what it sends are tried with the receive buffer.
-        assert_eq!(cases.len() + 15, NicPfcFaults::ROWS.len());
+        assert_eq!(cases.len() + 16, NicPfcFaults::ROWS.len());
     }
 }

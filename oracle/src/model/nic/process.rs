@@ -2,12 +2,13 @@
 
 use super::answers::Answer;
 use super::np::cnp;
+use super::receive::takes_spoilt;
 use super::requester::Unready;
 use super::responder::Taken;
 use super::table::NOBODY;
 use super::{Later, Nic};
 use crate::model::packet::{ACK_SIZE, Packet, PacketKind};
-use rig_lab::{RcFaults, Recovery, Scope};
+use rig_lab::{Recovery, Scope};
 use rig_units::{Dur, Time, Within};
 
 impl Nic {
@@ -132,7 +133,7 @@ impl Nic {
         if self.receives.is_some() && self.refuses(now, packet, slot) {
             return;
         }
-        if self.unreliable.is_some() && self.is_unreliable(packet, slot) {
+        if self.unreliable.is_some() && self.is_unreliable(now, packet, slot) {
             return;
         }
         let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
@@ -241,6 +242,9 @@ impl Nic {
     #[cold]
     #[inline(never)]
     fn marked(&mut self, now: Time, packet: &Packet, slot: u16) {
+        if self.ignores_mark(slot) {
+            return;
+        }
         let mut stranger = None;
         let answered = match self.pairs.get_mut(usize::from(slot)) {
             Some(pair) => &mut pair.answered,
@@ -413,6 +417,7 @@ impl Nic {
 
     /// A CNP for `stream` from `source` takes effect.
     fn notified(&mut self, now: Time, stream: u16, source: u16) {
+        let ignored = self.ignores_cnp(stream);
         let pair = self.pairs.get(usize::from(self.table.get(stream)));
         let limit = match self.config.rp.scope {
             Scope::Qp => pair.map_or(NOBODY, |pair| pair.limit),
@@ -421,7 +426,7 @@ impl Nic {
         };
         let Some(found) = self.send_queues.limits.get_mut(usize::from(limit)) else { return };
         let (rp, faults) = (&self.config.rp, &self.config.faults.rp);
-        if !rp.enable || !found.limiter.notified(rp, faults, now) {
+        if !rp.enable || ignored || !found.limiter.notified(rp, faults, now) {
             self.counters.rp_cnp_ignored += 1;
             return;
         }
@@ -482,15 +487,4 @@ impl Nic {
             self.send_queues.enqueue(&mut self.pairs, slot, now);
         }
     }
-}
-
-/// Whether a packet is taken although its ICRC is wrong.
-fn takes_spoilt(faults: &RcFaults, packet: &Packet) -> bool {
-    let spoilt_of_kind = match packet.kind {
-        PacketKind::Ack => faults.spoilt_ack_taken,
-        PacketKind::Data => faults.spoilt_response_taken && packet.is_response(),
-        _ => false,
-    };
-    let foreign = faults.takes_blue_rdma && packet.note().is_some();
-    faults.bad_icrc_accepted || spoilt_of_kind || foreign
 }

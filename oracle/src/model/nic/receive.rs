@@ -2,9 +2,9 @@
 //! up everything behind it.
 
 use super::table::{NOBODY, Table};
-use crate::model::packet::Packet;
+use crate::model::packet::{Packet, PacketKind};
 use crate::model::ring::Ring;
-use rig_lab::Receive;
+use rig_lab::{RcFaults, Receive};
 use rig_units::Time;
 
 /// The way in. What the NIC has no state of yet has to be fetched like anything else.
@@ -128,6 +128,17 @@ impl Cache {
         self.entries[usize::from(after)].before = place;
         self.first = place;
     }
+}
+
+/// Whether a packet is taken although its ICRC is wrong.
+pub(super) fn takes_spoilt(faults: &RcFaults, packet: &Packet) -> bool {
+    let spoilt_of_kind = match packet.kind {
+        PacketKind::Ack => faults.spoilt_ack_taken,
+        PacketKind::Data => faults.spoilt_response_taken && packet.is_response(),
+        _ => false,
+    };
+    let foreign = faults.takes_blue_rdma && packet.note().is_some();
+    faults.bad_icrc_accepted || spoilt_of_kind || foreign
 }
 
 #[cfg(test)]

@@ -30,6 +30,16 @@ pub(super) struct Posted {
     pub(super) refused: bool,
 }
 
+impl Posted {
+    /// Those that are posted again by `now` are there.
+    pub(super) fn come(&mut self, now: Time) {
+        while self.coming.front().is_some_and(|due| *due <= now) {
+            self.coming.pop_front();
+            self.free += 1;
+        }
+    }
+}
+
 impl Receives {
     /// `None` where there is always one.
     pub(super) fn of(config: &Config) -> Option<Box<Receives>> {

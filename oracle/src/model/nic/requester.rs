@@ -4,7 +4,7 @@ use super::ack_timer::AckTimer;
 use super::psn::{Place, place, psn};
 use super::{Flow, Verb};
 use crate::model::chance::Draws;
-use crate::model::packet::{RETH, ROCE_OVERHEAD, TAIL_SIZE};
+use crate::model::packet::{DETH, RETH, ROCE_OVERHEAD, TAIL_SIZE};
 use rig_lab::{Rc, RcFaults, Recovery};
 use rig_units::{Dur, Time};
 
@@ -155,6 +155,16 @@ impl Requester {
         matches!(self.verb, Verb::SendRegistered) && self.place == 0 && self.next > 0
     }
 
+    /// Whether what it sends are datagrams.
+    pub(super) const fn sends_datagrams(&self) -> bool {
+        matches!(self.verb, Verb::Datagram)
+    }
+
+    /// Whether nobody acknowledges what it sends.
+    pub(super) const fn is_unreliable(&self) -> bool {
+        self.verb.is_unreliable()
+    }
+
     /// Whether it has a packet to send.
     #[inline]
     pub(super) const fn is_ready(&self) -> bool {
@@ -187,8 +197,11 @@ impl Requester {
         let psn = self.psn(self.next);
         let (is_first, is_last) = (self.place == 0, self.place + 1 == self.packets);
         let payload = if is_last { rest } else { mtu };
-        let writes = matches!(verb.without_tail(), Verb::Write | Verb::WriteUnreliable);
-        let header = if writes && is_first { RETH } else { 0 };
+        let header = match verb.without_tail() {
+            Verb::Write | Verb::WriteUnreliable if is_first => RETH,
+            Verb::Datagram => DETH,
+            _ => 0,
+        };
         let has_tail = is_last && verb.has_tail();
         let tail = if has_tail { TAIL_SIZE } else { 0 };
         let payload = u16::try_from(payload).unwrap_or(u16::MAX);

@@ -56,6 +56,11 @@ impl Nic {
         if let Some(every) = faults.icrc_wrong.or(of_answers) {
             self.spoil(choice, every);
         }
+        if let Choice::Pair(pair) = choice
+            && self.config.faults.rc.ud_sends_other_key
+        {
+            self.pairs[usize::from(pair)].mistake_key();
+        }
         let (clear, shared) = self.config.odd_headers();
         if let Some(frame) = self.next_mut(choice).filter(|frame| frame.kind != PacketKind::Cnp) {
             *frame = frame.with_mig_req(!clear).with_shared_port(shared);

@@ -30,6 +30,8 @@ const TAIL: u8 = 1 << 7;
 pub const ROCE_OVERHEAD: u16 = 62;
 /// The header that names remote memory, in the first packet of a WRITE and in a READ request.
 pub const RETH: u16 = 16;
+/// The header of a datagram: its Q_Key, and the queue pair that it comes from.
+pub const DETH: u16 = 8;
 /// The header of an acknowledgement.
 pub const AETH: u16 = 4;
 /// Immediate data, or a key to revoke.
@@ -172,6 +174,15 @@ impl Packet {
     const fn word(&self) -> u32 {
         let [c, d] = self.quanta.0.to_be_bytes();
         u32::from_be_bytes([0, self.zero, c, d])
+    }
+
+    /// The same datagram with another Q_Key than that of the queue that it goes to. As with an atomic operation no tag of MACsec has room beside it.
+    pub const fn with_other_key(self) -> Packet {
+        self.with_word(4, 0)
+    }
+    /// Whether this datagram has such a Q_Key.
+    pub fn has_other_key(&self) -> bool {
+        (self.kind, self.enable) == (PacketKind::Data, 4)
     }
 
     /// The same frame of a NIC of blue-rdma, which says what stands under this number in the log of its network: 24 bits. As with an atomic

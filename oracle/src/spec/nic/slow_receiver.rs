@@ -3,7 +3,8 @@
 //!
 //! A frame of n bytes keeps the bus for n / r, and for a miss more with each page of it whose address has to be fetched. So it is taken at
 //! T(i) = max(A(i), T(i - 1)) + n / r + misses x miss, A(i) the arrival of its last bit. An address has to be fetched if, since its page
-//! was last written, as many other pages were as there are places, or it never was.
+//! was last written, as many other pages were as there are places, or it never was. The context of a connection that is not at hand is a miss more: as of a page,
+//! by how many other connections brought something since.
 
 use rig_lab::NicHost;
 use rig_units::{Bytes, Dur, L2Rate, Time};
@@ -53,8 +54,17 @@ impl Taker {
     }
 }
 
-/// Of how many pages of each frame the address has to be fetched. At first none is at hand.
+/// How often something has to be fetched for each frame: the addresses of its pages, and the context of its connection. At first nothing is at hand.
 pub fn fetched(host: &NicHost, frames: &[Brought]) -> Vec<u64> {
+    let addresses = addresses(host, frames);
+    let Some(places) = host.contexts else { return addresses };
+    let connections = frames.iter().map(|frame| frame.connection);
+    let missing = missing(connections, frames.len(), places);
+    addresses.into_iter().zip(missing).map(|(reads, context)| reads + u64::from(context)).collect()
+}
+
+/// Of how many pages of each frame the address has to be fetched.
+fn addresses(host: &NicHost, frames: &[Brought]) -> Vec<u64> {
     let (Some(mtt), Some(page), Some(region)) = (host.mtt, host.page, host.region) else {
         return vec![0; frames.len()];
     };
@@ -66,23 +76,30 @@ pub fn fetched(host: &NicHost, frames: &[Brought]) -> Vec<u64> {
         pages.into_iter().map(|page| (frame.connection, page)).collect()
     };
     let writes: Vec<Vec<(u16, u64)>> = frames.iter().map(of).collect();
-    let mut marks = Marks::of(writes.iter().map(Vec::len).sum());
-    let mut last: BTreeMap<(u16, u64), usize> = BTreeMap::new();
-    let mut count = 0;
-    let mut is_fetched = |page: &(u16, u64)| {
-        count += 1;
-        let others = last.get(page).map(|since| last.len() - marks.up_to(*since));
-        if let Some(since) = last.insert(*page, count) {
-            marks.clear(since);
-        }
-        marks.set(count);
-        others.is_none_or(|others| u64::try_from(others).unwrap_or(u64::MAX) >= mtt.into())
-    };
+    let all = writes.iter().map(Vec::len).sum();
+    let mut missing = missing(writes.iter().flatten().copied(), all, mtt).into_iter();
     let of = |pages: &Vec<(u16, u64)>| {
-        let fetched = pages.iter().filter(|page| is_fetched(page)).count();
+        let fetched = missing.by_ref().take(pages.len()).filter(|missing| *missing).count();
         u64::try_from(fetched).unwrap_or(u64::MAX)
     };
     writes.iter().map(of).collect()
+}
+
+/// Which of `count` uses find nothing at hand, of as many things as have `places`.
+fn missing<T: Ord>(uses: impl Iterator<Item = T>, count: usize, places: u32) -> Vec<bool> {
+    let mut marks = Marks::of(count);
+    let mut last: BTreeMap<T, usize> = BTreeMap::new();
+    let is_missing = |(one, at): (T, usize)| {
+        let since = last.get(&one).copied();
+        let others = since.map(|since| last.len() - marks.up_to(since));
+        if let Some(since) = since {
+            marks.clear(since);
+        }
+        last.insert(one, at);
+        marks.set(at);
+        others.is_none_or(|others| u64::try_from(others).unwrap_or(u64::MAX) >= places.into())
+    };
+    uses.zip(1..).map(is_missing).collect()
 }
 
 /// Writes, from 1 on, of which some are marked: the last ones of their pages. A tree of sums (Fenwick, 1994), for there are many.
@@ -135,7 +152,8 @@ fn pages(from: u64, bytes: u64, page: u64, region: u64) -> Vec<u64> {
 }
 
 /// What the host takes in the long run of full frames of one size, from so many connections that each write their region over and over: all
-/// that the bus does where the pages of all of them are at hand, and a miss of `miss` a page less where they are not, each of which comes too late.
+/// that the bus does where the pages and the contexts of all of them are at hand, and a miss of `miss` a page less where the pages are not, each of which comes
+/// too late; of connections that take turns frame by frame one a frame where there are more of them than pages or contexts at hand.
 pub fn rate(
     host: &NicHost,
     (frame, payload): (Bytes, Bytes),
@@ -143,16 +161,28 @@ pub fn rate(
     miss: Dur,
 ) -> Option<L2Rate> {
     let bus = bus(host)?;
-    let (Some(mtt), Some(page), Some(region)) = (host.mtt, host.page, host.region) else {
-        return Some(bus);
-    };
-    if connections.saturating_mul(region.0.div_ceil(page.0.max(1))) <= mtt.into() {
+    let table = host.mtt.zip(host.page).zip(host.region);
+    let page = table.filter(|((mtt, page), region)| {
+        connections.saturating_mul(region.0.div_ceil(page.0.max(1))) > (*mtt).into()
+    });
+    let page = page.map(|((_, page), _)| page);
+    let waits = host.contexts.is_some_and(|places| connections > places.into());
+    if page.is_none() && !waits {
         return Some(bus);
     }
-    // For a page of payload: the bytes of its frames, over what they take and a miss.
-    let bits = u128::from(page.0) * u128::from(frame.0) * 8 / u128::from(payload.0.max(1));
+    // For a page of payload: the bytes of its frames, over what they take and a miss; where no page is missing for what one frame brings.
+    let of = page.unwrap_or(payload);
+    let bits = u128::from(of.0) * u128::from(frame.0) * 8 / u128::from(payload.0.max(1));
     let bytes = Bytes(u64::try_from(bits / 8).unwrap_or(u64::MAX));
-    let time = bus.serialise(bytes) + miss;
+    let of_each = miss * of.0 / payload.0.max(1);
+    let address = match page {
+        // None of the pages that are written is at hand by its next frame.
+        Some(_) if connections > host.mtt.map_or(u64::MAX, u64::from) => of_each,
+        Some(_) => miss,
+        None => Dur::ZERO,
+    };
+    let contexts = if waits { of_each } else { Dur::ZERO };
+    let time = bus.serialise(bytes) + address + contexts;
     let bps = bits * 1_000_000_000_000 / u128::from(time.0.max(1));
     Some(L2Rate { bps: u64::try_from(bps).unwrap_or(u64::MAX) })
 }
@@ -179,6 +209,7 @@ mod tests {
             page: Some(Bytes(1_000)),
             mtt_miss: Some(Within::exactly(MISS)),
             region: Some(Bytes(2_500)),
+            contexts: None,
         }
     }
 
@@ -245,5 +276,25 @@ mod tests {
         // 1000 bytes at 2 Gb/s and at 8 Gb/s.
         assert_eq!(period(gbps(10), gbps(8), Bytes(1_000)), Some(Dur::us(5)));
         assert_eq!(period(gbps(8), gbps(8), Bytes(1_000)), None);
+    }
+
+    #[test]
+    fn a_context_is_fetched_once_so_many_other_connections_came_between() {
+        let host = NicHost { mtt: None, contexts: Some(2), ..host() };
+        let of = |connections: &[u16]| {
+            let frames: Vec<Brought> = connections.iter().map(|one| frame(0, *one, 500)).collect();
+            fetched(&host, &frames)
+        };
+        assert_eq!(of(&[1, 2, 1, 2, 1]), [1, 1, 0, 0, 0]);
+        assert_eq!(of(&[1, 2, 1, 3, 1, 2]), [1, 1, 0, 1, 0, 1]);
+        // Of connections that take turns none is at hand that is one too many.
+        assert_eq!(of(&[1, 2, 3, 1, 2, 3]), [1; 6]);
+        // 1 us on the bus and 1 us for a context; with pages that are missing, too, a microsecond more.
+        let rate = |host: &NicHost, connections| {
+            rate(host, (Bytes(1_000), Bytes(1_000)), connections, MISS).unwrap().bps
+        };
+        assert_eq!((rate(&host, 2), rate(&host, 3)), (8_000_000_000, 4_000_000_000));
+        let table = NicHost { mtt: Some(2), page: Some(Bytes(4_000)), ..host };
+        assert_eq!((rate(&table, 2), rate(&table, 3)), (8_000_000_000, 32_000_000_000 / 12));
     }
 }

@@ -279,7 +279,8 @@ impl GuestLab {
             | Verb::SendRegistered
             | Verb::SendImmediate
             | Verb::SendInvalidate
-            | Verb::SendUnreliable => "ib_send_bw",
+            | Verb::SendUnreliable
+            | Verb::Datagram => "ib_send_bw",
             Verb::Write | Verb::WriteImmediate | Verb::WriteUnreliable => "ib_write_bw",
             Verb::FetchAdd | Verb::CompareSwap => "ib_atomic_bw",
             Verb::Read => "ib_read_bw",

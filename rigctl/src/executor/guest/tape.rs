@@ -106,8 +106,8 @@ impl Tape {
             Some(Injected::Behind(frames)) => Treatment::Behind(frames),
             Some(Injected::Duplicate) => Treatment::Twice,
             Some(Injected::BadIcrc) => Treatment::Spoilt,
-            // No guest has a NIC of blue-rdma, and none is sent a packet of it.
-            Some(Injected::Rocev2 | Injected::BlueRdma) => Treatment::Passes,
+            // No guest has a NIC of blue-rdma, none is sent a packet of it, and none sends datagrams.
+            Some(Injected::Rocev2 | Injected::BlueRdma | Injected::OtherKey) => Treatment::Passes,
             Some(Injected::NotReady(timer)) => Treatment::NotReady(timer),
         }
     }

@@ -199,6 +199,7 @@ fn what_a_flow_does_travels_by_name() {
             Does::CompareSwap,
             Does::SendUnreliable,
             Does::WriteUnreliable,
+            Does::Datagram,
         ];
         assert_eq!(does.into_iter().filter(|does| Verb::from(*does) == verb).count(), 1);
     }
