@@ -20,6 +20,7 @@ use rig_generator::netlab::Namespace;
 use rig_units::{Dur, Time};
 use std::io;
 use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 /// How long a server may take until it listens.
@@ -30,6 +31,8 @@ const TRIES: Dur = Dur::ms(500);
 const ANSWERS: Duration = Duration::from_secs(20);
 /// How long one that nobody ends goes on behind the streams' end.
 const GOES_ON: Dur = Dur::s(60);
+/// How often it is looked whether a server is still there.
+const LOOKS: Dur = Dur::ms(100);
 /// What the opening says beside the path MTU, as perftest 4.5 does.
 const VERSION: &[u8; 4] = b"6.06";
 /// What a server of SENDs has posted at a time, which is what perftest has by itself. It posts a new one for each that it has taken.
@@ -123,12 +126,14 @@ pub fn toward(
     let started = host.start(&commands)?;
     let opened = namespace.run(|| TimedPort::open(&interface, own));
     let opened = opened.map_err(|error| error.to_string()).and_then(|opened| opened);
+    let mut all_met = false;
     let ran = opened.and_then(|mut port| {
         let lines = lines_to(host, &namespace, (&started, nic))?;
         let met = streams.iter().zip(lines).zip(FIRST_QP..);
         let met = met.map(|((stream, line), qpn)| meet(stream, qpn, (own, line)));
         // The servers have what was said to them for as long as the lines are.
         let met: Vec<Met> = met.collect::<Result<_, String>>()?;
+        all_met = true;
         let (own_mac, nic_mac) = port.addresses(nic)?;
         let sinks = met.iter().map(|met| Sink {
             own: (met.own, own_mac, own),
@@ -137,15 +142,28 @@ pub fn toward(
             nic: (nic_mac, Ipv6Addr::from(met.theirs.gid).to_canonical()),
         });
         let frames = plan(&sinks.collect::<Vec<_>>());
-        let passed = port.run(&frames, length, (record, goes_on))?;
+        let looks = AtomicU64::new(0);
+        // Nothing is to be had of a NIC whose server is gone.
+        let serve = |now: Time| {
+            if now.0 < looks.load(Ordering::Relaxed) {
+                return true;
+            }
+            looks.store((now + LOOKS).0, Ordering::Relaxed);
+            !met.iter().any(|met| is_over(&met.line))
+        };
+        let goes_on = |now: Time| goes_on(now) && serve(now);
+        let passed = port.run(&frames, length, (record, &goes_on))?;
         match met.iter().zip(PORT..).find(|(met, _)| is_over(&met.line)) {
             Some((_, at)) => Err(format!("perftest's server at port {at} ended before its stream")),
             None => Ok(passed),
         }
     });
     let ended = host.end(&started);
-    // What it says of why it does not listen, as whoever looks there would see it.
+    // What it says of why it does not listen, as whoever looks there would see it. One that was met does.
     let ran = ran.map_err(|why| {
+        if all_met {
+            return why;
+        }
         let first = streams.first().map(|stream| server(stream, PORT, &flags));
         let said = first.map(|command| said(host, &command)).unwrap_or_default();
         format!("{why}{said}")

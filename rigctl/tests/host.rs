@@ -1,14 +1,17 @@
 //! A server with a NIC, asked and set by `rigctl dut nic` and `dut set`: the script that asks runs in a namespace whose `/sys` is a folder
 //! made of what such a host says, with an `ethtool` that answers from there and a program that stands for the kernel's DCB.
 
+#[path = "common/bounded.rs"]
+mod bounded;
 #[path = "common/recorded.rs"]
 mod recorded;
 
+use bounded::Bounded;
 use recorded::{MLX5, program, spread, wait_for};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -101,8 +104,16 @@ fn told(done: &Output) -> (i32, String, String) {
     (done.status.code().unwrap_or(-1), text(&done.stdout), text(&done.stderr))
 }
 
+/// How long a rig may take, on a machine that does much else.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The end of such a command.
+fn done(desk: &Path, state: &str, line: &str) -> Output {
+    Bounded::start(&mut command(desk, state, line)).end(PATIENCE, Child::wait_with_output)
+}
+
 fn rigctl(desk: &Path, line: &str) -> (i32, String, String) {
-    told(&command(desk, "state", line).output().expect("it starts"))
+    told(&done(desk, "state", line))
 }
 
 #[expect(clippy::disallowed_methods, reason = "what is waited for is another process")]
@@ -326,7 +337,7 @@ fn a_rig_that_is_killed_with_a_write_on_its_way_is_over_before_anything_is_put_b
     let is = || fs::read_to_string(&rate).expect("a file").trim().to_owned();
     let set = |value: u32| format!("dut set --ssh server7 --device mlx5_0 rpg_ai_rate={value}");
     fs::write(at("slow"), "").expect("writable");
-    let mut first = command(desk, "state", &set(10)).spawn().expect("it starts");
+    let mut first = Bounded::start(&mut command(desk, "state", &set(10)));
     wait_for(&at("way"));
     // Another rig of this machine, and one of another machine, are told who is there.
     let own = first.id();
@@ -335,18 +346,17 @@ fn a_rig_that_is_killed_with_a_write_on_its_way_is_over_before_anything_is_put_b
         code == 4 && said.contains(&format!("host server7 is in use by process {own}")),
         "{said}"
     );
-    let other = command(desk, "elsewhere", &set(20)).output().expect("it starts");
-    let (code, _, said) = told(&other);
+    let (code, _, said) = told(&done(desk, "elsewhere", &set(20)));
     let want = format!("error: server7: its NICs are in use by rigctl process {own} at ");
     assert!(code == 4 && said.starts_with(&want), "{said}");
     assert_eq!(is(), "5");
     first.kill().expect("it waits");
-    first.wait().expect("it has ended");
-    let mut restoring = command(desk, "state", "restore").spawn().expect("it starts");
+    first.end(PATIENCE, |mut first| first.wait());
+    let mut restoring = Bounded::start(&mut command(desk, "state", "restore"));
     pause(Duration::from_secs(2));
     assert_eq!(restoring.try_wait().expect("ours"), None, "the write is on its way");
     fs::write(at("go"), "").expect("writable");
-    let (code, done, said) = told(&restoring.wait_with_output().expect("it ends"));
+    let (code, done, said) = told(&restoring.end(PATIENCE, Child::wait_with_output));
     wait_for(&at("over"));
     assert!(code == 0 && done.contains("which was 5: restored"), "{done}{said}");
     assert_eq!(is(), "5");

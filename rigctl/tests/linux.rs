@@ -1,9 +1,12 @@
 //! The suite of recovery on the first NIC that nobody here wrote, Linux's own in a guest; and guests that are wrong on purpose. Root and
 //! Linux only, with the packages of `docs/soft-roce.md`.
 
+#[path = "common/bounded.rs"]
+mod bounded;
 #[path = "common/guest.rs"]
 mod guest;
 
+use bounded::Bounded;
 use guest::can_have_one;
 use std::collections::BTreeMap;
 use std::fs;
@@ -207,14 +210,17 @@ fn a_run_that_is_killed_at_three_moments_leaves_no_guest() {
         let out = desk.path().join(format!("out-{moment}")).display().to_string();
         let words =
             ["run", SUITE, "--only", "recovery::nothing-lost", "--lab", &lab, "--out", &out];
-        let mut run = rig(&words).spawn().expect("it starts");
+        let mut run = Bounded::start(&mut rig(&words));
+        let mut waited = 0;
         while guests(&state).is_empty() {
             assert_eq!(run.try_wait().expect("it is ours"), None, "no guest was started");
+            assert!(waited < 2_400, "no guest was started in two minutes");
+            waited += 1;
             wait(50);
         }
         wait(seconds * 1_000);
         let _done_already = run.kill();
-        run.wait().expect("it ended");
+        run.end(Duration::from_secs(60), |mut run| run.wait());
         let gone = (0..600).any(|_| {
             wait(100);
             guests(&state).is_empty()

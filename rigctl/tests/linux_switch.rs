@@ -3,11 +3,14 @@
 
 #![expect(clippy::disallowed_methods, reason = "what is waited for here is other processes")]
 
+#[path = "common/bounded.rs"]
+mod bounded;
 #[path = "common/guest.rs"]
 mod guest;
 #[path = "common/processes.rs"]
 mod processes;
 
+use bounded::Bounded;
 use guest::can_have_one;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -208,8 +211,11 @@ fn a_right_switch_that_is_stopped_for_a_tenth_of_a_second_in_each_trial_is_not_j
     command.env("RIGCTL_STATE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("stopped-switch"));
     command.args(["run", PORTS, "--only", "ports::second-port-weights", "--seed", "1", "--lab"]);
     command.arg(&lab).arg("--out").arg(&out).stdin(Stdio::null());
-    let mut rig = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let mut rig = Bounded::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
+    let mut waited = 0;
     while rig.try_wait().expect("it was started here").is_none() {
+        assert!(waited < 1_500, "the rig goes on after a quarter of an hour");
+        waited += 1;
         let guests = children(rig.id()).into_iter().filter_map(|pid| i32::try_from(pid).ok());
         let stopped: Vec<Pid> = guests
             .map(Pid::from_raw)

@@ -1,6 +1,8 @@
 //! A run whose device is the NIC of a server: `/sys` there is a folder, `ssh` leads into a network namespace at the other end of a cable, and a
 //! program of a few lines stands for perftest and the NIC. Root and Linux only.
 
+#[path = "common/bounded.rs"]
+mod bounded;
 #[path = "server/killed.rs"]
 mod killed;
 #[path = "server/over_v6.rs"]
@@ -8,11 +10,13 @@ mod over_v6;
 #[path = "common/recorded.rs"]
 mod recorded;
 
+use bounded::Bounded;
+use core::time::Duration;
 use recorded::{MLX5, program, spread, wait_for};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 const PERFTEST: &str = include_str!("server/perftest.py");
 const RECOVERY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/recovery.yaml");
@@ -141,6 +145,14 @@ fn command(desk: &Path, line: &str) -> Command {
     command
 }
 
+/// How long a rig may take for a few cases, on a machine that does much else.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// The end of such a command.
+fn done(desk: &Path, line: &str) -> Output {
+    Bounded::start(&mut command(desk, line)).end(PATIENCE, Child::wait_with_output)
+}
+
 /// What a run of these cases came to: of each its verdict, and all that the report says of it.
 fn run(desk: &Path, suite: &str, only: &str, out: &str) -> Vec<(String, String)> {
     let (lab, to) = (desk.join("lab.yaml"), desk.join(out));
@@ -149,7 +161,7 @@ fn run(desk: &Path, suite: &str, only: &str, out: &str) -> Vec<(String, String)>
         lab.display(),
         to.display()
     );
-    let done = command(desk, &line).output().expect("it starts");
+    let done = done(desk, &line);
     let said = [&done.stdout, &done.stderr].map(|bytes| String::from_utf8_lossy(bytes)).concat();
     let results = fs::read(to.join("results.json")).unwrap_or_else(|_| panic!("{said}"));
     let results: Value = serde_json::from_slice(&results).expect("JSON");
@@ -336,7 +348,7 @@ fn doctor_greets_a_server_before_any_run_and_says_why_it_does_not_answer() {
     notifier(desk);
     let line = format!("doctor --lab {}", desk.join("lab.yaml").display());
     let told = || {
-        let done = command(desk, &line).output().expect("it starts");
+        let done = done(desk, &line);
         let said =
             [&done.stdout, &done.stderr].map(|bytes| String::from_utf8_lossy(bytes)).concat();
         (done.status.success(), said)
@@ -436,15 +448,15 @@ fn what_a_case_asks_for_is_set_for_its_time_and_put_back_also_after_a_kill() {
         desk.join("lab.yaml").display(),
         desk.join("killed").display()
     );
-    let mut rig: Child = command(desk, &line).spawn().expect("it starts");
+    let rig = Bounded::start(&mut command(desk, &line));
     wait_for(&desk.join("host/way"));
     assert_eq!(is(), "50");
     let own = fs::read_to_string(desk.join("rig")).expect("its number");
     let killed = Command::new("kill").args(["-9", own.trim()]).status().expect("there is kill");
     assert!(killed.success());
-    let _ended = rig.wait().expect("it ends");
+    let _ended = rig.end(PATIENCE, |mut rig| rig.wait());
     fs::remove_file(desk.join("host/hang")).expect("it was there");
-    let done = command(desk, "restore").output().expect("it starts");
+    let done = done(desk, "restore");
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(
         done.status.success() && said.contains(&format!("which was {before}: restored")),

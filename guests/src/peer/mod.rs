@@ -1,6 +1,7 @@
 //! The rig as one end of reliable connections with a real NIC: who answers, who asks, what is lost on the way, and the thread
 //! that moves frames. And the rig between two such NICs, as neither end.
 
+mod converse;
 mod middle;
 mod responder;
 mod rules;

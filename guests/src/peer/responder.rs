@@ -230,15 +230,20 @@ impl Responder {
 
     /// An answer to `frame`, back the way that it came.
     fn answer(&self, frame: &RoceFrame, opcode: Opcode, psn: Psn, syndrome: Syndrome) -> RoceFrame {
-        let mut path = frame.path;
-        (path.src, path.dst) = (frame.path.dst, frame.path.src);
-        match &mut path.ip {
-            Ip::V4(ip) => (ip.src, ip.dst) = (ip.dst, ip.src),
-            Ip::V6(ip) => (ip.src, ip.dst) = (ip.dst, ip.src),
-        }
         let bth = bth::Repr::new(opcode, self.ends.peer, psn);
-        RoceFrame::new(path, bth, Ext::Aeth(aeth::Repr { syndrome, msn: self.msn }))
+        RoceFrame::new(back(frame), bth, Ext::Aeth(aeth::Repr { syndrome, msn: self.msn }))
     }
+}
+
+/// The way that a frame came, back.
+pub(super) fn back(frame: &RoceFrame) -> Path {
+    let mut path = frame.path;
+    (path.src, path.dst) = (frame.path.dst, frame.path.src);
+    match &mut path.ip {
+        Ip::V4(ip) => (ip.src, ip.dst) = (ip.dst, ip.src),
+        Ip::V6(ip) => (ip.src, ip.dst) = (ip.dst, ip.src),
+    }
+    path
 }
 
 /// An address in IPv6, as a GID has it (RFC 4291, 2.5.5.2).

@@ -1,5 +1,6 @@
 //! The thread that moves frames between an interface and the responders behind it.
 
+use super::converse::Converse;
 use super::way::{Onward, Treatment, Underway};
 use super::{Conduct, Midway, QpPair, Responder, ResponderCounts, RuleKind};
 use crate::GuestFault;
@@ -60,7 +61,7 @@ pub type FrameTap = Box<dyn FnMut(Time, bool, &[u8]) + Send>;
 /// The thread, under way.
 #[derive(Debug)]
 pub struct Station {
-    new: Sender<(QpPair, Conduct)>,
+    new: Sender<(QpPair, Conduct, bool)>,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Result<Exchanged, GuestFault>>,
 }
@@ -112,13 +113,13 @@ impl Station {
         Ok(Station { new, stop, thread })
     }
 
-    /// Answers for a connection from here on, in this way.
+    /// Answers for a connection from here on, in this way; where it `converses`, with a SEND of the rig behind each message.
     ///
     /// # Errors
     /// The thread has given up.
-    pub fn meet(&self, ends: QpPair, conduct: Conduct) -> Result<(), GuestFault> {
+    pub fn meet(&self, ends: QpPair, conduct: Conduct, converses: bool) -> Result<(), GuestFault> {
         self.new
-            .send((ends, conduct))
+            .send((ends, conduct, converses))
             .map_err(|gone| GuestFault::failed("answer for a connection", gone))
     }
 
@@ -138,6 +139,8 @@ struct Line {
     ends: QpPair,
     conduct: Conduct,
     responder: Responder,
+    /// Who sends where the peer waits for that.
+    converse: Option<Converse>,
     /// The number that it was not ready for, until that comes again: nothing else is taken.
     unready: Option<Psn>,
     /// Copies of each packet that arrived, by its number from the first.
@@ -156,7 +159,7 @@ struct Request {
 struct Work {
     port: Port,
     clock: Wall,
-    met: Receiver<(QpPair, Conduct)>,
+    met: Receiver<(QpPair, Conduct, bool)>,
     lines: Vec<Line>,
     inward: Underway<Request>,
     outward: Underway<RoceFrame>,
@@ -176,9 +179,9 @@ impl Work {
                 arrived.push((clock.at(stamp.at), frame.to_vec()));
             })?;
             // Who is met is told before their peer is, so before any frame of theirs.
-            while let Ok((ends, conduct)) = self.met.try_recv() {
+            while let Ok((ends, conduct, converses)) = self.met.try_recv() {
                 self.way.met(&ends);
-                self.lines.push(Line::new(ends, conduct));
+                self.lines.push(Line::new(ends, conduct, converses));
             }
             for (at, frame) in arrived.drain(..) {
                 self.take(at, frame);
@@ -270,7 +273,10 @@ impl Work {
         line.responder.on(&request.frame, &mut answers);
         if request.withhold {
             line.moved.withheld += answers.len() as u64;
-            return;
+            answers.clear();
+        }
+        if let Some(converse) = &mut line.converse {
+            answers.extend(converse.behind(&request.frame, line.responder.taken()));
         }
         for answer in answers {
             let treatment = self.way.passes(now, Onward::Nic, &answer);
@@ -304,7 +310,7 @@ impl Work {
 }
 
 impl Line {
-    fn new(ends: QpPair, conduct: Conduct) -> Line {
+    fn new(ends: QpPair, conduct: Conduct, converses: bool) -> Line {
         let moved = PeerCounts {
             ends,
             taken: ResponderCounts::default(),
@@ -314,7 +320,8 @@ impl Line {
             withheld: 0,
         };
         let responder = Responder::new(ends, conduct.ack_every);
-        Line { ends, conduct, responder, unready: None, copies: BTreeMap::new(), moved }
+        let converse = converses.then(|| Converse::new(ends));
+        Line { ends, conduct, responder, converse, unready: None, copies: BTreeMap::new(), moved }
     }
 
     /// Whether a frame comes from the peer of this connection.

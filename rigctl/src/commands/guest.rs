@@ -183,9 +183,15 @@ impl Report {
     ) -> Report {
         let moved = &came.passed.connections;
         let sum = |of: fn(&rig_guests::peer::PeerCounts) -> u64| moved.iter().map(of).sum::<u64>();
-        let seen = |of: fn(&Connection) -> u64| connections.iter().map(of).sum::<u64>();
+        // Where both ask in turn, each connection is two: what the rig asks arrives, and what the NIC answers is sent.
+        let asks = |of: &&Connection| moved.iter().all(|moved| moved.ends.own_ip != of.requester);
+        let (nic, rig): (Vec<_>, Vec<_>) = connections.iter().partition(asks);
+        let seen = |of: fn(&Connection) -> u64, asked: &[&Connection]| {
+            asked.iter().map(|one| of(one)).sum::<u64>()
+        };
+        let packets: fn(&Connection) -> u64 = |of| of.requests.packets;
         let dropped = sum(|moved| moved.dropped);
-        let answers = |of: &Connection| {
+        let answers: fn(&Connection) -> u64 = |of| {
             let a = &of.answers;
             a.acks
                 + a.sequence_naks
@@ -204,13 +210,17 @@ impl Report {
         let compared = vec![
             row(
                 "sent_pkts",
-                seen(|of| of.requests.packets) + dropped,
-                "requests, those that a rule lost counted",
+                seen(packets, &nic) + dropped + seen(answers, &rig),
+                "requests, those that a rule lost counted, and answers to the rig's",
             ),
-            row("rcvd_pkts", seen(answers), "answers"),
+            row(
+                "rcvd_pkts",
+                seen(answers, &nic) + seen(packets, &rig),
+                "answers, and the rig's requests",
+            ),
             row(
                 "rcvd_seq_err",
-                seen(|of| of.answers.naks_that_advance),
+                seen(|of| of.answers.naks_that_advance, &nic),
                 "NAKs of a sequence error that acknowledge something new",
             ),
         ];

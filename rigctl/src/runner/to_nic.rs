@@ -3,7 +3,7 @@
 
 use rig_testcases::case::{CaseAction, Stream};
 use rig_testcases::vocabulary::ByPfc;
-use rig_testcases::{Case, Measure, StreamKind, StreamRate};
+use rig_testcases::{Case, Measure, StreamKind, StreamRate, Sweep};
 use rig_units::{Bytes, Dur, PortSpeed};
 
 /// The rig port in front of the NIC.
@@ -14,6 +14,9 @@ const MOST: Bytes = Bytes(4_096 + 14 + 20 + 8 + 12 + 16 + 4 + 4);
 const SERVERS: usize = 64;
 /// Most frames of loads in a second, which leave one by one.
 const LOADS: u64 = 20_000;
+
+/// What is said of a stream whose packets are larger.
+const LARGE: &str = "has packets of more than 4096 B";
 
 /// Why the rig does not send the case's streams to the NIC behind a port of `speed`; `None` where it does.
 pub(super) fn unsent(case: &Case, speed: PortSpeed) -> Option<String> {
@@ -41,24 +44,45 @@ pub(super) fn unsent(case: &Case, speed: PortSpeed) -> Option<String> {
     if case.streams.len() > SERVERS {
         return Some(format!("it has more than {SERVERS} streams"));
     }
+    let large = swept(case).into_iter().flatten().find(|(_, size)| *size > MOST);
     let unmade = case
         .streams
         .iter()
-        .find_map(|(name, stream)| unmade(stream).map(|why| format!("{name} {why}")));
-    unmade.or_else(|| {
-        let frames: u64 = case.streams.values().map(|stream| a_second(stream, speed)).sum();
-        (frames > LOADS).then(|| {
-            format!("its loads are {frames} frames a second, which leave one by one there: {LOADS} at most")
-        })
-    })
+        .find_map(|(name, stream)| unmade(stream).map(|why| format!("{name} {why}")))
+        .or_else(|| large.map(|(name, _)| format!("{name} {LARGE}")));
+    unmade.or_else(|| swept(case).into_iter().find_map(|size| too_many(case, size, speed)))
 }
 
-/// Frames that a stream sends in a second as a load; none of a probe.
-fn a_second(stream: &Stream, speed: PortSpeed) -> u64 {
-    match stream.rate {
+/// Each size of a stream's frames that is swept: what else there is of streams stands meanwhile. One time nothing where none is.
+fn swept(case: &Case) -> Vec<Option<(&str, Bytes)>> {
+    let each = case.sweep.iter().flat_map(|sweep| match sweep {
+        Sweep::Size { stream, sizes } => {
+            sizes.iter().map(|size| Some((stream.as_str(), *size))).collect()
+        }
+        Sweep::Setting { .. }
+        | Sweep::Cable { .. }
+        | Sweep::Speed { .. }
+        | Sweep::Values { .. }
+        | Sweep::Across { .. } => Vec::new(),
+    });
+    let each: Vec<_> = each.collect();
+    if each.is_empty() { vec![None] } else { each }
+}
+
+/// Why the loads of the case do not leave, where the frames of one stream have this size.
+fn too_many(case: &Case, size: Option<(&str, Bytes)>, speed: PortSpeed) -> Option<String> {
+    let own = |name: &str| size.filter(|(swept, _)| *swept == name).map(|(_, size)| size);
+    let each = case.streams.iter().map(|(name, stream)| match stream.rate {
         StreamRate::Every(_) => 0,
-        StreamRate::Load(rate) => rate.pace(stream.size, speed).within(Dur::s(1)),
-    }
+        StreamRate::Load(rate) => {
+            rate.pace(own(name).unwrap_or(stream.size), speed).within(Dur::s(1))
+        }
+    });
+    let frames: u64 = each.sum();
+    let at = size.map(|(name, size)| format!(" at {name}.size={size}")).unwrap_or_default();
+    (frames > LOADS).then(|| {
+        format!("its loads are {frames} frames a second{at}, which leave one by one there: {LOADS} at most")
+    })
 }
 
 /// Why one stream is not sent; `None` where it is.
@@ -74,7 +98,7 @@ fn unmade(stream: &Stream) -> Option<&'static str> {
             Some("comes from another address, and the rig has one there")
         }
         Stream { vlan: Some(_), .. } => Some("has a tag, and its connection none"),
-        Stream { size, .. } if *size > MOST => Some("has packets of more than 4096 B"),
+        Stream { size, .. } if *size > MOST => Some(LARGE),
         _ => None,
     }
 }
@@ -84,11 +108,32 @@ mod tests {
     use super::*;
     use rig_oracle::measure::Registry;
 
-    fn told(id: &str, speed: &str) -> Option<String> {
+    fn case(id: &str) -> Case {
         let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
         let mut all = suites.into_iter().flat_map(|suite| suite.cases);
-        let case = all.find(|case| case.id.to_string() == id).expect("it is bundled");
-        unsent(&case, speed.parse().expect("a speed"))
+        all.find(|case| case.id.to_string() == id).expect("it is bundled")
+    }
+
+    fn told(id: &str, speed: &str) -> Option<String> {
+        unsent(&case(id), speed.parse().expect("a speed"))
+    }
+
+    #[test]
+    fn a_load_whose_size_is_swept_is_sent_where_each_of_its_sizes_is() {
+        let mut case = case("cnp::every-frame-of-a-load-marked");
+        let load = case.streams.keys().next().expect("it has one").clone();
+        let mut told = |sizes: &[u64], speed: &str| {
+            let sizes = sizes.iter().map(|&size| Bytes(size)).collect();
+            case.sweep = vec![Sweep::Size { stream: load.clone(), sizes }];
+            unsent(&case, speed.parse().expect("a speed"))
+        };
+        assert_eq!(told(&[1_024, 512], "100Mbps"), None);
+        let why = told(&[1_024, 78], "100Mbps").expect("64000 a second");
+        assert!(why.contains(&format!("frames a second at {load}.size=78B, which")), "{why}");
+        // What the case says of its size is of no frame then.
+        assert_eq!(told(&[4_096], "1Gbps"), None);
+        let why = told(&[1_024, 9_000], "100Mbps").expect("more than a path MTU");
+        assert_eq!(why, format!("{load} {LARGE}"));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! What the tests of guests share: whether this machine can have one, and what a run with one came to.
 
+use crate::bounded::Bounded;
+use core::time::Duration;
 use rig_generator::netlab::Namespace;
 use rig_guests::GuestFault;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 /// Whether this machine can have a guest; a word on stderr where it cannot.
@@ -23,6 +25,11 @@ pub(crate) fn can_have_one() -> bool {
     false
 }
 
+/// How long a run may take, at night, too, when it has many cases.
+const PATIENCE: Duration = Duration::from_secs(3_600);
+/// What CI runs is over before a program of tests is taken for one that hangs.
+const BY_DAY: Duration = Duration::from_secs(420);
+
 /// One run at a time: a guest that another one keeps from the processor is slow, and what it does not get done within a trial is inconclusive.
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -39,7 +46,12 @@ pub(crate) fn run(
     let mut command = Command::new(env!("CARGO_BIN_EXE_rigctl"));
     command.env("RIGCTL_STATE", state).arg("run").args(suites);
     command.args(["--only", only, "--seed", "1", "--lab"]).arg(lab).arg("--out").arg(out);
-    let ran = command.stdin(Stdio::null()).output().expect("it starts");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let at_night = ["RIG_WHOLE_LINUX", "RIG_WHOLE_LINUX_SWITCH"]
+        .iter()
+        .any(|all| std::env::var_os(all).is_some_and(|all| all == "1"));
+    let patience = if at_night { PATIENCE } else { BY_DAY };
+    let ran = Bounded::start(&mut command).end(patience, Child::wait_with_output);
     let said = [&ran.stdout, &ran.stderr].map(|bytes| String::from_utf8_lossy(bytes)).concat();
     let results = fs::read(out.join("results.json")).unwrap_or_else(|_| panic!("{said}"));
     let results: serde_json::Value = serde_json::from_slice(&results).expect("JSON");

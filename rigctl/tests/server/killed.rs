@@ -1,11 +1,12 @@
 //! A run that is ended at any moment, by a kill or by Ctrl-C: behind `rigctl restore` nothing of it is left on the server.
 
-use super::{KNOB, can, command, dcb, notifier};
+use super::bounded::Bounded;
+use super::{KNOB, PATIENCE, can, command, dcb, done, notifier};
 use rig_generator::port::Mono;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -50,10 +51,10 @@ fn at_whatever_moment_a_run_is_ended_nothing_of_it_is_left() {
     };
     // Once to its end: how long that takes, and what a kernel tells of DCB once something was set and put back.
     let begun = Mono::now();
-    let done = command(desk, &line("whole")).output().expect("it starts");
+    let whole_run = done(desk, &line("whole"));
     let whole = Mono::now().since(begun).map_or(0, |whole| whole.0 / 1_000);
-    let said = String::from_utf8_lossy(&done.stdout).into_owned();
-    assert!(done.status.success(), "{said}");
+    let said = String::from_utf8_lossy(&whole_run.stdout).into_owned();
+    assert!(whole_run.status.success(), "{said}");
     let was = (knob(), dcb(desk));
     // So that one knows of each moment that it is one: some find a setting made, and some a server of perftest.
     let (mut set, mut served) = (0, 0);
@@ -61,7 +62,7 @@ fn at_whatever_moment_a_run_is_ended_nothing_of_it_is_left() {
     for moment in 0..moments {
         let _none_yet = fs::remove_file(desk.join("rig"));
         let out = format!("out-{moment}");
-        let mut rig = command(desk, &line(&out)).spawn().expect("it starts");
+        let rig = Bounded::start(&mut command(desk, &line(&out)));
         super::wait_for(&desk.join("rig"));
         wait(Duration::from_nanos(whole * (2 * moment + 1) / (2 * moments)));
         set += u32::from(was != (knob(), dcb(desk)));
@@ -75,14 +76,14 @@ fn at_whatever_moment_a_run_is_ended_nothing_of_it_is_left() {
         // One that is done by then has nothing to be ended.
         let _done =
             Command::new("kill").args([signal, own.trim()]).output().expect("there is kill");
-        let _ended = rig.wait().expect("it ends");
+        let _ended = rig.end(PATIENCE, |mut rig| rig.wait());
         let told = |done: &std::process::Output| {
             [&done.stdout, &done.stderr].map(|bytes| String::from_utf8_lossy(bytes)).concat()
         };
-        let done = command(desk, "restore").output().expect("it starts");
-        assert!(done.status.success(), "{signal} at {moment}: {}", told(&done));
-        assert_eq!((knob(), dcb(desk)), was, "{signal} at {moment}: {}", told(&done));
-        let again = command(desk, "restore --dry-run").output().expect("it starts");
+        let restored = done(desk, "restore");
+        assert!(restored.status.success(), "{signal} at {moment}: {}", told(&restored));
+        assert_eq!((knob(), dcb(desk)), was, "{signal} at {moment}: {}", told(&restored));
+        let again = done(desk, "restore --dry-run");
         assert!(again.status.success(), "{}", told(&again));
         assert!(!told(&again).contains("which was"), "{signal} at {moment}: {}", told(&again));
         // A program that is told to end takes a moment for it.
@@ -97,6 +98,26 @@ fn at_whatever_moment_a_run_is_ended_nothing_of_it_is_left() {
         set >= 1 && (served >= 1 || moments < 10),
         "{set} of {moments} found something set, and {served} a server"
     );
+}
+
+#[test]
+fn a_child_that_does_not_end_is_killed_with_what_it_has_started_and_what_it_had_said_is_told() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "sleep 600 & echo this is $!; wait"]).stdout(Stdio::piped());
+    let child = Bounded::start(&mut command);
+    let waited = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| {
+        child.end(Duration::from_millis(300), Child::wait_with_output)
+    }));
+    let why = waited.expect_err("it sleeps").downcast::<String>().expect("words");
+    let (_, said) = why.split_once("this is ").unwrap_or_else(|| panic!("{why}"));
+    let sleeps: String = said.chars().take_while(char::is_ascii_digit).collect();
+    let words = fs::read(format!("/proc/{sleeps}/cmdline")).unwrap_or_default();
+    assert!(why.contains("still ran after 300ms") && words.is_empty(), "{why}: {words:?}");
+    // One that nobody comes to wait for, as of a test that fails before.
+    let child = Bounded::start(&mut command);
+    let own = format!("/proc/{}", child.id());
+    drop(child);
+    assert!(!Path::new(&own).exists());
 }
 
 /// The processes that work in the folder that is the server, each with its words.

@@ -1,7 +1,7 @@
 //! A server whose flows go over IPv6, its NIC counting by `rdma statistic` what it has no file for.
 
 use super::recorded::program;
-use super::{CNP, ETS, RECOVERY, can, command, notifier, of_ten_megabits, run};
+use super::{CNP, ETS, RECOVERY, can, done, notifier, of_ten_megabits, run};
 use std::fs;
 use std::path::Path;
 
@@ -40,8 +40,8 @@ fn flows_and_streams_go_over_v6_by_the_gid_of_that_family_and_what_is_counted_on
     let desk = desk.path();
     over_v6(desk);
     let line = format!("doctor --lab {}", desk.join("lab.yaml").display());
-    let done = command(desk, &line).output().expect("it starts");
-    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    let doctor = done(desk, &line);
+    let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(said.contains("mlx5_0, GID 5 is fd00:7::2"), "{said}");
     assert!(said.contains("6.06 answers, packets of 1024 B"), "{said}");
 
