@@ -89,6 +89,10 @@ impl Lab<'_> {
             let say = format!("exec {rigctl} dut say --redis unix:{socket} -- {name} \"$@\"");
             program(desk, &format!("switch/{name}"), &format!("#!/bin/sh\n{say}\n"));
         }
+        let (rigctl, socket) = (env!("CARGO_BIN_EXE_rigctl"), at("own/redis.sock"));
+        let say = format!("dut say --redis unix:{socket} $(cat {}) -- config", at("faults"));
+        program(desk, "switch/config", &format!("#!/bin/sh\nexec {rigctl} {say} \"$@\"\n"));
+        write(desk, "faults", "");
         // What it is rebooted by: its sshd goes with it, which is this test's to do once it sees the mark.
         program(desk, "switch/sudo", "#!/bin/sh\n[ \"$1\" = -n ] && shift\nexec \"$@\"\n");
         for name in ["warm-reboot", "reboot"] {
@@ -243,6 +247,21 @@ fn a_switch_behind_ssh_is_judged_and_a_session_that_is_dropped_accuses_nobody_an
     let stalled = word == "inconclusive" && super::STALLS.contains(&reason);
     assert!(word == "pass" || stalled, "{word} {reason}\n{output:?}");
     assert_eq!(lab.config(), before);
+    // What YANG refuses, and orchagent would take; at a switch that takes it, too.
+    let patch = format!(
+        "run {CATALOGUE} --only pfcwd::{BY_YANG} --lab lab.yaml --seed 7 --overwrite --out out"
+    );
+    let id = format!("pfcwd::{BY_YANG}");
+    for (fault, wanted) in [("", "pass"), ("--fault no-yang", "fail")] {
+        write(desk, "faults", fault);
+        let output = lab.rigctl(&patch);
+        let results = lab.results();
+        assert_eq!(verdict(&results, &id).0, wanted, "{fault}: {output:?}");
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        let said = "accepted";
+        assert!(fault.is_empty() || told.contains(said), "{told}");
+        assert_eq!(lab.config(), before, "{output:?}");
+    }
     // What a person sees of it there.
     let typed = |line: &str| {
         let output = lab.run("ssh", &["leaf-1", line]);
@@ -279,6 +298,10 @@ fn a_switch_behind_ssh_is_judged_and_a_session_that_is_dropped_accuses_nobody_an
     let left: Vec<_> = fs::read_dir(desk.join("tmp")).expect("a folder").flatten().collect();
     assert!(left.is_empty(), "{left:?}");
 }
+
+const CATALOGUE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/pfcwd.yaml");
+/// Its case of what the YANG model refuses.
+const BY_YANG: &str = "detection-below-the-poll-interval-refused";
 
 /// A warm reboot, in which what was set stays; one that is ordered of a switch that is set otherwise than it is saved; one of a switch
 /// as it is.
