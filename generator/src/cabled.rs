@@ -188,8 +188,8 @@ mod tests {
         fn wait(&mut self, timeout: Dur) -> Result<bool, PortError> {
             self.0.wait(timeout)
         }
-        fn fd(&self) -> Option<BorrowedFd<'_>> {
-            None
+        fn fds(&self) -> Vec<BorrowedFd<'_>> {
+            Vec::new()
         }
         fn stats(&self) -> Result<Stats, PortError> {
             self.0.stats()

@@ -359,9 +359,9 @@ pub struct GenArgs {
     /// What carries the frames.
     #[arg(long, value_enum, default_value_t = Carrier::AfXdp)]
     pub carrier: Carrier,
-    /// The queue of the interface.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub queue: u32,
+    /// The one queue of the interface that is sent and received by; without it all.
+    #[arg(long, value_name = "N")]
+    pub queue: Option<u32>,
     /// The processor that sends; without it the last one.
     #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,
@@ -445,6 +445,9 @@ pub struct TxArgs {
     /// Take turns with `dpdk-testpmd --forward-mode=txonly` over net_af_xdp, at 64 B and 1024 B.
     #[arg(long)]
     pub against_testpmd: bool,
+    /// Send sixteen flows by every queue of the interface, and take turns with one queue alone; a pair made for this has four.
+    #[arg(long, conflicts_with = "against_testpmd")]
+    pub against_one_queue: bool,
     /// The processor that sends; without it the last one.
     #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,

@@ -8,6 +8,7 @@ use crate::stop::Stop;
 use crate::wall::Stopwatch;
 use core::future::poll_fn;
 use core::task::Poll;
+use nix::sys::signal::{SigSet, SigmaskHow, Signal as NixSignal};
 use rig_units::Dur;
 use std::io;
 use std::sync::Arc;
@@ -40,7 +41,8 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// From here on none is missed.
+    /// From here on none is missed. While this is the only thread: what comes before there are more is kept from the handlers until
+    /// they are whole, for between what the system knows of one and what it calls a request would be lost.
     ///
     /// # Errors
     /// When the system gives no signal handler.
@@ -48,10 +50,26 @@ impl Requests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let asked = {
             let _entered = runtime.enter();
+            let before = held_back().thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
             let listened = |kind: SignalKind| signal(kind).map(|signal| (kind, signal));
-            requests().map(listened).collect::<io::Result<Vec<_>>>()?
+            let asked = requests().map(listened).collect::<io::Result<Vec<_>>>();
+            before.thread_set_mask()?;
+            asked?
         };
         Ok(Requests { runtime, asked })
+    }
+
+    /// Listens for the first alone, on a thread of its own: of a process that has nothing to put back.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn first(self, stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let Requests { runtime, mut asked } = self;
+        let listen = move || {
+            runtime.block_on(next(&mut asked));
+            stop();
+        };
+        thread::Builder::new().name("signals".into()).spawn(listen).map(drop)
     }
 
     /// Listens until the process ends, on a thread that keeps of root's rights what `keeps` takes, none of it in effect. `restore`
@@ -97,6 +115,11 @@ impl Requests {
 fn requests() -> impl Iterator<Item = SignalKind> {
     let hangup = (!is_ignored(SignalKind::hangup())).then(SignalKind::hangup);
     [SignalKind::interrupt(), SignalKind::terminate()].into_iter().chain(hangup)
+}
+
+/// The same, as a mask.
+fn held_back() -> SigSet {
+    requests().filter_map(|kind| NixSignal::try_from(kind.as_raw_value()).ok()).collect()
 }
 
 fn is_ignored(kind: SignalKind) -> bool {

@@ -84,14 +84,6 @@ fn threads(process: u32) -> Vec<Thread> {
     tasks.filter_map(thread).collect()
 }
 
-/// Whether a process has a handler for a signal.
-fn hears(process: u32, signal: Signal) -> bool {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or_default();
-    // Signals are counted from 1, bits from 0.
-    u64::from_str_radix(caught.trim(), 16).unwrap_or(0) >> (signal as i32 - 1) & 1 == 1
-}
-
 /// What there is to keep: a container may have given these tests less than all.
 fn kept(work: Work) -> u64 {
     let own = threads(std::process::id());
@@ -183,11 +175,10 @@ fn served(control: &str, at: &Path) -> (Vec<Thread>, Output) {
     pair(one, other, 9_216).expect("a pair");
     let arguments = "dut serve --dut broadcom --port d1 d2 --speed 1Gbps --control";
     let mut serve = rigctl(&format!("{arguments} {control}"), at);
-    let device = within.run(|| serve.spawn()).expect("inside").expect("rigctl starts");
-    // It runs before others from the moment on in which it serves, and may hear of its end a little later.
+    let mut device = within.run(|| serve.spawn()).expect("inside").expect("rigctl starts");
+    // It runs before others from the moment on in which it serves, and has heard of its end since before that.
     for _ in 0..PATIENCE {
-        let serves = threads(device.id()).iter().any(|thread| thread.before_others);
-        if serves && hears(device.id(), Signal::SIGTERM) {
+        if threads(device.id()).iter().any(|thread| thread.before_others) {
             break;
         }
         sleep(STEP);
@@ -195,7 +186,16 @@ fn served(control: &str, at: &Path) -> (Vec<Thread>, Output) {
     let seen = threads(device.id());
     let number = Pid::from_raw(i32::try_from(device.id()).expect("a process"));
     kill(number, Signal::SIGTERM).expect("it runs");
-    (seen, device.wait_with_output().expect("it ends"))
+    let ended = (0..PATIENCE).any(|_| {
+        sleep(STEP);
+        device.try_wait().expect("ours").is_some()
+    });
+    if !ended {
+        device.kill().expect("it runs");
+    }
+    let output = device.wait_with_output().expect("it ends");
+    assert!(ended, "it was asked to end, and went on: {}", said(&output));
+    (seen, output)
 }
 
 #[test]

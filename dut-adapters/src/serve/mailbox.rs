@@ -93,8 +93,8 @@ impl Receive for Bell {
         rig_generator::port::wait_any(&[self], timeout)
     }
 
-    fn fd(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.0.as_fd())
+    fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        vec![self.0.as_fd()]
     }
 
     fn stats(&self) -> Result<Stats, PortError> {

@@ -209,8 +209,8 @@ impl Receive for Later {
     fn wait(&mut self, _: Dur) -> Result<bool, PortError> {
         Ok(self.next().is_some())
     }
-    fn fd(&self) -> Option<BorrowedFd<'_>> {
-        None
+    fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        Vec::new()
     }
     fn stats(&self) -> Result<Stats, PortError> {
         Ok(Stats::default())

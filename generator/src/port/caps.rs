@@ -121,6 +121,25 @@ pub struct Stats {
     pub strays: u64,
 }
 
+impl core::ops::Add for Stats {
+    type Output = Stats;
+
+    /// What both lost.
+    fn add(self, other: Stats) -> Stats {
+        Stats {
+            rx_dropped: self.rx_dropped + other.rx_dropped,
+            rx_ring_full: self.rx_ring_full + other.rx_ring_full,
+            fill_ring_empty: self.fill_ring_empty + other.fill_ring_empty,
+            rx_invalid: self.rx_invalid + other.rx_invalid,
+            rx_unstamped: self.rx_unstamped + other.rx_unstamped,
+            tx_invalid: self.tx_invalid + other.tx_invalid,
+            tx_ring_empty: self.tx_ring_empty + other.tx_ring_empty,
+            tx_lost: self.tx_lost + other.tx_lost,
+            strays: self.strays + other.strays,
+        }
+    }
+}
+
 impl Stats {
     /// Frames that reached the port and not its reader.
     pub fn rx_lost(&self) -> u64 {

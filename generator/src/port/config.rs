@@ -15,14 +15,15 @@ pub struct Config {
     pub attach: Attach,
     /// Whether to ask the driver for zero copy before copying; only AF_XDP has it.
     pub zero_copy: bool,
-    /// The queue to send and receive by. Frames that the interface steers to another are not seen by this port.
-    pub queue: u32,
+    /// The one queue to send and receive by: frames that the interface steers to another are not seen by this port. `None`: every
+    /// queue that the interface spreads frames over, each flow sent by one of them. Only AF_XDP is told queues apart.
+    pub queue: Option<u32>,
     /// The longest frame to send, from the destination MAC on, without the check sequence.
     pub longest: usize,
     /// Frames that can be under way at once, at least.
     pub slots: u32,
     /// Pieces of 4 KiB in which received frames wait until the reader comes; a power of two. A reader that is off its
-    /// processor for a while loses what does not fit.
+    /// processor for a while loses what does not fit. Several queues share them evenly.
     pub ring: u32,
     /// How long the link may take to come up: many NICs drop it while a program is attached.
     pub settle: Dur,
@@ -44,14 +45,14 @@ pub enum Attach {
 }
 
 impl Config {
-    /// AF_XDP on queue 0, the best way the driver knows, for frames of up to 1514 bytes.
+    /// AF_XDP on every queue, the best way the driver knows, for frames of up to 1514 bytes.
     pub fn new(interface: &str) -> Config {
         Config {
             interface: interface.to_owned(),
             backend: Backend::AfXdp,
             attach: Attach::Best,
             zero_copy: true,
-            queue: 0,
+            queue: None,
             longest: 1514,
             slots: 1024,
             ring: 16_384,

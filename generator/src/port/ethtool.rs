@@ -96,13 +96,24 @@ impl Ethtool {
     /// # Errors
     /// There is no such interface.
     pub fn receive_queues(&self) -> Result<Option<u32>, PortError> {
+        Ok(self.channels()?.map(|[receive, _]| receive))
+    }
+
+    /// How many queues it receives by, and how many it sends by; `None` where its driver does not say.
+    ///
+    /// # Errors
+    /// There is no such interface.
+    pub(super) fn channels(&self) -> Result<Option<[u32; 2]>, PortError> {
         // struct ethtool_channels: cmd, four maxima, then rx, tx, other and combined; 36 bytes.
         let mut reply = [0; 36];
         match self.ask("ask for the queues", GCHANNELS, &mut reply) {
             Err(error) if matches!(error.fault, Fault::Os { errno: Errno::EOPNOTSUPP, .. }) => {
                 Ok(None)
             }
-            answer => answer.map(|()| Some(word(&reply, 20).saturating_add(word(&reply, 32)))),
+            answer => answer.map(|()| {
+                let both = word(&reply, 32);
+                Some([20, 24].map(|own| word(&reply, own).saturating_add(both)))
+            }),
         }
     }
 

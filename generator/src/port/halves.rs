@@ -91,9 +91,9 @@ pub trait Receive: core::fmt::Debug + Send {
     /// The interface is down or gone.
     fn wait(&mut self, timeout: Dur) -> Result<bool, PortError>;
 
-    /// What becomes readable when a frame is there, to wait for several ports at once; `None` when the kernel knows
+    /// What becomes readable, one or another, when a frame is there, to wait for several ports at once; none when the kernel knows
     /// nothing of this port, so that its reader has to look again and again.
-    fn fd(&self) -> Option<BorrowedFd<'_>>;
+    fn fds(&self) -> Vec<BorrowedFd<'_>>;
 
     /// What was lost and why, since the port was opened.
     ///

@@ -103,8 +103,8 @@ impl Receive for Rx {
         Ok(!self.line.lock().unwrap_or_else(PoisonError::into_inner).is_empty())
     }
 
-    fn fd(&self) -> Option<BorrowedFd<'_>> {
-        None
+    fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        Vec::new()
     }
 
     fn stats(&self) -> Result<Stats, PortError> {

@@ -19,14 +19,18 @@ pub(crate) enum Woken {
     Nothing,
 }
 
-/// Sleeps until `fd` has something to read or to tell, but no longer than `timeout`.
-pub(crate) fn readable(fd: BorrowedFd<'_>, timeout: Dur) -> Result<Woken, Errno> {
-    let mut fds = [PollFd::new(fd, PollFlags::POLLIN)];
+/// Sleeps until one of `fds` has something to read or to tell, but no longer than `timeout`.
+pub(crate) fn readable<'a>(
+    fds: impl IntoIterator<Item = BorrowedFd<'a>>,
+    timeout: Dur,
+) -> Result<Woken, Errno> {
+    let mut fds: Vec<_> = fds.into_iter().map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
     match ppoll(&mut fds, Some(timespec(timeout)), None) {
         Ok(0) | Err(Errno::EINTR) => Ok(Woken::Nothing),
         Ok(_) => {
-            let readable = fds[0].revents().is_some_and(|got| got.contains(PollFlags::POLLIN));
-            Ok(if readable { Woken::Readable } else { Woken::Failed })
+            let has =
+                |fd: &PollFd<'_>| fd.revents().is_some_and(|got| got.contains(PollFlags::POLLIN));
+            Ok(if fds.iter().any(has) { Woken::Readable } else { Woken::Failed })
         }
         Err(errno) => Err(errno),
     }
@@ -38,7 +42,7 @@ pub(crate) const BLIND: Dur = Dur::us(50);
 
 /// How long it may be slept for `ports` at a stretch: no longer than [`BLIND`] when one of them wakes nobody.
 pub(crate) fn at_most(ports: &[&dyn Receive], timeout: Dur) -> Dur {
-    if ports.iter().any(|port| port.fd().is_none()) { timeout.min(BLIND) } else { timeout }
+    if ports.iter().any(|port| port.fds().is_empty()) { timeout.min(BLIND) } else { timeout }
 }
 
 /// Sleeps until a frame waits at one of `ports`, but no longer than `timeout`; whether one may be there. A port whose
@@ -48,9 +52,9 @@ pub(crate) fn at_most(ports: &[&dyn Receive], timeout: Dur) -> Dur {
 /// # Errors
 /// The kernel refuses to wait at all.
 pub fn wait_any(ports: &[&dyn Receive], timeout: Dur) -> Result<bool, PortError> {
-    let fds = ports.iter().filter_map(|port| port.fd());
+    let fds = ports.iter().flat_map(|port| port.fds());
     let mut fds: Vec<PollFd<'_>> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
-    let blind = fds.len() < ports.len();
+    let blind = ports.iter().any(|port| port.fds().is_empty());
     match ppoll(&mut fds, Some(timespec(at_most(ports, timeout))), None) {
         Ok(ready) => Ok(ready > 0 || blind),
         Err(Errno::EINTR) => Ok(blind),

@@ -27,7 +27,7 @@ fn dpdk_starts_once_and_opens_a_port_once() {
     }
     let own = sched_getaffinity(Pid::from_raw(0));
     let ring0 = config("net_ring0", RINGS, 1_514);
-    let one_queue = refused(&rig_generator::port::Config { queue: 3, ..ring0.clone() });
+    let one_queue = refused(&rig_generator::port::Config { queue: Some(3), ..ring0.clone() });
     assert_eq!(one_queue, DpdkFault::OneQueue { queue: 3 });
     let known = ["net_ring0", "net_ring1"].map(str::to_owned).to_vec();
     let long = "a-name-that-is-longer-than-any-name-that-dpdk-has-room-for-is";

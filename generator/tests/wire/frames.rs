@@ -2,7 +2,7 @@
 
 use crate::lab::{Lab, in_order, numbered, open, pfc, receive, send};
 use rig_generator::port::{
-    Attach, Attached, Backend, Caps, Config, Feature, Mono, Stamp, StampedBy, Stats,
+    Attach, Attached, Backend, Caps, Config, Feature, Mono, Port, Stamp, StampedBy, Stats,
 };
 use rig_units::Dur;
 
@@ -140,14 +140,57 @@ fn a_port_has_the_frames_of_its_queue_and_no_others() {
     // In the driver: a pair's generic path counts queues differently at its two ends.
     let Some(lab) = Lab::with_queues(1_500, 2) else { return };
     let [mut one, mut other] = lab.ports(|config| {
-        (config.queue, config.attach) = (1, Attach::Native);
+        (config.queue, config.attach) = (Some(1), Attach::Native);
     });
     assert_eq!(send(&mut *one.tx, [pfc().as_slice()]), 0);
     assert_eq!(lengths_of(&receive(&mut *other.rx, 1)), [60]);
     drop(one);
-    let mut one = open(&lab.one, "v1", |config| config.queue = 0).expect("the other queue");
+    let mut one = open(&lab.one, "v1", |config| config.queue = Some(0)).expect("the other queue");
     assert_eq!(send(&mut *one.tx, [pfc().as_slice()]), 0);
     assert_eq!(other.rx.wait(Dur::ms(50)), Ok(false));
+}
+
+/// The `n`-th frame of the flow with this UDP source port.
+fn of_flow(port: u16, n: u16) -> Vec<u8> {
+    let mut frame =
+        vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17];
+    frame.extend([0, 0, 10, 0, 0, 1, 10, 0, 1, 1]);
+    frame.extend([port, 4_791, 26, 0, n].iter().flat_map(|field| field.to_be_bytes()));
+    frame.resize(60, 0);
+    frame
+}
+
+#[test]
+fn a_port_has_the_frames_of_every_queue_and_each_flow_keeps_its_order() {
+    let Some(lab) = Lab::with_queues(1_500, 4) else { return };
+    let set = |config: &mut Config| {
+        (config.ring, config.slots, config.attach) = (4_096, 512, Attach::Native);
+    };
+    let [mut one, mut other] = lab.ports(set);
+    let flows = 0xc000..0xc010_u16;
+    let frames: Vec<Vec<u8>> =
+        (0..32).flat_map(|n| flows.clone().map(move |port| of_flow(port, n))).collect();
+    let sent = |one: &mut Port| send(&mut *one.tx, frames.iter().map(Vec::as_slice));
+    assert_eq!(sent(&mut one), 0);
+    let got = receive(&mut *other.rx, frames.len());
+    assert_eq!(got.len(), frames.len(), "{:?}", other.rx.stats());
+    for port in flows {
+        let own = |frame: &&[u8]| frame[34..36] == port.to_be_bytes();
+        let numbers =
+            got.iter().map(|(frame, _)| frame.as_slice()).filter(own).map(|frame| frame[43]);
+        assert!(numbers.eq(0..32), "flow {port:#x} was overtaken by itself");
+    }
+    assert_eq!(one.tx.reclaim() as u64 + other.rx.stats().map_or(1, |stats| stats.rx_lost()), 512);
+    // Of one queue alone there is a part: so they did go by several.
+    drop(other);
+    let mut other = open(&lab.other, "v2", |config| {
+        set(config);
+        config.queue = Some(2);
+    })
+    .expect("the queue is free");
+    assert_eq!(sent(&mut one), 0);
+    let part = receive(&mut *other.rx, frames.len()).len();
+    assert!((1..frames.len()).contains(&part), "{part} of {}", frames.len());
 }
 
 #[test]

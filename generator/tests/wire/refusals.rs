@@ -98,7 +98,7 @@ fn a_program_of_someone_else_stays_and_is_named() {
 #[test]
 fn a_queue_that_is_not_there_is_named() {
     let Some(lab) = Lab::new(1_500) else { return };
-    let error = refused(&lab, "v1", |config| config.queue = 63);
+    let error = refused(&lab, "v1", |config| config.queue = Some(63));
     assert_eq!(error.fault, Fault::NoQueue { queue: 63 });
 }
 

@@ -3,6 +3,7 @@
 use super::input::Bad;
 use super::standing::Standing;
 use crate::cli::{ServeArgs, ServedAs};
+use crate::interrupt::Requests;
 use crate::rights::{self, Work};
 use crate::{mutation, stderr, stdout};
 use nix::sys::prctl;
@@ -19,7 +20,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufReader};
 use std::path::Path;
 use std::thread;
-use tokio::signal::unix::{SignalKind, signal};
 
 /// The longest frame, without FCS, that passes a port of the device.
 const LONGEST: usize = 9_100;
@@ -83,6 +83,8 @@ fn on(
     place: Option<&Place>,
     switch: Option<(&Path, Option<Scripts>)>,
 ) -> Result<(), String> {
+    // Before anything runs before others, and may keep this from a processor half way.
+    let requests = Requests::hear().map_err(|error| error.to_string())?;
     let (redis, scripts) = switch.unzip();
     let mut lines = Vec::new();
     for interface in &args.port {
@@ -108,7 +110,7 @@ fn on(
     let conversation =
         Conversation { hello: served.hello(), post: post.clone(), until_hangup: args.until_hangup };
     let (hung_up, ended) = (post.clone(), post.clone());
-    let _listening = on_signal(move || ended.stop());
+    requests.first(move || ended.stop()).map_err(|error| error.to_string())?;
     let ports = args.port.join(", ");
     // Whoever talks to the device finds the databases filled.
     let faults = Faults::of(&args.fault);
@@ -246,20 +248,4 @@ fn mutated(profile: Profile, mutate: &[String]) -> Result<Profile, Bad> {
     bad.all(mutation::apply(&mut lab, mutate).err().unwrap_or_default());
     bad.or(())?;
     Ok(lab.duts.remove(0))
-}
-
-/// Calls `stop` when the process is asked to end.
-fn on_signal(stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let listen = move || {
-        runtime.block_on(async move {
-            let Ok(mut term) = signal(SignalKind::terminate()) else { return };
-            tokio::select! {
-                _ = term.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-            stop();
-        });
-    };
-    thread::Builder::new().name("signals".into()).spawn(listen).map(|_| ())
 }

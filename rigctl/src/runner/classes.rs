@@ -3,7 +3,7 @@
 
 use super::misfit::configured;
 use super::unfit::{Missing, Unfit};
-use rig_lab::{Color, Declared, Profile, Switch};
+use rig_lab::{Color, Declared, Part, Profile, Switch};
 use rig_testcases::case::{CaseAction, Stream};
 use rig_testcases::vocabulary::{ByMemory, ByPfc};
 use rig_testcases::{Case, Measure, Wanted};
@@ -89,8 +89,11 @@ impl Classes<'_> {
         if let Some(storm) = self.case.storms.get(one.named("storm"))
             && one.entry.guarded
         {
-            let meets =
-                |stream: &&Stream| stream.to == storm.from && storm.classes.contains(&stream.class);
+            // Of a group each has its own, also where it enters by the stormed port.
+            let meets = |stream: &&Stream| {
+                let at_port = [&stream.to, &stream.from].contains(&&storm.from);
+                at_port && storm.classes.contains(&stream.class)
+            };
             let unguarded = |stream: &&Stream| !qos.pfcwd_sw_enable.contains(&stream.class);
             let class = named().filter(meets).find(unguarded)?.class;
             return Some(format!("no watchdog guards class {class} (qos.pfcwd_sw_enable)"));
@@ -100,44 +103,73 @@ impl Classes<'_> {
         {
             return Some(format!("class {} is not lossless (qos.pfc_enable)", stream.class));
         }
-        let dropped = self.switch.pfcwd.big_red_switch && one.wanted("expect") == Wanted::All;
+        let wanted = one.wanted("expect");
+        // An XOFF of its own.
+        if one.entry.pfc != ByPfc::No
+            && wanted == Wanted::Some
+            && let Some(class) = one.arguments.class("class").filter(|class| !qos.lossless(*class))
+        {
+            return Some(format!("class {class} is not lossless (qos.pfc_enable)"));
+        }
         if one.entry.loses
-            && dropped
-            && let Some(stream) =
-                named().find(|stream| !qos.pfcwd_sw_enable.contains(&stream.class))
+            && wanted == Wanted::All
+            && let Some(stream) = named().find(|stream| {
+                let dropped = self.switch.pfcwd.big_red_switch || self.holds(stream).is_some();
+                dropped && !qos.pfcwd_sw_enable.contains(&stream.class)
+            })
         {
             let class = stream.class;
             return Some(format!("no watchdog guards class {class} (qos.pfcwd_sw_enable)"));
         }
-        // What one stream finds in the buffer rests on all that are there.
-        if one.entry.memory != ByMemory::No
-            && let Some((stream, storm)) = self.unheld()
+        // What is held is what there comes to be too much of.
+        if one.entry.loses
+            && wanted == Wanted::Some
+            && let Some((stream, storm)) = named().find_map(|stream| self.unheld(stream))
         {
-            let class = stream.class;
-            return Some(format!(
-                "class {class} is not lossless (qos.pfc_enable), and `{storm}` is to hold frames of it"
-            ));
+            return Some(unheld(stream, storm));
+        }
+        // What one stream finds in the buffer rests on all that are there, and so do marks.
+        let marks = one.entry.parts.is_some_and(|parts| parts.contains(&Part::Wred));
+        if marks || one.entry.memory != ByMemory::No {
+            let started = self.started();
+            let streams =
+                self.case.streams.iter().filter(|(name, _)| started.contains(name.as_str()));
+            let mut streams = streams.map(|(_, stream)| stream);
+            return streams.find_map(|stream| self.unheld(stream)).map(|of| unheld(of.0, of.1));
         }
         None
     }
 
-    /// A stream that the case starts and a storm that pauses its class, which does not obey.
-    fn unheld(&self) -> Option<(&Stream, &str)> {
+    /// What the case starts, by name.
+    fn started(&self) -> BTreeSet<&str> {
         let started = self.case.steps.iter().filter_map(|step| match &step.what {
             CaseAction::Start { names, .. } => Some(names),
             _ => None,
         });
-        let started: BTreeSet<&str> = started.flatten().map(String::as_str).collect();
-        let streams = self.case.streams.iter().filter(|(name, _)| started.contains(name.as_str()));
-        let lossy = streams.filter(|(_, stream)| !self.switch.qos.lossless(stream.class));
-        lossy.map(|(_, stream)| stream).find_map(|stream| {
-            let holds = self.case.storms.iter().find(|(name, storm)| {
-                let own = storm.from == stream.to && storm.classes.contains(&stream.class);
-                own && started.contains(name.as_str())
-            });
-            Some((stream, holds?.0.as_str()))
-        })
+        started.flatten().map(String::as_str).collect()
     }
+
+    /// The storm that pauses a stream's class where it leaves.
+    fn holds(&self, stream: &Stream) -> Option<&str> {
+        let started = self.started();
+        let mut storms = self.case.storms.iter().map(|(name, storm)| (name.as_str(), storm));
+        let holds = storms.find(|(name, storm)| {
+            let own = storm.from == stream.to && storm.classes.contains(&stream.class);
+            own && started.contains(name)
+        });
+        holds.map(|(name, _)| name)
+    }
+
+    /// A stream whose class does not obey, and the storm that pauses it.
+    fn unheld<'a>(&'a self, stream: &'a Stream) -> Option<(&'a Stream, &'a str)> {
+        let lossy = !self.switch.qos.lossless(stream.class);
+        Some((stream, self.holds(stream).filter(|_| lossy)?))
+    }
+}
+
+fn unheld(stream: &Stream, storm: &str) -> String {
+    let class = stream.class;
+    format!("class {class} is not lossless (qos.pfc_enable), and `{storm}` is to hold frames of it")
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use rig_dut::serve::Place;
 use rig_dut::{Control as _, EmulatedWire};
-use rig_generator::netlab::{End, Namespace, pair};
+use rig_generator::netlab::{End, Namespace, pair_with_queues};
 use rig_units::Dur;
 use serde_json::Value;
 use std::process::{Child, Command, Output, Stdio};
@@ -34,7 +34,8 @@ impl Bench {
         for (own, its) in &names {
             let [one, other] =
                 [(&near, own), (&far, its)].map(|(within, name)| End { within, name });
-            pair(one, other, 9_216).expect("a pair");
+            // As NICs spread what they receive.
+            pair_with_queues(one, other, 9_216, 4).expect("a pair");
         }
         let desk = tempfile::tempdir().expect("a temporary folder");
         let socket = desk.path().join("control");

@@ -309,8 +309,8 @@ impl Receive for Back {
         whole(&self.memory, self.port)?;
         self.half.wait(timeout)
     }
-    fn fd(&self) -> Option<BorrowedFd<'_>> {
-        None
+    fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        Vec::new()
     }
     fn stats(&self) -> Result<Stats, PortError> {
         self.half.stats()

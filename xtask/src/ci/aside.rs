@@ -37,6 +37,10 @@ const COMPUTE: [&str; 18] = [
 ];
 /// Programs whose tests wait for things of their own and leave the processors idle: how many of them go on at a time.
 const WAIT: [(&str, usize); 2] = [("faults", 4), ("server", 4)];
+/// What ends a program that hangs, long after any has: the others are run then, and it is told which one it was. The seconds come behind.
+const BOUND: [&str; 3] = ["timeout", "--foreground", "--kill-after=9"];
+/// Of what has the processors, and of what has what others leave of them.
+const PATIENCE: [&str; 2] = ["480", "1200"];
 /// The variable with the socket's path.
 const SOCKET: &str = "XTASK_ASIDE";
 /// What holds a program: it says whom, and by which process, and how that ended.
@@ -51,9 +55,19 @@ pub(crate) fn start(mut words: impl Iterator<Item = String>) -> bool {
     let socket = std::env::var_os(SOCKET).filter(|_| COMPUTE.contains(&named(&program)));
     let started = match socket.zip(idle()) {
         Some((socket, idle)) => aside(Path::new(&socket), idle, &program, &words),
-        None => Err(Command::new(&program).args(&words).env_remove(SOCKET).exec()),
+        None => {
+            let mut command = before(&bound(PATIENCE[0]), OsStr::new(&program));
+            Err(command.args(&words).env_remove(SOCKET).exec())
+        }
     };
     started.map_err(|error| eprintln!("== cannot start {program}: {error}")).is_ok()
+}
+
+/// The words by which a program is ended after so many seconds; none where the machine has no such command.
+fn bound(seconds: &'static str) -> Vec<&'static str> {
+    let words = [&BOUND[..], &[seconds]].concat();
+    let tried = before(&words, OsStr::new("true")).status();
+    if tried.is_ok_and(|status| status.success()) { words } else { Vec::new() }
 }
 
 /// The name of a program of tests without what cargo has put behind it.
@@ -72,7 +86,11 @@ fn at_a_time(program: &str) -> Option<[String; 2]> {
 fn aside(socket: &Path, idle: &[&str], program: &str, words: &[String]) -> Result<(), Error> {
     let line = UnixStream::connect(socket)?;
     let mut held = before(idle, OsStr::new("sh"));
-    held.args(["-c", HOLD, named(program), program]).args(words).env_remove(SOCKET);
+    held.args(["-c", HOLD, named(program)])
+        .args(bound(PATIENCE[1]))
+        .arg(program)
+        .args(words)
+        .env_remove(SOCKET);
     held.stdin(Stdio::null()).stdout(OwnedFd::from(line.try_clone()?)).stderr(OwnedFd::from(line));
     held.spawn().map(drop)
 }

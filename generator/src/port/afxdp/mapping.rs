@@ -111,33 +111,34 @@ impl Shared for RingMemory {
     }
 }
 
-/// The memory that frames lie in, in two regions: one for each half of a port.
+/// The memory that frames lie in, in regions: one for each queue that is received by, and one to send from.
 #[derive(Debug)]
 pub(crate) struct Regions {
-    /// What the receiver has.
-    pub(crate) rx: Region,
+    /// What the receiver has, queue by queue.
+    pub(crate) rx: Vec<Region>,
     /// What the sender has.
     pub(crate) tx: Region,
 }
 
 impl Regions {
-    /// Maps fresh memory for both.
-    pub(crate) fn map(rx: usize, tx: usize) -> Result<Regions, Errno> {
-        let mapping = Arc::new(Mapping::new(rx + tx, None)?);
+    /// Maps fresh memory for all: `rx` bytes for each of so many queues, and `tx`.
+    pub(crate) fn map((rx, queues): (usize, usize), tx: usize) -> Result<Regions, Errno> {
+        let mapping = Arc::new(Mapping::new(rx * queues + tx, None)?);
+        let region = |start, len| Region { mapping: Arc::clone(&mapping), start, len };
         Ok(Regions {
-            rx: Region { mapping: Arc::clone(&mapping), start: 0, len: rx },
-            tx: Region { mapping, start: rx, len: tx },
+            rx: (0..queues).map(|queue| region(queue * rx, rx)).collect(),
+            tx: region(queues * rx, tx),
         })
     }
 
     /// Where it all starts in this process.
     pub(crate) fn base(&self) -> u64 {
-        self.rx.mapping.base.as_ptr().expose_provenance() as u64
+        self.tx.mapping.base.as_ptr().expose_provenance() as u64
     }
 
     /// How much it is.
     pub(crate) fn len(&self) -> u64 {
-        self.rx.mapping.len as u64
+        self.tx.mapping.len as u64
     }
 }
 

@@ -13,19 +13,25 @@ use rig_units::Dur;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-/// Pieces of frames that one poll takes at most: few enough that their buffers are back with the kernel soon.
+/// Pieces of frames that one poll takes of a queue at most: few enough that their buffers are back with the kernel soon.
 const BATCH: usize = 64;
 
 /// Receives the frames of one port.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     shared: Arc<Shared>,
+    queues: Vec<Queue>,
+    checkup: Checkup,
+}
+
+/// One of its queues.
+#[derive(Debug)]
+pub(super) struct Queue {
     buffers: Buffers,
     ring: Consumer<RingMemory, Desc>,
     /// A frame in several pieces, as far as it has come, and its stamp.
     begun: Vec<u8>,
     stamp: Option<Stamp>,
-    checkup: Checkup,
 }
 
 /// The chunks that received frames are written to, and the ring by which the kernel gets them.
@@ -69,24 +75,35 @@ impl Buffers {
     }
 }
 
-impl Receiver {
-    /// The half that receives into `buffers`.
-    pub(super) fn new(
-        shared: Arc<Shared>,
-        buffers: Buffers,
-        ring: Consumer<RingMemory, Desc>,
-    ) -> Receiver {
-        Receiver { shared, buffers, ring, begun: Vec::new(), stamp: None, checkup: Checkup::new() }
+impl Queue {
+    /// The queue that is received by into `buffers`.
+    pub(super) fn new(buffers: Buffers, ring: Consumer<RingMemory, Desc>) -> Queue {
+        Queue { buffers, ring, begun: Vec::new(), stamp: None }
+    }
+
+    /// Hands over what has come, no more than a batch: how many frames, and whether buffers were lent for it.
+    fn poll(&mut self, shared: &Shared, take: &mut dyn FnMut(&[u8], Stamp)) -> (usize, bool) {
+        let mut frames = 0;
+        for _ in 0..BATCH {
+            let Some(desc) = self.ring.take() else { break };
+            frames += self.piece(shared, desc, take);
+        }
+        self.ring.release();
+        let refilled = self.buffers.chunks.has_free();
+        if refilled {
+            self.buffers.refill();
+        }
+        (frames, refilled)
     }
 
     /// Takes one piece, and hands its frame over when it is the last; how many frames that were.
-    fn piece(&mut self, desc: Desc, take: &mut dyn FnMut(&[u8], Stamp)) -> usize {
+    fn piece(&mut self, shared: &Shared, desc: Desc, take: &mut dyn FnMut(&[u8], Stamp)) -> usize {
         let Some(at) = self.buffers.returned(desc.addr) else {
-            self.shared.strays.fetch_add(1, Relaxed);
+            shared.strays.fetch_add(1, Relaxed);
             return 0;
         };
         let first = self.stamp.is_none();
-        let stamp = self.stamp.unwrap_or_else(|| self.stamp(at));
+        let stamp = self.stamp.unwrap_or_else(|| self.stamp(shared, at));
         let bytes = self.buffers.memory.bytes(at, desc.len as usize);
         let more = desc.options & libc::XDP_PKT_CONTD != 0;
         if first && !more {
@@ -105,41 +122,46 @@ impl Receiver {
     }
 
     /// When the frame at `at` came.
-    fn stamp(&mut self, at: usize) -> Stamp {
+    fn stamp(&mut self, shared: &Shared, at: usize) -> Stamp {
         if let Some(at) = self.buffers.clock(at) {
             return Stamp { at, by: StampedBy::XdpProgram };
         }
-        self.shared.rx_unstamped.fetch_add(1, Relaxed);
+        shared.rx_unstamped.fetch_add(1, Relaxed);
         Stamp { at: Mono::now(), by: StampedBy::Process }
+    }
+}
+
+impl Receiver {
+    /// The half that receives by `queues`.
+    pub(super) fn new(shared: Arc<Shared>, queues: Vec<Queue>) -> Receiver {
+        Receiver { shared, queues, checkup: Checkup::new() }
     }
 }
 
 impl Receive for Receiver {
     fn poll(&mut self, take: &mut dyn FnMut(&[u8], Stamp)) -> Result<usize, PortError> {
+        let error = |errno| self.shared.card.error("receive", errno);
         let mut frames = 0;
-        for _ in 0..BATCH {
-            let Some(desc) = self.ring.take() else { break };
-            frames += self.piece(desc, take);
+        for (place, queue) in self.queues.iter_mut().enumerate() {
+            let (got, refilled) = queue.poll(&self.shared, take);
+            frames += got;
+            if refilled && queue.buffers.fill.shared.wants_a_call() {
+                self.shared.sockets.at(place).nudge().map_err(error)?;
+            }
         }
-        self.ring.release();
-        let refilled = self.buffers.chunks.has_free();
-        if refilled {
-            self.buffers.refill();
-        }
-        let silent = frames == 0 && self.checkup.is_due();
-        if silent || refilled && self.buffers.fill.shared.wants_a_call() {
-            self.shared.socket.nudge().map_err(|errno| self.shared.card.error("receive", errno))?;
+        if frames == 0 && self.checkup.is_due() {
+            self.shared.sockets.nudge().map_err(error)?;
         }
         Ok(frames)
     }
 
     fn wait(&mut self, timeout: Dur) -> Result<bool, PortError> {
-        let woken = self.shared.socket.wait(timeout);
+        let woken = self.shared.sockets.wait(timeout);
         woken.map_err(|errno| self.shared.card.error("wait for frames", errno))
     }
 
-    fn fd(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.shared.socket.fd())
+    fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        self.shared.sockets.fds()
     }
 
     fn stats(&self) -> Result<Stats, PortError> {

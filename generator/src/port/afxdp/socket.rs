@@ -2,10 +2,9 @@
 #![expect(unsafe_code, reason = "nothing safe speaks to AF_XDP sockets")]
 
 use super::mapping::{Regions, RingMemory};
-use crate::port::{Fault, Stats, sockopt, wait};
+use crate::port::{Fault, Stats, sockopt};
 use libc::SOL_XDP;
 use nix::errno::Errno;
-use rig_units::Dur;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 /// Size of a chunk: the largest that the kernel takes. A received frame loses the first 256 bytes of its first one to
@@ -66,8 +65,14 @@ impl Socket {
             let umem = core::ptr::from_ref(&umem).cast();
             libc::setsockopt(self.0.as_raw_fd(), SOL_XDP, libc::XDP_UMEM_REG, umem, size)
         };
+        Errno::result(answer)
+            .map_err(|errno| Fault::of("register the port's memory with the kernel", errno))?;
+        self.rings(sizes)
+    }
+
+    /// Gives the socket its rings.
+    pub(crate) fn rings(&self, sizes: Sizes) -> Result<Rings, Fault> {
         let os = |tried| move |errno| Fault::of(tried, errno);
-        Errno::result(answer).map_err(os("register the port's memory with the kernel"))?;
         let rings = [
             (libc::XDP_UMEM_FILL_RING, sizes.rx),
             (libc::XDP_RX_RING, sizes.rx),
@@ -99,12 +104,32 @@ impl Socket {
     pub(crate) fn bind(&self, interface: u32, queue: u32, how: Binding) -> Result<(), Errno> {
         let mode = if how.zero_copy { libc::XDP_ZEROCOPY } else { libc::XDP_COPY };
         let pieces = if how.multi_buffer { libc::XDP_USE_SG } else { 0 };
+        self.bind_as(interface, queue, (libc::XDP_USE_NEED_WAKEUP | mode | pieces, 0))
+    }
+
+    /// Binds to a further queue, in the way of the `first` and with its memory.
+    pub(crate) fn bind_beside(
+        &self,
+        interface: u32,
+        queue: u32,
+        first: BorrowedFd<'_>,
+    ) -> Result<(), Errno> {
+        let memory = u32::try_from(first.as_raw_fd()).map_err(|_| Errno::EBADF)?;
+        self.bind_as(interface, queue, (libc::XDP_SHARED_UMEM, memory))
+    }
+
+    fn bind_as(
+        &self,
+        interface: u32,
+        queue: u32,
+        (flags, memory): (u16, u32),
+    ) -> Result<(), Errno> {
         let address = libc::sockaddr_xdp {
             sxdp_family: libc::AF_XDP.try_into().expect("a small constant"),
-            sxdp_flags: libc::XDP_USE_NEED_WAKEUP | mode | pieces,
+            sxdp_flags: flags,
             sxdp_ifindex: interface,
             sxdp_queue_id: queue,
-            sxdp_shared_umem_fd: 0,
+            sxdp_shared_umem_fd: memory,
         };
         let len = size_of_val(&address).try_into().expect("a small struct");
         // SAFETY: the address is readable for `len` bytes.
@@ -145,22 +170,6 @@ impl Socket {
             )
         };
         Errno::result(answer).map(drop)
-    }
-
-    /// Sleeps until a frame is there or time is over; whether one is there.
-    pub(crate) fn wait(&self, timeout: Dur) -> Result<bool, Errno> {
-        let mut left = timeout;
-        loop {
-            let nap = left.min(wait::SILENCE);
-            if wait::readable(self.fd(), nap)? == wait::Woken::Readable {
-                return Ok(true);
-            }
-            self.nudge()?;
-            left = left.saturating_sub(nap);
-            if left == Dur::ZERO {
-                return Ok(false);
-            }
-        }
     }
 
     /// The kernel's counts since the socket was made.

@@ -39,7 +39,7 @@ pub(super) fn halves() -> Option<(Sender, Receiver)> {
 
 /// A socket that holds queue 0 of `v1`, without a program.
 fn holder() -> (Socket, Rings, Regions) {
-    let memory = Regions::map(64 * CHUNK, 0).expect("memory");
+    let memory = Regions::map((64 * CHUNK, 1), 0).expect("memory");
     let socket = Socket::new().expect("a socket");
     let rings = socket.equip(&memory, Sizes { rx: 64, tx: 64 }).expect("rings");
     let index = Interface::named("v1").expect("there").index;

@@ -1,9 +1,9 @@
 //! The sending half of an AF_XDP port.
 
-use super::Shared;
 use super::mapping::{Region, RingMemory};
 use super::ring::{Consumer, Desc, Producer};
-use super::socket::CHUNK;
+use super::socket::{CHUNK, Socket};
+use super::{Shared, flow};
 use crate::port::error::assert_fits;
 use crate::port::pool::Pool;
 use crate::port::{Frame, Kick, PortError, Stats, Transmit};
@@ -18,9 +18,15 @@ pub(crate) struct Sender {
     shared: Arc<Shared>,
     memory: Region,
     slots: Pool,
-    ring: Producer<RingMemory, Desc>,
-    completion: Consumer<RingMemory, u64>,
+    queues: Vec<Queue>,
     longest: usize,
+}
+
+/// The rings of one queue that is sent by.
+#[derive(Debug)]
+pub(super) struct Queue {
+    pub(super) ring: Producer<RingMemory, Desc>,
+    pub(super) completion: Consumer<RingMemory, u64>,
 }
 
 /// Chunks in a slot for frames of up to `longest` bytes.
@@ -34,16 +40,48 @@ impl Sender {
         shared: Arc<Shared>,
         memory: Region,
         slots: Pool,
-        ring: Producer<RingMemory, Desc>,
-        completion: Consumer<RingMemory, u64>,
+        queues: Vec<Queue>,
         longest: usize,
     ) -> Sender {
-        Sender { shared, memory, slots, ring, completion, longest }
+        Sender { shared, memory, slots, queues, longest }
     }
 
     /// From one slot to the next.
     fn stride(&self) -> usize {
         chunks(self.longest) * CHUNK
+    }
+}
+
+impl Queue {
+    /// Has the kernel take what was published.
+    fn kick(&mut self, socket: &Socket, zero_copy: bool) -> Result<Kick, Errno> {
+        let mut kick = Kick { waiting: self.ring.waiting(), ..Kick::default() };
+        if zero_copy {
+            // The driver takes frames by itself and says when it has gone to sleep over it.
+            if self.ring.shared.wants_a_call() {
+                match socket.kick() {
+                    Ok(()) | Err(Errno::EAGAIN | Errno::EBUSY | Errno::ENOBUFS) => {}
+                    Err(errno) => return Err(errno),
+                }
+            }
+            kick.waiting = self.ring.waiting();
+            return Ok(kick);
+        }
+        while kick.waiting > 0 {
+            let before = kick.waiting;
+            match socket.kick() {
+                // A call sends 32 pieces and asks for another.
+                Ok(()) | Err(Errno::EAGAIN | Errno::ENOBUFS) => {}
+                Err(Errno::EBUSY) => kick.lost += 1,
+                Err(errno) => return Err(errno),
+            }
+            kick.waiting = self.ring.waiting();
+            if kick.waiting == before {
+                break;
+            }
+        }
+        kick.refused = kick.waiting > 0;
+        Ok(kick)
     }
 }
 
@@ -69,6 +107,8 @@ impl Transmit for Sender {
         let pieces = chunks(len);
         let count = u32::try_from(pieces).expect("few chunks make a slot");
         let start = self.slots.lend(frame, count) * self.stride();
+        let queue = flow::queue(self.memory.bytes(start, len), self.queues.len());
+        let ring = &mut self.queues[queue].ring;
         for piece in 0..pieces {
             let here = piece * CHUNK;
             let more = piece + 1 < pieces;
@@ -77,56 +117,41 @@ impl Transmit for Sender {
                 len: u32::try_from(CHUNK.min(len - here)).expect("at most a chunk"),
                 options: if more { libc::XDP_PKT_CONTD } else { 0 },
             };
-            assert!(self.ring.stage(desc), "the ring has an entry for every chunk");
+            assert!(ring.stage(desc), "the ring has an entry for every chunk");
         }
     }
 
     fn publish(&mut self) {
-        self.ring.publish();
+        self.queues.iter_mut().for_each(|queue| queue.ring.publish());
     }
 
     fn kick(&mut self) -> Result<Kick, PortError> {
-        let mut kick = Kick { waiting: self.ring.waiting(), ..Kick::default() };
-        if self.shared.zero_copy {
-            // The driver takes frames by itself and says when it has gone to sleep over it.
-            if self.ring.shared.wants_a_call() {
-                match self.shared.socket.kick() {
-                    Ok(()) | Err(Errno::EAGAIN | Errno::EBUSY | Errno::ENOBUFS) => {}
-                    Err(errno) => return Err(self.shared.card.error("send", errno)),
-                }
-            }
-            kick.waiting = self.ring.waiting();
-            return Ok(kick);
+        let mut all = Kick::default();
+        for (place, queue) in self.queues.iter_mut().enumerate() {
+            let socket = self.shared.sockets.at(place);
+            let kick = queue.kick(socket, self.shared.zero_copy);
+            let kick = kick.map_err(|errno| self.shared.card.error("send", errno))?;
+            all.lost += kick.lost;
+            all.waiting += kick.waiting;
+            all.refused |= kick.refused;
         }
-        while kick.waiting > 0 {
-            let before = kick.waiting;
-            match self.shared.socket.kick() {
-                // A call sends 32 pieces and asks for another.
-                Ok(()) | Err(Errno::EAGAIN | Errno::ENOBUFS) => {}
-                Err(Errno::EBUSY) => kick.lost += 1,
-                Err(errno) => return Err(self.shared.card.error("send", errno)),
-            }
-            kick.waiting = self.ring.waiting();
-            if kick.waiting == before {
-                break;
-            }
-        }
-        kick.refused = kick.waiting > 0;
-        self.shared.tx_lost.fetch_add(kick.lost, Relaxed);
-        Ok(kick)
+        self.shared.tx_lost.fetch_add(all.lost, Relaxed);
+        Ok(all)
     }
 
     fn reclaim(&mut self) -> usize {
-        let mut back = 0;
-        while let Some(address) = self.completion.take() {
-            let slot = self.memory.offset(address).map(|at| at / self.stride());
-            if slot.is_some_and(|slot| self.slots.returned(slot as u64)) {
-                back += 1;
-            } else {
-                self.shared.strays.fetch_add(1, Relaxed);
+        let (mut back, stride) = (0, self.stride());
+        for queue in &mut self.queues {
+            while let Some(address) = queue.completion.take() {
+                let slot = self.memory.offset(address).map(|at| at / stride);
+                if slot.is_some_and(|slot| self.slots.returned(slot as u64)) {
+                    back += 1;
+                } else {
+                    self.shared.strays.fetch_add(1, Relaxed);
+                }
             }
+            queue.completion.release();
         }
-        self.completion.release();
         back
     }
 

@@ -37,8 +37,8 @@ fn own(fault: DpdkFault) -> Failure {
 }
 
 fn build(config: &Config) -> Result<Port, Failure> {
-    if config.queue != 0 {
-        return Err(own(DpdkFault::OneQueue { queue: config.queue }));
+    if let Some(queue @ 1..) = config.queue {
+        return Err(own(DpdkFault::OneQueue { queue }));
     }
     let (api, port) = eal::take(&config.dpdk, &config.interface).map_err(own)?;
     let (device, opened) = Device::open(api, port, &plan(config)).map_err(own)?;

@@ -98,8 +98,8 @@ impl Receive for Receiver {
         }
     }
 
-    fn fd(&self) -> Option<BorrowedFd<'_>> {
-        None
+    fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        Vec::new()
     }
 
     fn stats(&self) -> Result<Stats, PortError> {

@@ -53,15 +53,15 @@ impl Receive for Receiver {
     }
 
     fn wait(&mut self, timeout: Dur) -> Result<bool, PortError> {
-        let woken = wait::readable(self.shared.socket.as_fd(), timeout);
+        let woken = wait::readable([self.shared.socket.as_fd()], timeout);
         match woken.map_err(|errno| self.shared.card.error("wait for frames", errno))? {
             Woken::Readable => Ok(true),
             Woken::Failed | Woken::Nothing => self.is_well().map(|()| false),
         }
     }
 
-    fn fd(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.shared.socket.as_fd())
+    fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        vec![self.shared.socket.as_fd()]
     }
 
     fn stats(&self) -> Result<Stats, PortError> {

@@ -21,18 +21,27 @@ const FAR: &str = "p2";
 impl Ends {
     /// The interface `port` and its `peer`, or a pair made for this with that MTU.
     pub(super) fn of(port: Option<&str>, peer: Option<&str>, mtu: u32) -> Result<Ends, String> {
+        Ends::with_queues((port, peer), mtu, 1)
+    }
+
+    /// The same; a pair that is made has so many queues at both ends.
+    pub(super) fn with_queues(
+        (port, peer): (Option<&str>, Option<&str>),
+        mtu: u32,
+        queues: u32,
+    ) -> Result<Ends, String> {
         match port {
             Some(port) => {
                 Ok(Ends { made: None, near: port.to_owned(), far: peer.map(str::to_owned) })
             }
-            None => Ends::made(mtu).map_err(|error| error.to_string()),
+            None => Ends::made(mtu, queues).map_err(|error| error.to_string()),
         }
     }
 
-    fn made(mtu: u32) -> Result<Ends, LabError> {
+    fn made(mtu: u32, queues: u32) -> Result<Ends, LabError> {
         let (near, far) = (Namespace::new()?, Namespace::new()?);
         let end = |within, name| End { within, name };
-        netlab::pair(end(&near, NEAR), end(&far, FAR), mtu)?;
+        netlab::pair_with_queues(end(&near, NEAR), end(&far, FAR), mtu, queues)?;
         Ok(Ends { made: Some((near, far)), near: NEAR.to_owned(), far: Some(FAR.to_owned()) })
     }
 

@@ -32,6 +32,9 @@ const SLOTS: u32 = 128;
 const LENGTH: Dur = Dur::ms(800);
 const WARM: Dur = Dur::ms(50);
 const MTU: u32 = 1_500;
+/// Queues of a pair that is made to compare several with one, and flows that are spread over them.
+const QUEUES: u32 = 4;
+const FLOWS: u16 = 16;
 const LONG_MTU: u32 = 9_000;
 
 /// What was measured.
@@ -64,6 +67,9 @@ struct Measured {
     testpmd_frames_per_s: Option<Rounds>,
     /// Own rate against testpmd's of the same round, in hundredths of a percent.
     ratio: Option<Rounds>,
+    one_queue_frames_per_s: Option<Rounds>,
+    /// Own rate against that of one queue alone of the same round, in hundredths of a percent.
+    ratio_to_one_queue: Option<Rounds>,
     /// The same that is wanted.
     wanted: Option<u64>,
 }
@@ -73,6 +79,8 @@ struct Side {
     ends: Ends,
     port: Port,
     template: Template,
+    /// Frames a call: as many for each queue, however many there are.
+    batch: u32,
     next: u64,
     lost: u64,
     unaccounted: u64,
@@ -88,20 +96,36 @@ pub(super) fn run(args: &TxArgs) -> Result<Tx, String> {
     let mut ports = String::new();
     let mut sizes = Vec::new();
     for (size, wanted) in SIZES {
-        let flow =
-            Flow { stamped: size >= STAMPED, ..Flow::between(0, 1, FlowKind::RoceSend, size) };
+        let between = Flow::between(0, 1, FlowKind::RoceSend, size);
+        let (queues, flows) = if args.against_one_queue { (QUEUES, FLOWS) } else { (1, 1) };
+        let first = between.udp_source[0];
+        let udp_source = (first..first + flows).collect();
+        let flow = Flow { stamped: size >= STAMPED, udp_source, ..between };
         let mtu = if size.0 > u64::from(MTU) { LONG_MTU } else { MTU };
-        let ends = || Ends::of(args.port.as_deref(), args.peer.as_deref(), mtu);
-        let checked = check::check(&ends()?, &flow, &clock)?;
-        let mut side = Side::open(ends()?, &flow)?;
+        let of = (args.port.as_deref(), args.peer.as_deref());
+        let ends = || Ends::with_queues(of, mtu, queues);
+        let checked = check::check(&ends()?, &flow, queues, &clock)?;
+        let mut side = Side::open(ends()?, &flow, (None, queues))?;
         ports = side.ends.to_string();
         let (mut own, mut took, mut others, mut ratios) = (vec![], vec![], vec![], vec![]);
+        let (mut alone, mut to_alone) = (vec![], vec![]);
+        let (mut lost, mut unaccounted) = (0, 0);
         for _ in 0..args.rounds {
             let thread = Undisturbed::wide_awake(args.cpu);
             let cpu = thread.cpu();
             host.get_or_insert_with(|| Host::now(&clock, &thread));
             let rate = side.rate(&clock)?;
             drop(thread);
+            if args.against_one_queue {
+                // An interface that exists is open once at a time.
+                (lost, unaccounted) = (lost + side.lost, unaccounted + side.unaccounted);
+                drop(side);
+                let _thread = Undisturbed::wide_awake(args.cpu);
+                let one = Side::open(ends()?, &flow, (Some(0), queues))?.rate(&clock)?;
+                alone.push(one);
+                to_alone.push(rate * 10_000 / one.max(1));
+                side = Side::open(ends()?, &flow, (None, queues))?;
+            }
             own.push(rate);
             took.push(1_000_000_000_000 / rate.max(1));
             if let Some(testpmd) = &testpmd
@@ -119,10 +143,12 @@ pub(super) fn run(args: &TxArgs) -> Result<Tx, String> {
             checked,
             frames_per_s: Rounds::of(own),
             ps_per_frame: Rounds::of(took),
-            lost: side.lost,
-            unaccounted: side.unaccounted,
+            lost: lost + side.lost,
+            unaccounted: unaccounted + side.unaccounted,
             testpmd_frames_per_s: rounds(others),
             ratio: rounds(ratios),
+            one_queue_frames_per_s: rounds(alone),
+            ratio_to_one_queue: rounds(to_alone),
             wanted,
         });
     }
@@ -132,7 +158,7 @@ pub(super) fn run(args: &TxArgs) -> Result<Tx, String> {
         bench: "tx",
         host,
         ports,
-        batch: BATCH,
+        batch: if args.against_one_queue { BATCH * QUEUES } else { BATCH },
         rounds: args.rounds.into(),
         testpmd: testpmd.map(|testpmd| testpmd.version),
         sizes,
@@ -140,21 +166,22 @@ pub(super) fn run(args: &TxArgs) -> Result<Tx, String> {
 }
 
 /// How an end that only sends is opened.
-fn config(size: Bytes) -> Config {
+fn config(size: Bytes, queues: u32) -> Config {
     let longest = usize::try_from(size.0).unwrap_or(usize::MAX).max(1_514);
-    Config { longest, slots: SLOTS, ring: 64, ..Config::new("") }
+    Config { longest, slots: SLOTS * queues, ring: 64, ..Config::new("") }
 }
 
 impl Side {
-    fn open(ends: Ends, flow: &Flow) -> Result<Side, String> {
-        let port = ends.open_near(&config(flow.size))?;
+    /// Of `of` queues that one, or all.
+    fn open(ends: Ends, flow: &Flow, (queue, of): (Option<u32>, u32)) -> Result<Side, String> {
+        let port = ends.open_near(&Config { queue, ..config(flow.size, of) })?;
         let template = flow.template().map_err(|error| error.to_string())?;
-        Ok(Side { ends, port, template, next: 0, lost: 0, unaccounted: 0 })
+        Ok(Side { ends, port, template, batch: BATCH * of, next: 0, lost: 0, unaccounted: 0 })
     }
 
     fn blast(&mut self, clock: &Fine, length: Dur) -> Result<Blast, String> {
         let tx: &mut dyn Transmit = &mut *self.port.tx;
-        let sent = blast(tx, &self.template, 1, clock, BATCH, self.next, length);
+        let sent = blast(tx, &self.template, 1, clock, self.batch, self.next, length);
         let sent = sent.map_err(|error| error.to_string())?;
         self.next += sent.frames;
         Ok(sent)

@@ -114,9 +114,6 @@ fn look(wire: &Interfaces, interface: &str, speed: PortSpeed) -> Result<(usize, 
     if !link.pair && wire.speed.is_none() {
         at_speed(&ethtool, interface, speed)?;
     }
-    if wire.backend == Backend::AfXdp {
-        one_queue(&ethtool, interface)?;
-    }
     Ok((link.longest.min(LONGEST), link.pair))
 }
 
@@ -132,17 +129,6 @@ pub fn backend(word: Backend) -> port::Backend {
         Backend::AfXdp => port::Backend::AfXdp,
         Backend::AfPacket => port::Backend::AfPacket,
         Backend::Dpdk => port::Backend::Dpdk,
-    }
-}
-
-/// A port of AF_XDP sees one queue: what is steered to another would be taken for lost.
-fn one_queue(ethtool: &Ethtool, interface: &str) -> Result<(), String> {
-    match ethtool.receive_queues() {
-        Ok(Some(queues @ 2..)) => Err(format!(
-            "{interface} spreads received frames over {queues} queues, and a port sees one of them: \
-             `ethtool -L {interface} combined 1`"
-        )),
-        _ => Ok(()),
     }
 }
 

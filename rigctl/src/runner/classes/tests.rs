@@ -55,6 +55,35 @@ fn a_class_that_nobody_guards_is_not_asked_for_its_watchdog() {
 }
 
 #[test]
+fn what_rests_on_a_class_that_is_not_lossless_is_not_asked() {
+    let other = [("qos.pfcwd_sw_enable", json!([5])), ("qos.pfc_enable", json!([5]))];
+    let lossy = "class 3 is not lossless (qos.pfc_enable)";
+    let held = format!("loss: {lossy}, and `storm` is to hold frames of it");
+    let unguarded = "no watchdog guards class 3 (qos.pfcwd_sw_enable)";
+    let xoff = format!("pfc.sent: {lossy}");
+    let fired = format!("pfcwd.fired: {unguarded}");
+    let deaf = "pfcwd::sender-that-ignores-pfc-broadcom";
+    assert_eq!(of(deaf, &other), left(&[&fired, &xoff, &held]));
+    assert_eq!(of("headroom::xoff-refreshed-broadcom", &other), left(&[&xoff]));
+    let idle = format!("loss: {unguarded}");
+    assert_eq!(of("pfcwd::idle-queue-is-stormed-broadcom", &other), left(&[&idle]));
+    // Each of a ring enters by the port that its storm comes from.
+    let ring = "pfcwd::all-port-storm-broadcom";
+    let nothing = format!(
+        "nothing of it can be measured: pfcwd.detection: {unguarded}; pfcwd.restoration: {unguarded}"
+    );
+    assert_eq!(of(ring, &other), Err(nothing));
+    let filled = ["ecn.counters", "ecn.curve"]
+        .map(|name| format!("{name}: {lossy}, and `hold` is to hold frames of it"))
+        .join("; ");
+    let filled = format!("nothing of it can be measured: {filled}");
+    assert_eq!(of("ecn::curve-broadcom", &other), Err(filled));
+    for name in [deaf, ring, "pfcwd::idle-queue-is-stormed-broadcom"] {
+        assert_eq!(of(name, &[]), left(&[]), "{name}");
+    }
+}
+
+#[test]
 fn what_is_searched_of_a_class_that_is_not_lossless_is_not_searched() {
     let why = "buffer.xoff: class 4 is not lossless (qos.pfc_enable)";
     assert_eq!(of("buffers::thresholds-in-turn-broadcom", &one()), Err(why.to_owned()));

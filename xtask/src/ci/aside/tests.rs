@@ -127,3 +127,16 @@ fn what_runs_aside_is_there_and_waits_for_nothing() {
         }
     }
 }
+
+#[test]
+fn one_that_hangs_is_ended() {
+    let words = bound("1");
+    if words.is_empty() {
+        return;
+    }
+    let begun = Watch::start();
+    let status = before(&words, OsStr::new("sleep")).arg("60").status().expect("it starts");
+    // What `timeout` says of one that it ended.
+    assert_eq!(status.code(), Some(124));
+    assert!(begun.elapsed() < Duration::from_secs(30));
+}

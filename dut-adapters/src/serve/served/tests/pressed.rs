@@ -59,8 +59,8 @@ impl Receive for Sips {
     fn wait(&mut self, timeout: Dur) -> Result<bool, PortError> {
         self.0.wait(timeout)
     }
-    fn fd(&self) -> Option<BorrowedFd<'_>> {
-        self.0.fd()
+    fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        self.0.fds()
     }
     fn stats(&self) -> Result<Stats, PortError> {
         Ok(Stats { rx_dropped: 2, rx_ring_full: 1, ..Stats::default() })

@@ -5,11 +5,11 @@ use crate::port::afxdp::tests::halves;
 
 /// What the receiver makes of these pieces, in buffers of which `lent` were lent.
 fn received(rx: &mut Receiver, lent: usize, pieces: &[Desc]) -> Vec<(usize, StampedBy)> {
-    let mut kernel = Producer::new(&rx.ring.shared);
+    let mut kernel = Producer::new(&rx.queues[0].ring.shared);
     assert!(pieces.iter().all(|piece| kernel.stage(*piece)));
     kernel.publish();
     // One that keeps the rules has taken as many buffers as it gives back.
-    let mut taken: Consumer<_, u64> = Consumer::new(&rx.buffers.fill.shared);
+    let mut taken: Consumer<_, u64> = Consumer::new(&rx.queues[0].buffers.fill.shared);
     for _ in 0..lent {
         taken.take().expect("a buffer");
     }
@@ -20,7 +20,7 @@ fn received(rx: &mut Receiver, lent: usize, pieces: &[Desc]) -> Vec<(usize, Stam
 }
 
 fn piece(rx: &Receiver, chunk: usize, len: u32, more: bool) -> Desc {
-    let addr = rx.buffers.memory.address(chunk * CHUNK + 256);
+    let addr = rx.queues[0].buffers.memory.address(chunk * CHUNK + 256);
     Desc { addr, len, options: if more { libc::XDP_PKT_CONTD } else { 0 } }
 }
 
@@ -61,8 +61,8 @@ fn a_kernel_that_gives_back_what_it_did_not_take_loses_the_rig_nothing() {
     let Some((_tx, mut rx)) = halves() else { return };
     let one = piece(&rx, 0, 60, false);
     assert_eq!(received(&mut rx, 0, &[one]).len(), 1);
-    assert!(rx.buffers.chunks.has_free(), "no room for it in the ring");
+    assert!(rx.queues[0].buffers.chunks.has_free(), "no room for it in the ring");
     assert_eq!(received(&mut rx, 1, &[]), []);
-    rx.buffers.refill();
-    assert!(!rx.buffers.chunks.has_free(), "lent again as soon as there is room");
+    rx.queues[0].buffers.refill();
+    assert!(!rx.queues[0].buffers.chunks.has_free(), "lent again as soon as there is room");
 }

@@ -8,7 +8,7 @@ fn a_completion_of_what_is_not_under_way_is_a_stray_and_frees_nothing() {
     let Some((mut tx, _rx)) = halves() else { return };
     let held = tx.alloc().expect("a slot");
     let address = tx.memory.address(held.slot() * tx.stride());
-    let mut kernel = Producer::new(&tx.completion.shared);
+    let mut kernel = Producer::new(&tx.queues[0].completion.shared);
     for forged in [address, tx.memory.address(0) - 1, u64::MAX] {
         assert!(kernel.stage(forged));
     }

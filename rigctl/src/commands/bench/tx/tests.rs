@@ -13,6 +13,8 @@ fn the_figures_are_read_by_people() {
         unaccounted: u64::from(bytes > 1_000),
         testpmd_frames_per_s: ratio.map(|_| rounds(2_800_000)),
         ratio: ratio.map(rounds),
+        one_queue_frames_per_s: (bytes == 80).then(|| rounds(2_700_000)),
+        ratio_to_one_queue: (bytes == 80).then(|| rounds(10_185)),
         wanted: ratio.map(|_| 98),
     };
     let tx = Tx {

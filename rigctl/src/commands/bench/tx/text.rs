@@ -69,6 +69,12 @@ impl fmt::Display for Measured {
                 share(wanted * 100)
             )?;
         }
+        if let (Some(alone), Some(ratio)) = (&self.one_queue_frames_per_s, &self.ratio_to_one_queue)
+        {
+            let Rounds { median, min, max } = *ratio;
+            writeln!(f, "{:>12} one queue alone {} Mpps", "", mega(alone))?;
+            writeln!(f, "{:>12} {} of it ({} to {})", "", share(median), share(min), share(max))?;
+        }
         Ok(())
     }
 }
