@@ -126,7 +126,7 @@ impl<'a> Session<'a> {
                 let mut bench = benches.lease(&self.context.profile, Share::default())?;
                 let booted = bench.control.boot(&self.context.group.settings, seed);
                 booted.map_err(|why| refused(&why))?;
-                let answer = if applicability::is_by_yang(&self.context.case) {
+                let answer = if applicability::is_by_yang(self.context.case) {
                     bench.control.propose(setting)
                 } else {
                     bench.control.set(setting)

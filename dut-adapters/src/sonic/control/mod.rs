@@ -291,21 +291,21 @@ impl SonicControl {
     fn write(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
         // By what was seen when the changes were noted: what is otherwise by now is found out before anything is written.
         let writes = self.plan(settings)?;
-        self.make(settings, writes, |link, writes| Ok(Write::all(link, writes)?))
+        self.make(settings, &writes, |link, writes| Ok(Write::all(link, writes)?))
     }
 
     /// Has these written, and waits until they are in effect.
     fn make(
         &mut self,
         settings: &[Setting],
-        writes: Vec<Write>,
+        writes: &[Write],
         make: impl FnOnce(&mut Link, &[Write]) -> Result<Made, ControlError>,
     ) -> Result<(), ControlError> {
         self.returned()?;
         self.lease.renew(&mut self.link)?;
         let (first, clock, before) = (self.written.len(), self.clock(), self.seen.clone());
         self.written.extend(writes.iter().cloned());
-        let made = make(&mut self.link, &writes);
+        let made = make(&mut self.link, writes);
         if let Err(ControlError::Refused(_)) | Ok(Made::None(..)) = made {
             self.written.truncate(first);
         }
@@ -329,7 +329,7 @@ impl SonicControl {
             let _stays = self.undo(first).and_then(|()| self.look());
             return Err(error);
         }
-        self.restarted(&writes, clock)?;
+        self.restarted(writes, clock)?;
         self.stated(settings)
     }
 

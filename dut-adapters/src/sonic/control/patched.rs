@@ -54,7 +54,7 @@ impl SonicControl {
         // What no patch can be made of nobody has refused.
         let writes = self.plan(settings).map_err(|refused| lost(refused.why))?;
         let asked = operations(&self.seen.0, &writes);
-        self.make(settings, writes, |link, writes| {
+        self.make(settings, &writes, |link, writes| {
             if let Some((at, found)) = other(link, writes, |write| &write.from)? {
                 return Ok(Made::None(at, found));
             }
