@@ -244,7 +244,7 @@ mod tests {
     fn a_patch_adds_to_rows_that_are_there_and_adds_rows_that_are_not() {
         let tables = || {
             let file = tempfile::NamedTempFile::new().expect("a file");
-            let text = r#"{"PFC_WD": {"Ethernet0": {"detection_time": "400"}}}"#;
+            let text = r#"{"PORT": {"Ethernet0": {"speed": "100000"}}, "PFC_WD": {"Ethernet0": {"detection_time": "400"}}}"#;
             std::fs::write(file.path(), text).expect("writable");
             crate::sonic::read(file.path(), None).expect("it reads")
         };
