@@ -61,6 +61,14 @@ pub trait Control: fmt::Debug + Send {
         Err(self.lacks(Ability::Configure))
     }
 
+    /// The same by the device's own front door, behind which it holds them against its model of what may be configured: SONiC's YANG.
+    ///
+    /// # Errors
+    /// As [`Control::set`].
+    fn propose(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
+        self.set(settings)
+    }
+
     /// What [`Control::set`] of these leaves changed at a device that outlives this process, and how that is undone without
     /// this control: noted in the journal before it is made.
     fn changes(&self, settings: &[Setting]) -> Vec<Change> {

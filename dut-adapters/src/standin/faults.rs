@@ -40,6 +40,8 @@ pub struct Faults {
     pub no_limits: bool,
     /// It takes the nearest that it may take in its place.
     pub clamps: bool,
+    /// `config apply-patch` takes what the YANG model refuses.
+    pub no_yang: bool,
 }
 
 /// One of them, as it is typed.
@@ -49,7 +51,7 @@ pub struct FaultSwitch(fn(&mut Faults, Dur), Dur);
 /// A word, whether a length of time goes with it, and what it sets.
 type Switch = (&'static str, bool, fn(&mut Faults, Dur));
 
-const SWITCHES: [Switch; 17] = [
+const SWITCHES: [Switch; 18] = [
     ("deaf-asic", false, |all, _| all.deaf_asic = true),
     ("late-counters", true, |all, by| all.late_counters = by),
     ("clock", true, |all, by| all.clock = by),
@@ -67,6 +69,7 @@ const SWITCHES: [Switch; 17] = [
     ("lost-bindings", false, |all, _| all.lost_bindings = true),
     ("no-limits", false, |all, _| all.no_limits = true),
     ("clamps", false, |all, _| all.clamps = true),
+    ("no-yang", false, |all, _| all.no_yang = true),
 ];
 
 impl FromStr for FaultSwitch {

@@ -13,6 +13,7 @@ mod filled;
 mod names;
 mod objects;
 mod orchagent;
+mod patched;
 mod reboots;
 mod refused;
 mod said;

@@ -179,7 +179,7 @@ impl Orchagent {
 }
 
 /// The rows of CONFIG_DB, as they stand together at one instant.
-fn read(line: &mut Connection) -> RedisResult<Rows> {
+pub(super) fn read(line: &mut Connection) -> RedisResult<Rows> {
     let mut select = redis::pipe();
     select.cmd("SELECT").arg(Db::Config as u8).ignore();
     for table in TABLES {

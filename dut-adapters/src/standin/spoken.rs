@@ -1,8 +1,11 @@
 //! What a person at a switch types, and what SONiC's own commands print then: `sonic-db-cli`, `pfcwd show config` (also as `show pfcwd
-//! config`) and `pfcwd show stats`, from what stands in the databases; and `warm-reboot`, `fast-reboot` and `reboot`, which print nothing.
+//! config`) and `pfcwd show stats`, from what stands in the databases; `config apply-patch`; and `warm-reboot`, `fast-reboot` and
+//! `reboot`, which print nothing.
 
 use super::connect;
+use super::faults::Faults;
 use super::names::Row;
+use super::patched;
 use super::reboots::{ORDERS, WORDS};
 use core::fmt::Write as _;
 use redis::{Connection, RedisError, Value};
@@ -26,7 +29,7 @@ const STATS: &str = "PFC_WD_QUEUE_STATS_";
 ///
 /// # Errors
 /// It is none of them, or what it complains of: for standard error, with exit code 1.
-pub fn spoken(socket: &Path, words: &[&str]) -> Result<String, String> {
+pub fn spoken(socket: &Path, words: &[&str], faults: &Faults) -> Result<String, String> {
     let mut line = connect(socket).map_err(said)?;
     match words {
         ["sonic-db-cli", "PING"] => Ok("PONG\n".to_owned()),
@@ -43,6 +46,7 @@ pub fn spoken(socket: &Path, words: &[&str]) -> Result<String, String> {
         ["pfcwd", "show", "stats", rest @ ..] | ["show", "pfcwd", "stats", rest @ ..] => {
             stats(&mut line, matches!(rest, ["-e" | "--empty"]))
         }
+        ["config", "apply-patch", file] => patched::apply(&mut line, Path::new(file), faults),
         [word] if WORDS.iter().any(|(own, _)| own == word) => {
             let heard: u64 =
                 redis::cmd("PUBLISH").arg(ORDERS).arg(*word).query(&mut line).map_err(said)?;

@@ -25,7 +25,10 @@ pub struct SayArgs {
     /// Where its redis listens.
     #[arg(long, value_name = "unix:PATH")]
     pub redis: rig_lab::RedisAt,
-    /// The command: sonic-db-cli DB COMMAND ..., pfcwd show config, pfcwd show stats [-e], show pfcwd config.
+    /// Something that no healthy switch does: no-yang.
+    #[arg(long, value_name = "NAME")]
+    pub fault: Vec<rig_dut::standin::FaultSwitch>,
+    /// The command: sonic-db-cli DB COMMAND ..., pfcwd show config, pfcwd show stats [-e], show pfcwd config, config apply-patch FILE.
     #[arg(
         value_name = "WORD",
         required = true,

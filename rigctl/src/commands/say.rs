@@ -3,7 +3,7 @@
 use super::input::Bad;
 use crate::cli::SayArgs;
 use crate::{stderr, stdout};
-use rig_dut::standin::spoken;
+use rig_dut::standin::{Faults, spoken};
 use rig_lab::RedisAt;
 use rig_reports::Exit;
 
@@ -17,7 +17,7 @@ pub fn say(args: &SayArgs) -> Result<Exit, Bad> {
         return Err(Bad::of(format!("`--redis {}`: {why}\n   = want: unix:PATH", args.redis)));
     };
     let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
-    match spoken(socket, &words) {
+    match spoken(socket, &words, &Faults::of(&args.fault)) {
         Ok(text) => {
             stdout::text(&text);
             Ok(Exit::Passed)

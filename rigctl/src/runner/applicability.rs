@@ -102,10 +102,9 @@ fn steered(
             format!("it would have to be configured: {path}, and this control does not set that");
         return Err(Missing::Control.so(why));
     }
-    if past_yang(control, &case) {
-        let why =
-            "it is about what the YANG model refuses, and this control writes to CONFIG_DB past it";
-        return Err(Missing::Control.so(why));
+    if past_yang(lab, profile, &case) {
+        let why = "it is about what the YANG model refuses, which is asked over ssh, and the lab reaches its redis by another way";
+        return Err(Missing::Lab.so(why));
     }
     if let Some(lack) = orders(&case).find_map(|order| lacking(control, order.needs())) {
         return Err(Missing::Control.so(format!("a step of it asks for more: {lack}")));
@@ -152,10 +151,15 @@ fn unset(control: ControlName, profile: &Profile, case: &Case) -> Option<String>
     all.filter(|path| lacks(path)).min().cloned()
 }
 
-/// Whether it tries settings by way of the YANG model, which who writes to the database itself never meets.
-fn past_yang(control: ControlName, case: &Case) -> bool {
+/// Whether it tries settings by way of the YANG model.
+pub(super) fn is_by_yang(case: &Case) -> bool {
     let by_yang = |one: &Setting| one.path == "pfcwd.config_path" && one.value == "yang";
-    control == ControlName::Sonic && !case.configure.is_empty() && case.settings.iter().any(by_yang)
+    !case.configure.is_empty() && case.settings.iter().any(by_yang)
+}
+
+/// Whether it does so at a switch with SONiC to which there is no `ssh`: who writes to the database itself never meets that model.
+fn past_yang(lab: &Lab, profile: &Profile, case: &Case) -> bool {
+    is_by_yang(case) && is_behind_redis_alone(lab, profile)
 }
 
 /// What it asks of the device on the way.
@@ -168,8 +172,13 @@ fn orders(case: &Case) -> impl Iterator<Item = Order> {
 
 /// Whether it reboots a switch with SONiC to which there is no `ssh`: it is SONiC's own commands that do that.
 fn unreached(lab: &Lab, profile: &Profile, case: &Case) -> bool {
+    is_behind_redis_alone(lab, profile) && reboots(case)
+}
+
+/// Whether it is a switch with SONiC of which no command can be run.
+fn is_behind_redis_alone(lab: &Lab, profile: &Profile) -> bool {
     let by_ssh = matches!(lab.redis.get(&profile.name), Some(RedisAt::Ssh { .. }));
-    lab.control(profile) == ControlName::Sonic && !by_ssh && reboots(case)
+    lab.control(profile) == ControlName::Sonic && !by_ssh
 }
 
 /// Whether it reboots the device.

@@ -1,6 +1,6 @@
 //! A device in one configuration, and the trials run on it.
 
-use super::refusal;
+use super::{applicability, refusal};
 use crate::executor::virtual_lab::speeds;
 use crate::executor::wire::Share;
 use crate::executor::{Benches, Broken, Executor, GuestLab, VirtualLab, WireLab};
@@ -126,7 +126,11 @@ impl<'a> Session<'a> {
                 let mut bench = benches.lease(&self.context.profile, Share::default())?;
                 let booted = bench.control.boot(&self.context.group.settings, seed);
                 booted.map_err(|why| refused(&why))?;
-                let answer = bench.control.set(setting);
+                let answer = if applicability::is_by_yang(self.context.case) {
+                    bench.control.propose(setting)
+                } else {
+                    bench.control.set(setting)
+                };
                 if let Err(Broken::Unseen(unseen)) = answer {
                     let said = refusal::said(&mut bench.control, setting, unseen, Mono::now);
                     if said.is_err() {

@@ -89,6 +89,10 @@ impl Lab<'_> {
             let say = format!("exec {rigctl} dut say --redis unix:{socket} -- {name} \"$@\"");
             program(desk, &format!("switch/{name}"), &format!("#!/bin/sh\n{say}\n"));
         }
+        let (rigctl, socket) = (env!("CARGO_BIN_EXE_rigctl"), at("own/redis.sock"));
+        let say = format!("dut say --redis unix:{socket} $(cat {}) -- config", at("faults"));
+        program(desk, "switch/config", &format!("#!/bin/sh\nexec {rigctl} {say} \"$@\"\n"));
+        write(desk, "faults", "");
         // What it is rebooted by: its sshd goes with it, which is this test's to do once it sees the mark.
         program(desk, "switch/sudo", "#!/bin/sh\n[ \"$1\" = -n ] && shift\nexec \"$@\"\n");
         for name in ["warm-reboot", "reboot"] {
@@ -106,7 +110,8 @@ impl Lab<'_> {
         let ssh = format!("#!/bin/sh\nexec /usr/bin/ssh -F {} \"$@\"\n", at("ssh_config"));
         program(desk, "bin/ssh", &ssh);
         let mut serve = Command::new(env!("CARGO_BIN_EXE_rigctl"));
-        let flags = "dut serve --dut broadcom --port d1 d2 --speed 500Mbps --as sonic --redis";
+        // No chip knows what a YANG model says: that is checked where a patch comes in.
+        let flags = "dut serve --dut broadcom --mutate pfcwd.config_path=redis --port d1 d2 --speed 500Mbps --as sonic --redis";
         serve.args(flags.split(' ')).arg(format!("unix:{}", at("own/redis.sock")));
         serve.stdin(Stdio::null()).stderr(Stdio::null());
         let device = Ends(far.run(|| serve.spawn()).expect("inside").expect("rigctl starts"));
@@ -280,6 +285,10 @@ fn a_switch_behind_ssh_is_judged_and_a_session_that_is_dropped_accuses_nobody_an
     assert!(left.is_empty(), "{left:?}");
 }
 
+const CATALOGUE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/pfcwd.yaml");
+/// Its case of what the YANG model refuses.
+const BY_YANG: &str = "detection-below-the-poll-interval-refused";
+
 /// A warm reboot, in which what was set stays; one that is ordered of a switch that is set otherwise than it is saved; one of a switch
 /// as it is.
 const REBOOTS: &str = "about: \"one\"\ndevice: switch\nsetup:\n  dut: {rule_family: broadcom}\n  streams: {victim: {from: p1, to: p2, class: 3, \
@@ -349,6 +358,36 @@ fn a_switch_behind_ssh_is_rebooted_and_what_was_set_does_not_outlive_that_unsaid
     assert_eq!(verdict(&results, "reboots::set"), lost, "{output:?}");
     lab.is_up();
     assert_eq!(lab.config(), before, "{output:?}");
+}
+
+#[test]
+fn what_the_yang_model_refuses_is_tried_by_a_patch_and_a_switch_that_takes_it_is_red() {
+    if std::env::var_os("RIG_WHOLE_SONIC").is_none_or(|all| all != "1") {
+        eprintln!("skipped: two runs of 12 s, for RIG_WHOLE_SONIC=1 alone (cargo xtask nightly)");
+        return;
+    }
+    if !root() || !sshd() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let desk = desk.path();
+    if !redis(desk) {
+        return;
+    }
+    fs::create_dir(desk.join("tmp")).expect("a folder");
+    let lab = Lab::start(desk, "");
+    let before = lab.config();
+    lab.described();
+    let flags = "--lab lab.yaml --seed 7 --overwrite --out out";
+    let line = format!("run {CATALOGUE} --only pfcwd::{BY_YANG} {flags}");
+    for (fault, wanted) in [("", "pass"), ("--fault no-yang", "fail")] {
+        write(desk, "faults", fault);
+        let output = lab.rigctl(&line);
+        let (results, id) = (lab.results(), format!("pfcwd::{BY_YANG}"));
+        let (word, _) = verdict(&results, &id);
+        assert_eq!(word, wanted, "{fault}: {output:?}");
+        assert_eq!(lab.config(), before, "{output:?}");
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod held;
 mod kept_up;
 mod lease;
 mod offered;
+mod patched;
 mod reboots;
 mod schedulers;
 mod stated;
@@ -290,12 +291,25 @@ impl SonicControl {
     fn write(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
         // By what was seen when the changes were noted: what is otherwise by now is found out before anything is written.
         let writes = self.plan(settings)?;
+        self.make(settings, &writes, |link, writes| Ok(Write::all(link, writes)?))
+    }
+
+    /// Has these written, and waits until they are in effect.
+    fn make(
+        &mut self,
+        settings: &[Setting],
+        writes: &[Write],
+        make: impl FnOnce(&mut Link, &[Write]) -> Result<Made, ControlError>,
+    ) -> Result<(), ControlError> {
         self.returned()?;
         self.lease.renew(&mut self.link)?;
         let (first, clock, before) = (self.written.len(), self.clock(), self.seen.clone());
         self.written.extend(writes.iter().cloned());
-        if let Made::None(at, found) = Write::all(&mut self.link, &writes)? {
+        let made = make(&mut self.link, writes);
+        if let Err(ControlError::Refused(_)) | Ok(Made::None(..)) = made {
             self.written.truncate(first);
+        }
+        if let Made::None(at, found) = made? {
             let Write { key, field, from, .. } = &writes[at];
             let (found, from) = (write::shown(&found), write::shown(from));
             let why = format!(
@@ -315,7 +329,7 @@ impl SonicControl {
             let _stays = self.undo(first).and_then(|()| self.look());
             return Err(error);
         }
-        self.restarted(&writes, clock)?;
+        self.restarted(writes, clock)?;
         self.stated(settings)
     }
 

@@ -38,6 +38,11 @@ impl Control for SonicControl {
         self.write(settings).map_err(ControlError::away)
     }
 
+    /// By `config apply-patch`, where there is an `ssh` to it.
+    fn propose(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
+        self.patch(settings).map_err(ControlError::away)
+    }
+
     /// Those that stand still: whoever reads waits for it.
     fn counters(&mut self, names: &[String]) -> Result<Readings, ControlError> {
         self.read(names).map_err(ControlError::away)

@@ -3,7 +3,7 @@
 use super::{devices, switch, tell};
 use crate::control::{Control as _, ControlError, Unseen};
 use crate::sonic::SonicControl;
-use crate::standin::Faults;
+use crate::standin::{Faults, spoken};
 use core::time::Duration;
 use rig_lab::{RedisAt, Setting};
 
@@ -41,4 +41,43 @@ fn what_is_refused_stays_as_it_was_what_is_clamped_does_not_and_without_limits_i
     let (_, otherwise) = unseen(control.set(&time("400")));
     assert!(!otherwise, "it takes nothing, and that it refuses nobody says");
     assert_eq!(row(), "200", "all of it was taken back");
+}
+
+#[test]
+fn a_patch_is_taken_or_refused_by_the_yang_model_in_the_words_of_sonic() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some((server, ..)) = switch(desk.path(), Faults::default()) else { return };
+    let file = desk.path().join("one.json-patch");
+    let of = |field: &str, to: &str, faults: &Faults| {
+        let patch = format!(r#"[{{"op": "add", "path": "/PFC_WD/{field}", "value": "{to}"}}]"#);
+        std::fs::write(&file, patch).expect("writable");
+        let file = file.display().to_string();
+        spoken(server.socket(), &["config", "apply-patch", file.as_str()], faults)
+    };
+    let row = || -> String { tell(&server, 4, &["HGET", "PFC_WD|Ethernet0", "detection_time"]) };
+    let healthy = Faults::default();
+    // The poll interval is 100 ms, and the times 200.
+    for (field, to, want) in [
+        (
+            "Ethernet0/detection_time",
+            "99",
+            "Value \"99\" does not satisfy the constraint \"100..5000\"",
+        ),
+        ("Ethernet0/action", "wait", "Invalid value \"wait\" in \"action\" element."),
+        (
+            "GLOBAL/POLL_INTERVAL",
+            "201",
+            "detection_time must be greater than or equal to POLL_INTERVAL",
+        ),
+    ] {
+        let why = of(field, to, &healthy).expect_err("the model refuses it");
+        assert!(why.contains(&format!("Data Loading Failed\n{want}")), "{why}");
+    }
+    assert_eq!(row(), "200");
+    assert!(of("GLOBAL/POLL_INTERVAL", "200", &healthy).is_ok(), "a time may be one poll");
+    let taken = of("Ethernet0/detection_time", "400", &healthy).expect("it is taken");
+    assert!(taken.ends_with("Patch applied successfully.\n"), "{taken}");
+    assert_eq!(row(), "400");
+    assert!(of("Ethernet0/detection_time", "199", &Faults { no_yang: true, ..healthy }).is_ok());
+    assert_eq!(row(), "199");
 }

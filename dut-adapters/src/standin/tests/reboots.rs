@@ -7,7 +7,12 @@ use rig_lab::RebootKind;
 /// What the rows of its beginnings say, in their order; `None` while nobody answers.
 fn causes(server: &Server) -> Option<Vec<String>> {
     let ask = |words: &[&str]| {
-        spoken(server.socket(), &[&["sonic-db-cli", "STATE_DB"], words].concat()).ok()
+        spoken(
+            server.socket(),
+            &[&["sonic-db-cli", "STATE_DB"], words].concat(),
+            &Faults::default(),
+        )
+        .ok()
     };
     let keys = ask(&["KEYS", "REBOOT_CAUSE|*"])?;
     let mut keys: Vec<&str> = keys.lines().collect();
@@ -33,7 +38,7 @@ fn a_stand_in_begins_anew_once_its_device_is_back_and_a_warm_one_keeps_its_confi
         [("warm-reboot", RebootKind::Warm, "400"), ("reboot", RebootKind::Cold, "200")]
     {
         let _lease: String = tell(&server, 6, &["SET", "RIG_LEASE", "somebody"]);
-        assert_eq!(spoken(server.socket(), &[word]).as_deref(), Ok(""));
+        assert_eq!(spoken(server.socket(), &[word], &Faults::default()).as_deref(), Ok(""));
         until(|| {
             back(kind);
             last().as_deref() == Some(word)

@@ -72,9 +72,25 @@ impl Steered {
     /// # Errors
     /// The device refuses them, or cannot be reached; or what is to be undone cannot be noted, so that nothing was changed.
     pub fn set(&mut self, settings: &[Setting]) -> Result<(), Broken> {
+        self.change(settings, |control| control.set(settings))
+    }
+
+    /// The same by the way on which the device holds them against its own model.
+    ///
+    /// # Errors
+    /// As [`Steered::set`].
+    pub fn propose(&mut self, settings: &[Setting]) -> Result<(), Broken> {
+        self.change(settings, |control| control.propose(settings))
+    }
+
+    fn change(
+        &mut self,
+        settings: &[Setting],
+        mut make: impl FnMut(&mut dyn Control) -> Result<(), ControlError>,
+    ) -> Result<(), Broken> {
         let mut changes = self.control.changes(settings);
         if changes.is_empty() {
-            return Ok(self.control.set(settings)?);
+            return Ok(make(&mut *self.control)?);
         }
         if self.before.is_none() {
             self.before = Some((self.control.snapshot()?, Vec::new()));
@@ -82,10 +98,10 @@ impl Steered {
             changes = self.control.changes(settings);
         }
         let set = match self.journal.clone() {
-            None => self.control.set(settings),
+            None => make(&mut *self.control),
             Some(journal) => {
                 let noted = journal.note(changes).map_err(Broken::Device)?;
-                let set = journal.make(|| self.control.set(settings));
+                let set = journal.make(|| make(&mut *self.control));
                 if let Err(ControlError::Refused(_) | ControlError::NotOffered(_)) = set {
                     journal.strike(&noted);
                 } else {

@@ -1,0 +1,269 @@
+//! Settings by `config apply-patch` over `ssh`: SONiC's own front door, where its YANG models refuse what they do not allow before
+//! anything is written. Only what is about that goes this way: a patch takes a switch seconds.
+//!
+//! A model that refuses says so by words, and says the same where what stands in CONFIG_DB already is what it does not allow. So a
+//! refusal counts as one of these settings where the switch takes a patch of nothing, for which it looks at all of CONFIG_DB, too. Whatever
+//! else ends the command is no word of a model. What was taken goes back by redis, as all that the rig writes.
+
+use super::super::link::{Db, Link, Made};
+use super::super::tables::Tables;
+use super::super::way::{options, said};
+use super::super::write::{Write, shown};
+use super::SonicControl;
+use crate::control::{Ability, Control as _, ControlError, Lost, Refused};
+use core::time::Duration;
+use rig_lab::{RedisAt, Setting};
+use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+
+/// How long one patch may take: of a switch with many ports that is a minute.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// The most bytes of what it prints that are read.
+const LONGEST: u64 = 1 << 20;
+/// The most characters of a reason that are told.
+const SAID: usize = 300;
+/// The session: a file of the patch, which goes with it, and the command, between two marks.
+const SESSION: &str = "f=$(mktemp) || exit 9; trap 'rm -f \"$f\"' 0; trap 'exit 9' 1 2 15; cat >\"$f\" && echo rig-there && { sudo -n config \
+                       apply-patch \"$f\" 2>&1 </dev/null; echo \"rig-end $?\"; }";
+const THERE: &str = "rig-there\n";
+const END: &str = "rig-end ";
+/// By which words images of different years say that a model refuses.
+const MODEL: [&str; 3] =
+    ["Data Loading Failed", "will produce invalid config", "result in an invalid config"];
+
+/// What came of a patch.
+#[derive(Debug, PartialEq, Eq)]
+enum Answer {
+    Taken,
+    /// A model refuses it: why.
+    Refused(String),
+    /// It was not taken for another reason.
+    Failed(String),
+}
+
+impl SonicControl {
+    /// Sets these by a patch.
+    pub(super) fn patch(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
+        let RedisAt::Ssh { host, .. } = self.at.clone() else {
+            return Err(self.lacks(Ability::Refusals));
+        };
+        // What no patch can be made of nobody has refused.
+        let writes = self.plan(settings).map_err(|refused| lost(refused.why))?;
+        let asked = operations(&self.seen.0, &writes);
+        self.make(settings, &writes, |link, writes| {
+            if let Some((at, found)) = other(link, writes, |write| &write.from)? {
+                return Ok(Made::None(at, found));
+            }
+            let answer = apply(&host, &asked, writes)?;
+            let wanted: fn(&Write) -> &Option<String> = match answer {
+                Answer::Taken => |write| &write.to,
+                _ => |write| &write.from,
+            };
+            if let Some((at, found)) = other(link, writes, wanted)? {
+                let Write { key, field, .. } = &writes[at];
+                let why = format!("it answers {answer:?}, and {key}|{field} is {}", shown(&found));
+                return Err(lost(why).into());
+            }
+            match answer {
+                Answer::Taken => Ok(Made::All),
+                Answer::Failed(why) => Err(lost(why).into()),
+                Answer::Refused(why) => match apply(&host, &json!([]), &[])? {
+                    Answer::Taken => {
+                        Err(Refused { why: format!("config apply-patch: {why}") }.into())
+                    }
+                    Answer::Refused(of) | Answer::Failed(of) => {
+                        let why =
+                            format!("{why}; but a patch of nothing is not taken either: {of}");
+                        Err(lost(why).into())
+                    }
+                },
+            }
+        })
+    }
+}
+
+fn lost(why: String) -> Lost {
+    Lost { tried: "set it by config apply-patch".to_owned(), why }
+}
+
+/// The first field that is not as it is `wanted`, and what it is.
+fn other(
+    link: &mut Link,
+    writes: &[Write],
+    wanted: impl Fn(&Write) -> &Option<String>,
+) -> Result<Option<(usize, Option<String>)>, Lost> {
+    let asked: Vec<_> =
+        writes.iter().map(|write| (write.key.clone(), vec![write.field.clone()])).collect();
+    let found = link.fields(Db::Config, &asked)?.into_iter().map(|mut row| row.pop().flatten());
+    let mut each = found.zip(writes).enumerate();
+    Ok(each.find(|(_, (is, write))| is != wanted(write)).map(|(at, (is, _))| (at, is)))
+}
+
+/// A JSON patch (RFC 6902) that makes these changes: a row that is not there is added with all of its fields.
+fn operations(tables: &Tables, writes: &[Write]) -> Json {
+    let mut all = Vec::new();
+    let mut rows: BTreeMap<String, Map<String, Json>> = BTreeMap::new();
+    for Write { key, field, to, .. } in writes {
+        let Some((table, row)) = key.split_once('|') else { continue };
+        let path = format!("/{}/{}", pointed(table), pointed(row));
+        let is_there = tables.table(table).any(|(own, _)| own == row);
+        let at = format!("{path}/{}", pointed(field));
+        match to {
+            Some(to) if is_there => all.push(json!({"op": "add", "path": at, "value": to})),
+            Some(to) => drop(rows.entry(path).or_default().insert(field.clone(), json!(to))),
+            None => all.push(json!({"op": "remove", "path": at})),
+        }
+    }
+    let rows = rows.into_iter();
+    all.extend(rows.map(|(path, row)| json!({"op": "add", "path": path, "value": row})));
+    Json::Array(all)
+}
+
+/// A name as a pointer has it (RFC 6901).
+fn pointed(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// Has the switch apply a patch.
+fn apply(host: &str, asked: &Json, writes: &[Write]) -> Result<Answer, Lost> {
+    let mut command = Command::new("ssh");
+    command.arg("-T");
+    options().for_each(|option| {
+        command.args(["-o", option]);
+    });
+    command.arg("--").arg(host).arg(SESSION).process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut ssh = command.spawn().map_err(|error| lost(format!("cannot start ssh: {error}")))?;
+    let (out, asks) = (ssh.stdout.take(), ssh.stdin.take());
+    let (tell, hears) = channel();
+    let reads = std::thread::Builder::new().name("ssh".into()).spawn(move || {
+        let mut text = Vec::new();
+        let _read = out.map(|out| out.take(LONGEST).read_to_end(&mut text));
+        let _gone = tell.send(String::from_utf8_lossy(&text).into_owned());
+    });
+    // Where it has ended already what it says tells why.
+    let _asked = asks.map(|mut asks| asks.write_all(asked.to_string().as_bytes()));
+    let heard = reads.ok().and_then(|_| hears.recv_timeout(PATIENCE).ok());
+    let _killed = ssh.kill();
+    let _reaped = ssh.wait();
+    let text = heard.ok_or_else(|| lost(format!("no answer within {} s", PATIENCE.as_secs())))?;
+    answer(&text, writes).ok_or_else(|| lost(format!("ssh ends: {}", said(ssh.stderr.as_mut()))))
+}
+
+/// What a session has said; `None`: it did not come to the end of the command.
+fn answer(text: &str, writes: &[Write]) -> Option<Answer> {
+    let (_, text) = text.split_once(THERE)?;
+    let (text, code) = text.rsplit_once(END)?;
+    if code.trim() == "0" {
+        return Some(Answer::Taken);
+    }
+    let lines = |text: &str| -> Vec<String> {
+        let full = text.lines().map(|line| line.trim_matches([' ', ':']));
+        full.filter(|line| !line.is_empty()).map(|line| hidden(line, writes)).collect()
+    };
+    let model = MODEL.iter().find_map(|word| text.rsplit_once(word));
+    Some(match model {
+        Some((_, reason)) => Answer::Refused(
+            lines(reason)
+                .into_iter()
+                .next()
+                .unwrap_or_else(|| "its model does not say why".to_owned()),
+        ),
+        None => {
+            let last = lines(text).pop().unwrap_or_else(|| "it does not say why".to_owned());
+            Answer::Failed(format!("it ends with {}: {last}", code.trim().escape_debug()))
+        }
+    })
+}
+
+/// A line without the values that are quoted in it, but those that were asked for and ranges: CONFIG_DB has secrets.
+fn hidden(line: &str, writes: &[Write]) -> String {
+    let is_range = |text: &str| {
+        text.contains("..") && text.chars().all(|c| c.is_ascii_digit() || ". |".contains(c))
+    };
+    let is_ours = |text: &str| {
+        writes.iter().any(|write| write.field == text || write.to.as_deref() == Some(text))
+    };
+    let parts = line.split(['"', '\'']).enumerate().map(|(at, part)| match at % 2 {
+        1 if !is_range(part) && !is_ours(part) => "*",
+        _ => part,
+    });
+    let told: Vec<&str> = parts.collect();
+    told.join("\"").escape_debug().take(SAID).collect::<String>().replace("\\\"", "\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(to: &str) -> Vec<Write> {
+        let (key, field) = ("PFC_WD|Ethernet0".to_owned(), "detection_time".to_owned());
+        vec![Write { key, field, from: Some("400".to_owned()), to: Some(to.to_owned()) }]
+    }
+
+    fn said_of(text: &str) -> Option<Answer> {
+        answer(&format!("banner\nrig-there\n{text}\n"), &write("99"))
+    }
+
+    #[test]
+    fn a_model_that_refuses_is_told_from_whatever_else_ends_the_command_and_no_secret_is_passed_on()
+    {
+        let refused = |why: &str| Some(Answer::Refused(why.to_owned()));
+        let least = "detection_time must be greater than or equal to POLL_INTERVAL";
+        // Of 2024, of 2026, and of 2021, which does not say why.
+        let scopes = "Error: Failed to apply patch on the following scopes:\n- localhost: Given patch will produce invalid config. Error: \
+                      Data Loading Failed\n";
+        assert_eq!(said_of(&format!("{scopes}{least}\nrig-end 2")), refused(least));
+        let range = "Value \"99\" does not satisfy the constraint \"100..5000\" (range, length, or pattern).";
+        let whole = format!(
+            "Error: Validate json patch: [] failed due to:Data Loading Failed:{range}\nrig-end 2"
+        );
+        assert_eq!(said_of(&whole), refused(range));
+        let old = "Error: Given patch is not valid because it will result in an invalid config\nrig-end 2";
+        assert_eq!(said_of(old), refused("its model does not say why"));
+        assert_eq!(said_of("Patch applied successfully.\nrig-end 0"), Some(Answer::Taken));
+        let illegal = "- localhost: Modification of PFC_WD table is illegal- validating function of `x` returned False\nrig-end 2";
+        let Some(Answer::Failed(why)) = said_of(illegal) else { panic!("no word of a model") };
+        assert!(why.starts_with("it ends with 2: - localhost: Modification of PFC_WD"), "{why}");
+        let Some(Answer::Failed(why)) = said_of("sudo: a password is required\nrig-end 1") else {
+            panic!("no word of a model")
+        };
+        assert_eq!(why, "it ends with 1: sudo: a password is required");
+        assert_eq!(said_of("Patch Applier: localhost: Patch"), None, "it was cut off");
+        let told = said_of(
+            "Data Loading Failed\nInvalid value \"hunter2\" in \"cak\" element.\nrig-end 2",
+        );
+        assert_eq!(told, refused("Invalid value \"*\" in \"*\" element."));
+    }
+
+    #[test]
+    fn a_patch_adds_to_rows_that_are_there_and_adds_rows_that_are_not() {
+        let tables = || {
+            let file = tempfile::NamedTempFile::new().expect("a file");
+            let text = r#"{"PORT": {"Ethernet0": {"speed": "100000"}}, "PFC_WD": {"Ethernet0": {"detection_time": "400"}}}"#;
+            std::fs::write(file.path(), text).expect("writable");
+            crate::sonic::read(file.path(), None).expect("it reads")
+        };
+        let of = |key: &str, field: &str, to: Option<&str>| Write {
+            key: key.to_owned(),
+            field: field.to_owned(),
+            from: None,
+            to: to.map(str::to_owned),
+        };
+        let all = [
+            of("PFC_WD|Ethernet0", "detection_time", Some("390")),
+            of("PFC_WD|GLOBAL", "POLL_INTERVAL", Some("200")),
+            of("BUFFER_PG|Ethernet1/1|3-4", "pro~file", None),
+        ];
+        let want = json!([
+            {"op": "add", "path": "/PFC_WD/Ethernet0/detection_time", "value": "390"},
+            {"op": "remove", "path": "/BUFFER_PG/Ethernet1~11|3-4/pro~0file"},
+            {"op": "add", "path": "/PFC_WD/GLOBAL", "value": {"POLL_INTERVAL": "200"}}
+        ]);
+        assert_eq!(operations(&tables(), &all), want);
+    }
+}
