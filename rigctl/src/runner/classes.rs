@@ -143,17 +143,22 @@ impl Classes<'_> {
         None
     }
 
-    /// A stream that `one` names, of which the case wants nothing lost though it offers a port more than that carries.
+    /// A stream that `one` names and that is among several of which the case wants nothing lost, though together they offer a port more
+    /// than it carries.
     fn kept_whole(&self, one: &Measure) -> Option<&Stream> {
-        let whole = |one: &Measure| one.entry.loses && one.wanted("expect") == Wanted::None;
-        let exceeds = |one: &Measure| one.entry.exceeds;
-        let named = one.streams().into_iter().find(|name| {
-            let of = |is: &dyn Fn(&Measure) -> bool| {
-                self.case.measure.iter().any(|other| is(other) && other.streams().contains(name))
-            };
-            (whole(one) || exceeds(one)) && of(&whole) && of(&exceeds)
-        });
-        self.case.streams.get(named?)
+        let measures = &self.case.measure;
+        let whole = |name: &&str| {
+            measures.iter().any(|one| {
+                let kept = one.entry.loses && one.wanted("expect") == Wanted::None;
+                kept && one.streams().contains(name)
+            })
+        };
+        let exceeding = measures.iter().filter(|one| one.entry.exceeds).map(Measure::streams);
+        let kept = exceeding.filter(|names| names.iter().all(whole));
+        let kept: BTreeSet<&str> = kept.flatten().collect();
+        let asked = one.entry.exceeds || one.entry.loses && one.wanted("expect") == Wanted::None;
+        let name = one.streams().into_iter().find(|name| asked && kept.contains(name))?;
+        self.case.streams.get(name)
     }
 
     /// What the case starts, by name.

@@ -20,15 +20,16 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 
-/// How long one patch may take: of a switch with many ports that is a minute.
+/// How long one patch may take: of a switch with many ports that is a minute. The switch itself ends it a little earlier: what goes on
+/// there when nobody listens any more nobody would put back.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// The most bytes of what it prints that are read.
 const LONGEST: u64 = 1 << 20;
 /// The most characters of a reason that are told.
 const SAID: usize = 300;
 /// The session: a file of the patch, which goes with it, and the command, between two marks.
-const SESSION: &str = "f=$(mktemp) || exit 9; trap 'rm -f \"$f\"' 0; trap 'exit 9' 1 2 15; cat >\"$f\" && echo rig-there && { sudo -n config \
-                       apply-patch \"$f\" 2>&1 </dev/null; echo \"rig-end $?\"; }";
+const SESSION: &str = "f=$(mktemp) || exit 9; trap 'rm -f \"$f\"' 0; trap 'exit 9' 1 2 15; cat >\"$f\" && echo rig-there && { sudo -n timeout \
+                       110 config apply-patch \"$f\" 2>&1 </dev/null; echo \"rig-end $?\"; }";
 const THERE: &str = "rig-there\n";
 const END: &str = "rig-end ";
 /// By which words images of different years say that a model refuses.
