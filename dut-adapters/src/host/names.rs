@@ -37,7 +37,7 @@ pub(super) struct Driver {
 }
 
 /// Every term that is about no priority, with what it counts.
-pub(super) const TERMS: [(&str, &str); 17] = [
+pub(super) const TERMS: [(&str, &str); 18] = [
     ("np_cnp_sent", "CNPs sent"),
     ("np_ecn_marked_roce_packets", "packets received marked CE"),
     ("rp_cnp_handled", "CNPs received that cut a rate"),
@@ -56,9 +56,13 @@ pub(super) const TERMS: [(&str, &str); 17] = [
     ("rx_icrc_encapsulated", "packets dropped as their ICRC was wrong"),
     ("out_of_buffer", "packets dropped as no receive was posted"),
     ("rdma_recvs", "receives that completed"),
+    ("qkey_viol_cntr", "datagrams dropped as their Q_Key was another"),
     ("rdma_tx_packets", "RoCE packets sent"),
     ("rdma_rx_packets", "RoCE packets received"),
 ];
+
+/// Why nothing that is read here has a counter of a port's attributes.
+const PORT_ATTRIBUTE: &str = "`ibv_query_port` alone has it, which is not asked here";
 
 const fn row(term: &'static str, is: Where, but: &'static str) -> Row {
     Row { term, is, but }
@@ -111,6 +115,7 @@ pub(super) static DRIVERS: [Driver; 7] = [
             row("rx_icrc_encapsulated", Where::Hw(&["rx_icrc_encapsulated"]), ""),
             row("out_of_buffer", Where::Hw(&["out_of_buffer"]), ""),
             row("rdma_recvs", Where::Never("no name of it is known"), ""),
+            row("qkey_viol_cntr", Where::Never(PORT_ATTRIBUTE), ""),
             row(
                 "rdma_tx_packets",
                 Where::Ethtool(&["tx_vport_rdma_unicast_packets"]),
@@ -148,6 +153,7 @@ pub(super) static DRIVERS: [Driver; 7] = [
             row("rx_icrc_encapsulated", Where::Hw(&["CRC errors"]), "gen 3 alone"),
             row("out_of_buffer", Where::Never("irdma has no such counter"), ""),
             row("rdma_recvs", Where::Never("no name of it is known"), ""),
+            row("qkey_viol_cntr", Where::Never(PORT_ATTRIBUTE), ""),
             row("rdma_tx_packets", Where::Hw(&["TxUDP"]), "all UDP of the RDMA function"),
             row("rdma_rx_packets", Where::Hw(&["RxUDP"]), "all UDP of the RDMA function"),
         ],
@@ -185,6 +191,7 @@ pub(super) static DRIVERS: [Driver; 7] = [
             row("rx_icrc_encapsulated", Where::Never("bnxt_re has no such counter"), ""),
             row("out_of_buffer", Where::Hw(&["out_of_buffer", "rx_out_of_buffer"]), ""),
             row("rdma_recvs", Where::Never("no name of it is known"), ""),
+            row("qkey_viol_cntr", Where::Never(PORT_ATTRIBUTE), ""),
             row("rdma_tx_packets", Where::Hw(&["tx_pkts"]), ""),
             row("rdma_rx_packets", Where::Hw(&["rx_pkts"]), ""),
         ],
@@ -211,6 +218,7 @@ pub(super) static DRIVERS: [Driver; 7] = [
             row("rx_icrc_encapsulated", Where::Never("no name of it is known"), ""),
             row("out_of_buffer", Where::Hw(&["resp_rx_outof_buf"]), ""),
             row("rdma_recvs", Where::Never("no name of it is known"), ""),
+            row("qkey_viol_cntr", Where::Never(PORT_ATTRIBUTE), ""),
             row("rdma_tx_packets", Where::Hw(&["tx_rdma_ucast_pkts"]), "unicast"),
             row("rdma_rx_packets", Where::Hw(&["rx_rdma_ucast_pkts"]), "unicast"),
         ],
@@ -236,6 +244,7 @@ pub(super) static DRIVERS: [Driver; 7] = [
             row("rx_icrc_encapsulated", Where::Never("no name of it is known"), ""),
             row("out_of_buffer", Where::Never("no name of it is known"), ""),
             row("rdma_recvs", Where::Never("no name of it is known"), ""),
+            row("qkey_viol_cntr", Where::Never(PORT_ATTRIBUTE), ""),
             row("rdma_tx_packets", Where::Hw(&["tx_pkt"]), ""),
             row("rdma_rx_packets", Where::Hw(&["rx_pkt"]), ""),
         ],
@@ -261,6 +270,7 @@ pub(super) static DRIVERS: [Driver; 7] = [
             row("rx_icrc_encapsulated", IWARP, ""),
             row("out_of_buffer", IWARP, ""),
             row("rdma_recvs", IWARP, ""),
+            row("qkey_viol_cntr", Where::Never(PORT_ATTRIBUTE), ""),
             row("rdma_tx_packets", Where::Hw(&["hw_tx_packets_cnt"]), "of iWARP"),
             row("rdma_rx_packets", Where::Hw(&["hw_rx_packets_cnt"]), "of iWARP"),
         ],
@@ -294,6 +304,7 @@ pub(super) static DRIVERS: [Driver; 7] = [
             row("rx_icrc_encapsulated", Where::Never("rxe drops them uncounted"), ""),
             row("out_of_buffer", Where::Never("rxe has no such counter"), ""),
             row("rdma_recvs", Where::Hw(&["rdma_recvs"]), ""),
+            row("qkey_viol_cntr", Where::Never(PORT_ATTRIBUTE), ""),
             row("rdma_tx_packets", Where::Hw(&["sent_pkts"]), ""),
             row("rdma_rx_packets", Where::Hw(&["rcvd_pkts"]), ""),
         ],

@@ -145,6 +145,11 @@ pub fn first_xoff(buffer: &Buffer, frame: Bytes, others: &Others) -> u64 {
     Filling::of(buffer, frame, others).within.saturating_add(1)
 }
 
+/// The most bytes behind an XOFF that one group has alone: its own headroom, or all of a pool for several that is less (F5).
+pub fn headroom_alone(buffer: &Buffer) -> Bytes {
+    buffer.headroom_pool.map_or(buffer.xoff, |pool| pool.min(buffer.xoff))
+}
+
 /// N_drop (F5): the first frame that is lost.
 pub fn first_drop(buffer: &Buffer, frame: Bytes, others: &Others) -> u64 {
     let filling = Filling::of(buffer, frame, others);

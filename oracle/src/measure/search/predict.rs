@@ -69,7 +69,8 @@ pub(super) fn predicted(
             });
             let text = if fill.is_lossless(spec.class) {
                 let xoff = fill.first_xoff(spec);
-                format!("XOFF at {xoff}, then headroom of {} in frames of {occ}B", buffer.xoff)
+                let headroom = buffer::headroom_alone(buffer);
+                format!("XOFF at {xoff}, then headroom of {headroom} in frames of {occ}B")
             } else {
                 match buffer.lossy_static_th {
                     Some(limit) => format!("a lossy queue within its {limit}, in frames of {occ}B"),

@@ -41,7 +41,7 @@ pub(super) fn judge(
             let headroom = xoff.and_then(|xoff| {
                 ends(&|n| buffer::headroom_from(buffer, spec.size, &others, xoff, n))
             });
-            ("headroom", headroom, buffer.xoff)
+            ("headroom", headroom, buffer::headroom_alone(buffer))
         }
         Sought::Xoff | Sought::Xon => return,
     };
