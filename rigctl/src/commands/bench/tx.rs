@@ -70,7 +70,7 @@ struct Measured {
     one_queue_frames_per_s: Option<Rounds>,
     /// Own rate against that of one queue alone of the same round, in hundredths of a percent.
     ratio_to_one_queue: Option<Rounds>,
-    /// The same that is wanted.
+    /// Of testpmd's rate, what is wanted, in hundredths.
     wanted: Option<u64>,
 }
 
