@@ -121,7 +121,8 @@ impl Classes<'_> {
             let class = stream.class;
             return Some(format!("no watchdog guards class {class} (qos.pfcwd_sw_enable)"));
         }
-        if let Some(stream) = self.kept_whole(one).filter(|stream| !qos.lossless(stream.class)) {
+        let kept = self.kept_whole(one);
+        if let Some(stream) = kept.into_iter().find(|stream| !qos.lossless(stream.class)) {
             return Some(format!("class {} is not lossless (qos.pfc_enable)", stream.class));
         }
         // What is held is what there comes to be too much of.
@@ -143,9 +144,9 @@ impl Classes<'_> {
         None
     }
 
-    /// A stream that `one` names and that is among several of which the case wants nothing lost, though together they offer a port more
-    /// than it carries.
-    fn kept_whole(&self, one: &Measure) -> Option<&Stream> {
+    /// The streams that `one` names and that are among several of which the case wants nothing lost, though together they offer a port
+    /// more than it carries.
+    fn kept_whole(&self, one: &Measure) -> Vec<&Stream> {
         let measures = &self.case.measure;
         let whole = |name: &&str| {
             measures.iter().any(|one| {
@@ -157,8 +158,8 @@ impl Classes<'_> {
         let kept = exceeding.filter(|names| names.iter().all(whole));
         let kept: BTreeSet<&str> = kept.flatten().collect();
         let asked = one.entry.exceeds || one.entry.loses && one.wanted("expect") == Wanted::None;
-        let name = one.streams().into_iter().find(|name| asked && kept.contains(name))?;
-        self.case.streams.get(name)
+        let own = one.streams().into_iter().filter(|name| asked && kept.contains(name));
+        own.filter_map(|name| self.case.streams.get(name)).collect()
     }
 
     /// What the case starts, by name.

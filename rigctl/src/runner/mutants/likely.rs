@@ -19,7 +19,10 @@ pub(super) fn found(case: &Case) -> Vec<&'static str> {
     let family = case.family.map(|family| format!("-{family}")).unwrap_or_default();
     let rows = FOUND.lines().filter_map(|line| line.split_once('\t'));
     let of = rows.filter(|(of, _)| *of == id || id.strip_suffix(&family) == Some(*of));
-    of.map(|(_, mutant)| mutant).collect()
+    let mut of: Vec<(&str, &str)> = of.collect();
+    // What is said of one of a family says more of it than what is said of all.
+    of.sort_by_key(|(of, _)| *of != id);
+    of.into_iter().map(|(_, mutant)| mutant).collect()
 }
 
 /// How near a case is to a mutant, the nearest first: it was found to notice it, before all others or besides, it was found to
