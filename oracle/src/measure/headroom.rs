@@ -2,7 +2,7 @@
 
 use super::ahead::ahead;
 use super::blame;
-use super::crossed::overflows;
+use super::crossed::{self, overflows};
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{At, Judged, Unread, looked};
 use super::measurement::{Known, Red, Tells, by_formula};
@@ -202,6 +202,7 @@ fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
         let crossing = BufferLedger::span(declared, |empty| {
             buffer::first_xoff(&declared.buffer, spec.size, &empty.others(spec.from))
         });
+        let crossing = crossed::crossing(declared, trial, index, crossing);
         let wait = wait(trial, spec.from);
         let want = |crossing: u64| Prediction {
             unit: Unit::Ps,
@@ -235,6 +236,7 @@ fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
             let why = format!("none is due: {count} frames leave the group within its XON");
             return Err(Unread::NotApplicable(why));
         }
+        let leave = crossed::relieving(declared, trial, index, leave);
         let wait = wait(trial, spec.from);
         let leaving = trial.observation.ports[usize::from(spec.to)].speed.slot(spec.on_wire());
         let want = |leave: u64| Prediction {
