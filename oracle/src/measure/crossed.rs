@@ -54,7 +54,7 @@ pub(super) fn relieving(declared: &Switch, trial: &Trial, index: u16, alone: Spa
             let others = Others { pool, ..Others::ALONE.with(off) };
             xon_after(&declared.buffer, spec.size, &others, count).unwrap_or(0)
         };
-        Off::span(&declared.buffer, after)
+        Off::hull(&declared.buffer, after)
     };
     let mut gone = begun(trial, index, spec);
     for (begins, ends) in gone.iter_mut().zip(instants(trial, index, (spec.to, Dir::Rx))) {
