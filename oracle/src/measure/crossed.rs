@@ -4,6 +4,8 @@
 
 use crate::spec::buffer::{Off, Others, first_drop, first_xoff, occupied, xon_after};
 use crate::trials::trial::Trial;
+use rig_capture::analyse::ActionView;
+use rig_capture::fate::Fates;
 use rig_capture::passage::around;
 use rig_capture::{Dir, Span};
 use rig_lab::Switch;
@@ -133,9 +135,21 @@ struct Other {
 impl Other {
     fn of(declared: &Switch, trial: &Trial, (index, spec): (u16, &StreamSpec)) -> Option<Other> {
         let counted = !declared.qos.lossless(spec.class) && !trial.observation.partial(index);
+        let cable = trial.observation.ports[usize::from(spec.from)].cable;
+        let bound = trial.observation.ports[usize::from(spec.from)].provenance.bound();
+        // What is lost has no place in the memory.
+        let came = || {
+            let delays = ActionView::from(declared).delays();
+            let fates = Fates::of(&trial.observation, &trial.script, index, delays);
+            let kept = fates.passages.all.iter().filter(|passage| !fates.lost(passage));
+            let mut came: Vec<Span> =
+                kept.map(|passage| around(passage.sent.at + cable, bound)).collect();
+            came.sort_unstable_by_key(|span| span.lo);
+            came
+        };
         counted.then(|| Other {
             each: occupied(&declared.buffer, spec.size),
-            came: instants(trial, index, (spec.from, Dir::Tx)),
+            came: came(),
             left: begun(trial, index, spec),
             gone: instants(trial, index, (spec.to, Dir::Rx)),
         })
