@@ -31,7 +31,7 @@ impl From<&Declared> for Delays {
             forwarding_delay: declared.transit().unwrap_or(Within::ZERO),
             response: response.unwrap_or_default(),
             hidden: false,
-            shaper: declared.switch().and_then(|switch| switch.scheduler.pir),
+            shaper: declared.switch().and_then(|switch| switch.scheduler.slowest().pir),
         }
     }
 }

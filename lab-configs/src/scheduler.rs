@@ -1,9 +1,9 @@
 //! How the queues of a port share it (SONiC's `SCHEDULER` table), the same on every port.
 
-use crate::field::Holds::{List, Rate, Size};
+use crate::field::Holds::{Chance, List, Rate, Size};
 use crate::field::{Field, needed, optional};
 use crate::macsec::OutOfRange;
-use rig_units::{Bytes, L2Rate};
+use rig_units::{Bytes, L2Rate, Ppm};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,10 @@ pub struct Scheduler {
     /// saved up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pbs: Option<Bytes>,
+    /// By how much of it the rate that a port keeps to may lie off `pir`, either way: an ASIC has no rate but in steps, and its own
+    /// oscillator. Each port has one of these, and keeps it. Absent: it is `pir`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pir_margin: Option<Ppm>,
 }
 
 /// How one queue takes part in its port.
@@ -44,7 +48,31 @@ impl Scheduler {
         .by_case(),
         optional("pir", Rate).by_case(),
         optional("pbs", Size).by_case(),
+        optional("pir_margin", Chance).tried(&["30%"]),
     ];
+    /// A rate that may be further off is no rate.
+    const MOST_MARGIN: Ppm = Ppm(500_000);
+
+    /// The same with ports as slow as they may be.
+    pub fn slowest(&self) -> Scheduler {
+        self.kept_to(Ppm::ONE.0 - self.margin())
+    }
+
+    /// The same with ports as fast as they may be.
+    pub fn fastest(&self) -> Scheduler {
+        self.kept_to(Ppm::ONE.0 + self.margin())
+    }
+
+    fn margin(&self) -> u32 {
+        self.pir_margin.unwrap_or_default().min(Scheduler::MOST_MARGIN).0
+    }
+
+    /// The same with ports that keep to so many millionths of their rate, and no margin.
+    fn kept_to(&self, millionths: u32) -> Scheduler {
+        let part = |of: u64| u128::from(of) * u128::from(millionths) / u128::from(Ppm::ONE.0);
+        let of = |rate: L2Rate| L2Rate { bps: u64::try_from(part(rate.bps)).unwrap_or(u64::MAX) };
+        Scheduler { pir: self.pir.map(of), pir_margin: None, ..self.clone() }
+    }
 
     /// Every value that lies outside its range.
     pub fn out_of_range(&self) -> Vec<OutOfRange> {
@@ -60,6 +88,10 @@ impl Scheduler {
         }
         if self.pir == Some(L2Rate { bps: 0 }) {
             all.push(("scheduler.pir", "no rate".to_owned(), "more than 0bps-L2".to_owned()));
+        }
+        if let Some(margin) = self.pir_margin.filter(|&margin| margin > Scheduler::MOST_MARGIN) {
+            let want = format!("at most {}: beyond it nothing can be told", Scheduler::MOST_MARGIN);
+            all.push(("scheduler.pir_margin", format!("a margin of {margin}"), want));
         }
         all
     }

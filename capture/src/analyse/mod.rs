@@ -75,7 +75,7 @@ impl From<&Switch> for ActionView {
             refresh: declared.pfc.refresh,
             resumption: declared.resumption().most(),
             forwarding_delay: declared.transit(),
-            shaper: declared.scheduler.pir,
+            shaper: declared.scheduler.slowest().pir,
             apart: Apart::of(declared.clock.unwrap_or_default(), Ppm(0)),
         }
     }

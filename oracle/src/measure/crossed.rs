@@ -1,8 +1,11 @@
-//! Whether a load surely was more than its group had room for, by what others held of the memory as each frame came. Read off the record: how much
-//! another stream holds at an instant follows from its frames that had come by then and had not left.
+//! Which frame of a load crosses, which one brings its group back, and whether it surely was more than its group had room for, by what others held of
+//! the memory as each frame came or went. Read off the record: how much another stream holds at an instant follows from its frames that had come
+//! by then and had not left.
 
-use crate::spec::buffer::{Others, first_drop, first_xoff, occupied};
+use crate::spec::buffer::{Off, Others, first_drop, first_xoff, occupied, xon_after};
 use crate::trials::trial::Trial;
+use rig_capture::analyse::ActionView;
+use rig_capture::fate::Fates;
 use rig_capture::passage::around;
 use rig_capture::{Dir, Span};
 use rig_lab::Switch;
@@ -14,19 +17,12 @@ use rig_testcases::StreamSpec;
 /// While frames come beyond the crossing one, others leave, the limit rises, and one more may find room in the pool: so many fit at the most as
 /// where others held the least that they held meanwhile.
 pub(super) fn overflows(declared: &Switch, trial: &Trial, index: u16) -> Option<bool> {
-    let (streams, observation) = (&trial.script.streams, &trial.observation);
-    let spec = streams.get(usize::from(index))?;
-    let others = (0_u16..).zip(streams).filter(|(other, _)| *other != index);
-    let others: Vec<Other> =
-        others.map(|one| Other::of(declared, trial, one)).collect::<Option<_>>()?;
-    if observation.partial(index) {
-        return None;
-    }
+    let (spec, others) = beside(declared, trial, index)?;
     // What comes once the queue is let go finds room that others made.
     let released = instants(trial, index, (spec.to, Dir::Rx)).first().map(|left| left.lo);
     let came = instants(trial, index, (spec.from, Dir::Tx));
     let came = came.into_iter().filter(|came| released.is_none_or(|at| came.hi < at));
-    let held: Vec<u64> = came.map(|at| others.iter().map(|other| other.holds(at)).sum()).collect();
+    let held: Vec<u64> = came.map(|at| held(&others, at).lo).collect();
     let with = |pool: u64| Others { pool, ..Others::ALONE };
     // None before this one needs more than the pool.
     let most = with(held.iter().copied().max()?);
@@ -34,6 +30,71 @@ pub(super) fn overflows(declared: &Switch, trial: &Trial, index: u16) -> Option<
     let least = held.iter().skip(first.saturating_sub(1)).copied().min();
     let full = first_drop(&declared.buffer, spec.size, &with(least.unwrap_or(0)));
     Some(u64::try_from(held.len()).ok()? >= full)
+}
+
+/// The frame of a load with which its group may cross its limit and surely does, counted from 1, by what others held as each came: the less of
+/// the pool is left, the lower a dynamic limit. `alone` where that is not known, or there is nobody else.
+pub(super) fn crossing(declared: &Switch, trial: &Trial, index: u16, alone: Span) -> Span {
+    let Some((spec, others)) = beside(declared, trial, index) else { return alone };
+    let with = |pool: u64| {
+        let first = |off| {
+            first_xoff(&declared.buffer, spec.size, &Others { pool, ..Others::ALONE.with(off) })
+        };
+        Off::span(&declared.buffer, first)
+    };
+    let came = instants(trial, index, (spec.from, Dir::Tx));
+    between(alone, &others, &came, |held| Span { lo: with(held.hi).0, hi: with(held.lo).1 })
+}
+
+/// The frame of a load that leaves with which a group may be back at its XON and surely is, counted from 1, by what others held as each went: a
+/// limit that they lower lowers its XON. `alone` where that is not known, or there is nobody else.
+pub(super) fn relieving(declared: &Switch, trial: &Trial, index: u16, alone: Span) -> Span {
+    let Some((spec, others)) = beside(declared, trial, index) else { return alone };
+    let count = spec.count.unwrap_or(0);
+    let with = |pool: u64| {
+        let after = |off| {
+            let others = Others { pool, ..Others::ALONE.with(off) };
+            xon_after(&declared.buffer, spec.size, &others, count).unwrap_or(0)
+        };
+        Off::hull(&declared.buffer, after)
+    };
+    let mut gone = begun(trial, index, spec);
+    for (begins, ends) in gone.iter_mut().zip(instants(trial, index, (spec.to, Dir::Rx))) {
+        begins.hi = ends.hi;
+    }
+    between(alone, &others, &gone, |held| Span { lo: with(held.lo).0, hi: with(held.hi).1 })
+}
+
+/// The first of the frames at these instants that may be the one which is meant, and the first that surely is, where `of` says which by what others
+/// hold.
+fn between(alone: Span, others: &[Other], at: &[Span], of: impl Fn(Span) -> Span) -> Span {
+    if others.is_empty() {
+        return alone;
+    }
+    let numbered = || (1_u64..).zip(at).map(|(number, at)| (number, of(held(others, *at))));
+    let may = numbered().find(|(number, of)| of.lo <= *number);
+    let surely = numbered().find(|(number, of)| of.hi <= *number);
+    let number = |found: Option<(u64, Span)>, alone| found.map_or(alone, |(number, _)| number);
+    Span { lo: number(may, alone.lo).min(alone.lo), hi: number(surely, alone.hi).max(alone.hi) }
+}
+
+/// A load of which every frame was recorded, and what else may hold some of the memory meanwhile.
+fn beside<'t>(
+    declared: &Switch,
+    trial: &'t Trial,
+    index: u16,
+) -> Option<(&'t StreamSpec, Vec<Other>)> {
+    let streams = &trial.script.streams;
+    let spec = streams.get(usize::from(index))?;
+    let others = (0_u16..).zip(streams).filter(|(other, _)| *other != index);
+    let others = others.map(|one| Other::of(declared, trial, one)).collect::<Option<_>>()?;
+    (!trial.observation.partial(index)).then_some((spec, others))
+}
+
+/// The least and the most that others hold at an instant.
+fn held(others: &[Other], at: Span) -> Span {
+    let all = others.iter().map(|other| other.holds(at));
+    all.fold(Span::exactly(0), |sum, one| Span { lo: sum.lo + one.lo, hi: sum.hi + one.hi })
 }
 
 /// When the last bit of each frame of a stream was at the device, as it passed a port of the rig: sorted.
@@ -65,23 +126,45 @@ struct Other {
     /// Bytes that each frame takes.
     each: u64,
     came: Vec<Span>,
+    /// When each began to leave.
     left: Vec<Span>,
+    /// When each was gone.
+    gone: Vec<Span>,
 }
 
 impl Other {
     fn of(declared: &Switch, trial: &Trial, (index, spec): (u16, &StreamSpec)) -> Option<Other> {
         let counted = !declared.qos.lossless(spec.class) && !trial.observation.partial(index);
+        let cable = trial.observation.ports[usize::from(spec.from)].cable;
+        let bound = trial.observation.ports[usize::from(spec.from)].provenance.bound();
+        // What is lost has no place in the memory.
+        let came = || {
+            let delays = ActionView::from(declared).delays();
+            let fates = Fates::of(&trial.observation, &trial.script, index, delays);
+            let kept = fates.passages.all.iter().filter(|passage| !fates.lost(passage));
+            let mut came: Vec<Span> =
+                kept.map(|passage| around(passage.sent.at + cable, bound)).collect();
+            came.sort_unstable_by_key(|span| span.lo);
+            came
+        };
         counted.then(|| Other {
             each: occupied(&declared.buffer, spec.size),
-            came: instants(trial, index, (spec.from, Dir::Tx)),
+            came: came(),
             left: begun(trial, index, spec),
+            gone: instants(trial, index, (spec.to, Dir::Rx)),
         })
     }
 
-    /// The least that it holds at an instant: what surely had come, less what may have left.
-    fn holds(&self, at: Span) -> u64 {
+    /// What it holds at an instant: at the least what surely had come, less what may have left; at the most what may have come, less what
+    /// surely was gone.
+    fn holds(&self, at: Span) -> Span {
+        let bytes = |came: usize, left: usize| {
+            u64::try_from(came.saturating_sub(left)).unwrap_or(u64::MAX).saturating_mul(self.each)
+        };
         let came = self.came.partition_point(|came| came.hi < at.lo);
         let left = self.left.partition_point(|left| left.lo <= at.hi);
-        u64::try_from(came.saturating_sub(left)).unwrap_or(u64::MAX).saturating_mul(self.each)
+        let may = self.came.partition_point(|came| came.lo <= at.hi);
+        let gone = self.gone.partition_point(|gone| gone.hi < at.lo);
+        Span { lo: bytes(came, left), hi: bytes(may, gone) }
     }
 }

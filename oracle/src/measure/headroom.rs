@@ -2,14 +2,14 @@
 
 use super::ahead::ahead;
 use super::blame;
-use super::crossed::overflows;
+use super::crossed::{self, overflows};
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{At, Judged, Unread, looked};
 use super::measurement::{Known, Red, Tells, by_formula};
 use super::stamps::{self, Stamps};
 use crate::judge::answers::NOT_MEASURED;
 use crate::measure::buffer_ledger::BufferLedger;
-use crate::spec::buffer;
+use crate::spec::buffer::{self, Off, Others};
 use crate::spec::in_flight::{self, InFlight};
 use crate::trials::context::Context;
 use crate::trials::trial::Trial;
@@ -112,7 +112,8 @@ fn fit(declared: &Switch, spec: &StreamSpec) -> Span {
     BufferLedger::span(declared, |empty| {
         let others = empty.others(spec.from);
         let xoff = buffer::first_xoff(&declared.buffer, spec.size, &others);
-        buffer::first_drop(&declared.buffer, spec.size, &others) - xoff - 1
+        // Of a pool that is less than a frame not even the crossing one.
+        buffer::first_drop(&declared.buffer, spec.size, &others).saturating_sub(xoff + 1)
     })
 }
 
@@ -202,6 +203,7 @@ fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
         let crossing = BufferLedger::span(declared, |empty| {
             buffer::first_xoff(&declared.buffer, spec.size, &empty.others(spec.from))
         });
+        let crossing = crossed::crossing(declared, trial, index, crossing);
         let wait = wait(trial, spec.from);
         let want = |crossing: u64| Prediction {
             unit: Unit::Ps,
@@ -227,14 +229,16 @@ fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
     done.each("pfc.latency", &format!("{stream}, XON"), judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let count = spec.count.unwrap_or(0);
-        let leave = BufferLedger::span(declared, |empty| {
-            let others = empty.others(spec.from);
+        let (lo, hi) = Off::hull(&declared.buffer, |off| {
+            let others = Others::ALONE.with(off);
             buffer::xon_after(&declared.buffer, spec.size, &others, count).unwrap_or(0)
         });
+        let leave = Span { lo, hi };
         if leave.lo == 0 {
             let why = format!("none is due: {count} frames leave the group within its XON");
             return Err(Unread::NotApplicable(why));
         }
+        let leave = crossed::relieving(declared, trial, index, leave);
         let wait = wait(trial, spec.from);
         let leaving = trial.observation.ports[usize::from(spec.to)].speed.slot(spec.on_wire());
         let want = |leave: u64| Prediction {

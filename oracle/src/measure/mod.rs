@@ -39,6 +39,7 @@ mod reboot;
 mod search;
 mod served;
 mod setting_answer;
+mod shallow;
 mod sized;
 mod stamps;
 mod storm;

@@ -334,7 +334,8 @@ fn draining(done: &JudgeContext<'_>, trial: &Trial, storm: &str) -> Dur {
     let speed = spec.map(|spec| trial.observation.ports[usize::from(spec.from)].speed);
     let above = declared.buffer.xon_offset + declared.mtu * 2;
     let drains = speed.map_or(Dur::ZERO, |speed| speed.serialise(above));
-    done.context.apart().most(declared.pfc.refresh + drains.max(shaped(&declared.scheduler, above)))
+    let shaped = shaped(&declared.scheduler, above).most();
+    done.context.apart().most(declared.pfc.refresh + drains.max(shaped))
 }
 
 /// How soon an XOFF is followed by the next word: the declared refresh, behind what may be ahead of it at the port.

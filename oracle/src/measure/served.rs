@@ -9,6 +9,7 @@ use crate::spec::pause::Periodic;
 use crate::spec::share::{Offer, shares};
 use crate::trials::context::Context;
 use rig_capture::{Span, Unit};
+use rig_lab::Scheduler;
 use rig_testcases::running::{TrafficSource, running};
 use rig_testcases::{Measure, Script, StreamSpec, Wanted};
 use rig_units::{Bytes, Dur, PortSpeed};
@@ -19,7 +20,8 @@ pub(super) fn loses(measure: &Measure, context: &Context<'_>, script: &Script) -
     if measure.wanted("expect") != Wanted::None {
         return None;
     }
-    let granted = while_it_runs(context, script, measure.named("stream"))?;
+    let slowest = context.group.declared.switch()?.scheduler.slowest();
+    let granted = while_it_runs(context, script, measure.named("stream"), &slowest)?;
     // What it does not get waits in its queue, and what others do not get may wait in the same memory.
     let waiting = |of: &Granted<'_>| (waits_of(of.offers, of.gets.lo, of.lasts), of.others_wait);
     let waits = granted.iter().map(waiting).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
@@ -42,13 +44,14 @@ pub(super) fn loses(measure: &Measure, context: &Context<'_>, script: &Script) -
 /// port.
 pub(super) fn drains(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<String> {
     let names = measure.names("streams");
+    let fastest = context.group.declared.switch()?.scheduler.fastest();
     // How many frames there are is what is searched: more are sent as long as none is lost.
     let mut script = script.clone();
     for spec in script.streams.iter_mut().filter(|spec| names.contains(&spec.name)) {
         spec.count = None;
     }
     names.iter().find_map(|name| {
-        let granted = while_it_runs(context, &script, name)?;
+        let granted = while_it_runs(context, &script, name, &fastest)?;
         let some = granted.into_iter().find(|of| of.flooded && of.gets.lo > 0)?;
         let Granted { queue, port, gets, .. } = some;
         let gets = Unit::Bps.show(gets.lo);
@@ -145,11 +148,12 @@ struct Granted<'a> {
     flooded: bool,
 }
 
-/// That of each while in which the same senders run; nothing of a class that pauses its senders, for which nothing waits in the queue alone.
+/// That of each while in which the same senders run, of ports that are scheduled so; nothing of a class that pauses its senders, for which nothing waits in the queue alone.
 fn while_it_runs<'a>(
     context: &Context<'_>,
     script: &'a Script,
     name: &str,
+    scheduler: &Scheduler,
 ) -> Option<Vec<Granted<'a>>> {
     let declared = context.group.declared.switch()?;
     let (id, own) = (0_u16..).zip(&script.streams).find(|(_, one)| one.name == name)?;
@@ -171,7 +175,7 @@ fn while_it_runs<'a>(
             bps: offered(spec.rate, spec.on_wire(), speed(spec.from)),
         };
         let offers: Vec<Offer> = specs.iter().map(offer).collect();
-        let granted = shares(line, &declared.scheduler, &offers);
+        let granted = shares(line, scheduler, &offers);
         let each = specs.iter().zip(&offers).zip(granted);
         each.map(|((spec, offer), span)| (spec.class, offer.bps, span)).collect()
     };

@@ -5,6 +5,7 @@ use super::judge_context::{JudgeContext, TrialReading};
 use super::legs::legs;
 use super::limits;
 use super::measurement::{Known, Red, Tells, by_formula};
+use super::shallow;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::spec::share::{Offer, shares_between};
@@ -71,6 +72,7 @@ pub(super) static THROUGHPUT: Known = Known {
     judge: |measure, done, judged| {
         done.several(measure.name(), judged, |trial| queues(done, trial, measure));
     },
+    unpromised: Some(shallow::runs_dry),
     limits: limits::rate,
     tells_rate: true,
     ..Known::USUAL
@@ -159,7 +161,10 @@ fn queues(
         } else {
             format!(", give or take the {} of one round", Unit::Bps.show(uneven))
         };
-        let shaped = scheduler.pir.map_or_else(String::new, |pir| format!(" shaped to {pir}"));
+        let margin = scheduler.pir_margin.map(|margin| format!(", give or take {margin} of that"));
+        let margin = margin.unwrap_or_default();
+        let shaped =
+            scheduler.pir.map_or_else(String::new, |pir| format!(" shaped to {pir}{margin}"));
         let text = format!(
             "its share of {speed}{shaped}: {}{turns}, up to {} of it left to other streams",
             Unit::Bps.show(want.hi),
@@ -247,7 +252,7 @@ fn silent(trial: &Trial, stream: u16, spec: &StreamSpec, (from, until): (Time, T
 const TURN: u64 = 1_536;
 
 /// How far a queue may be ahead of its share at an instant, or behind: queues are served in turns.
-struct Round<'a> {
+pub(super) struct Round<'a> {
     scheduler: &'a Scheduler,
     /// Size of the largest frame; nothing where one queue has the port for itself, and no shaper owes it a frame.
     frame: u64,
@@ -256,7 +261,8 @@ struct Round<'a> {
 }
 
 impl<'a> Round<'a> {
-    fn of(scheduler: &'a Scheduler, offers: &[Offer]) -> Round<'a> {
+    /// That of queues to which this is sent.
+    pub(super) fn of(scheduler: &'a Scheduler, offers: &[Offer]) -> Round<'a> {
         let alone = offers.windows(2).all(|pair| pair[0].queue == pair[1].queue);
         let even = alone && scheduler.pir.is_none();
         let frame = offers.iter().map(|offer| offer.frame.0).max().filter(|_| !even);
@@ -276,7 +282,7 @@ impl<'a> Round<'a> {
     /// That in bytes. A round serves the queue of least weight a frame, the others as many as their weights say (Shreedhar and
     /// Varghese 1995), and any queue may have to wait for a frame in flight. A queue that wants less than its share waits for
     /// the turns of the others, in which less comes to it than it could send in its own.
-    fn bytes(&self, queue: u8) -> u64 {
+    pub(super) fn bytes(&self, queue: u8) -> u64 {
         let turns = self.weight(usize::from(queue)).map_or(0, |weight| weight.div_ceil(self.least));
         if self.frame == 0 { 0 } else { self.frame.max(TURN) * turns + self.frame }
     }
@@ -333,7 +339,7 @@ mod tests {
     fn a_turn_is_of_the_least_weight_of_the_port_whoever_has_something_to_send() {
         let weights = [1, 200, 14, 3, 15, 14, 7].map(Scheduling::Dwrr);
         let queues = weights.into_iter().chain([Scheduling::Strict]).collect();
-        let scheduler = Scheduler { queues, pir: None, pbs: None };
+        let scheduler = Scheduler { queues, ..Scheduler::default() };
         let offer = |queue| Offer { queue, frame: Bytes(1_024), bps: 1 };
         let round = |queues: &[usize]| {
             let offers: Vec<Offer> = queues.iter().copied().map(offer).collect();

@@ -185,7 +185,7 @@ fn bump(declared: &Switch, trial: &Trial, stream: &str, of: Of) -> Result<Option
     let frames = spec.count.unwrap_or(0);
     let (sent, drain) = (
         spec.length(speed(spec.from)).unwrap_or_default(),
-        speed(spec.to).slot(spec.on_wire()).max(shaped(&declared.scheduler, spec.on_wire()))
+        speed(spec.to).slot(spec.on_wire()).max(shaped(&declared.scheduler, spec.on_wire()).most())
             * frames,
     );
     let bound = trial.observation.bound();

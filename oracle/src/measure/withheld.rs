@@ -6,6 +6,7 @@ use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::looked;
 use super::limits;
 use super::measurement::{Known, Red, Tells, by_formula};
+use super::shallow;
 use super::stamps;
 use super::throughput::{SHARING, ends_after_it_begins, granted, sends_all_the_time};
 use crate::Prediction;
@@ -55,6 +56,7 @@ pub(super) static WITHHELD: Known = Known {
         let all = all.filter_map(|name| stamps::length(context, script, name));
         all.min_by_key(|one| one.within)
     }),
+    unpromised: Some(shallow::runs_dry),
     limits: limits::rate,
     tells_rate: true,
     ..Known::USUAL

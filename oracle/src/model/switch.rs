@@ -166,7 +166,7 @@ impl Switch {
             refresh: Alarm::default(),
             mac: Mac::new(&mac::Config { seed: seed(index), ..config.mac }, speed),
             egress: Egress::new(&config.scheduling).swapping(swaps_after),
-            shaper: config.shaper.as_ref().map(|config| Box::new(Shaper::new(config))),
+            shaper: config.shaper.as_ref().map(|config| Box::new(Shaper::new(config, seed(index)))),
             pfc: PfcGen::new(&pfc_gen::Config { seed: seed(index), ..pfc }),
             counters: [Counters::default(); CLASSES],
             drop_in: 0,

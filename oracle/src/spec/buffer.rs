@@ -85,6 +85,12 @@ impl Off {
         })
     }
 
+    /// The least and the most of what follows from any of [`Off::all`]: of a number that does not rise or fall with its limit.
+    pub fn hull(buffer: &Buffer, of: impl Fn(Off) -> u64) -> (u64, u64) {
+        let all = Off::all(buffer).map(of);
+        all.fold((u64::MAX, 0), |(least, most), one| (least.min(one), most.max(one)))
+    }
+
     /// The least and the most of what follows from any of them; a number that rises or falls with each threshold.
     pub fn span(buffer: &Buffer, of: impl Fn(Off) -> u64) -> (u64, u64) {
         let all = Off::ends(buffer).into_iter().map(of);

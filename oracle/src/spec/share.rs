@@ -2,7 +2,7 @@
 
 use rig_capture::Span;
 use rig_lab::{Scheduler, Scheduling};
-use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed};
+use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed, Within};
 
 /// What one queue has to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,8 +21,10 @@ const FINE: u128 = 1 << 40;
 const PS_PER_S: u128 = 1_000_000_000_000;
 
 /// The time that a shaped port takes for so many bytes of frames, all that was saved up spent; none where it is not shaped.
-pub fn shaped(scheduler: &Scheduler, frames: Bytes) -> Dur {
-    scheduler.pir.map_or(Dur::ZERO, |pir| pir.serialise(frames))
+/// A rate within its margin lets them take that much less or more.
+pub fn shaped(scheduler: &Scheduler, frames: Bytes) -> Within {
+    let takes = |one: &Scheduler| one.pir.map_or(Dur::ZERO, |pir| pir.serialise(frames));
+    Within::between(takes(&scheduler.fastest()), takes(&scheduler.slowest()))
 }
 
 /// F10: what each offer is granted, in bits a second in frames. Strict queues first, the highest number first; what they
@@ -30,8 +32,21 @@ pub fn shaped(scheduler: &Scheduler, frames: Bytes) -> Dur {
 /// wants, the others share the rest in proportion to their weights, which count the bytes of frames.
 ///
 /// Exact but for less than one bit a second a queue, which the spans hold. Offers of one queue share its grant in
-/// proportion to what they offer. A queue that `scheduler` does not list counts as one of weight 1.
+/// proportion to what they offer. A queue that `scheduler` does not list counts as one of weight 1. No queue has less of a port that
+/// keeps to a greater rate, so that what may be within the margin of a rate lies between its ends.
 pub fn shares(speed: PortSpeed, scheduler: &Scheduler, offers: &[Offer]) -> Vec<Span> {
+    at_both_ends(scheduler, |one| of_port(speed, one, offers))
+}
+
+/// What is granted at the slowest and at the fastest that a port may be, and all between.
+fn at_both_ends(scheduler: &Scheduler, of: impl Fn(&Scheduler) -> Vec<Span>) -> Vec<Span> {
+    let (slow, fast) = (of(&scheduler.slowest()), of(&scheduler.fastest()));
+    let hull = |(a, b): (Span, Span)| Span { lo: a.lo.min(b.lo), hi: a.hi.max(b.hi) };
+    slow.into_iter().zip(fast).map(hull).collect()
+}
+
+/// [`shares`] of a port that keeps to its rate.
+fn of_port(speed: PortSpeed, scheduler: &Scheduler, offers: &[Offer]) -> Vec<Span> {
     let queues: Vec<Queue> =
         (0..8).filter_map(|queue| Queue::of(queue, &scheduler.queues, offers)).collect();
     let mut grants = filled(u128::from(speed.bps()), &queues);
@@ -53,11 +68,21 @@ pub fn shares_between(
     speed: PortSpeed,
     scheduler: &Scheduler,
     offers: &[Offer],
+    window: (Dur, Dur),
+) -> Vec<Span> {
+    at_both_ends(scheduler, |one| of_port_between(speed, one, offers, window))
+}
+
+/// [`shares_between`] of a port that keeps to its rate.
+fn of_port_between(
+    speed: PortSpeed,
+    scheduler: &Scheduler,
+    offers: &[Offer],
     (from, until): (Dur, Dur),
 ) -> Vec<Span> {
-    let late = shares(speed, scheduler, offers);
+    let late = of_port(speed, scheduler, offers);
     let Some(pir) = scheduler.pir else { return late };
-    let early = shares(speed, &Scheduler { pir: None, ..scheduler.clone() }, offers);
+    let early = of_port(speed, &Scheduler { pir: None, ..scheduler.clone() }, offers);
     let rate: u128 = early.iter().map(|span| u128::from(span.middle())).sum();
     let Some(excess) = rate.checked_sub(pir.bps.into()).filter(|&excess| excess > 0) else {
         return late;
@@ -177,6 +202,7 @@ pub fn withheld(offered: u64, granted: u64) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rig_units::Ppm;
 
     /// Frames whose overhead is exactly a fifth: 100 B take 120 B of wire.
     fn offer(queue: usize, gbps: u64) -> Offer {
@@ -261,6 +287,28 @@ mod tests {
         };
         assert_eq!([between(0, 1_000), between(1_000, 3_000)], [[50_000], [30_000]]);
         assert_eq!([between(0, 2_000), between(500, 1_500)], [[40_000], [40_000]]);
+    }
+
+    #[test]
+    fn a_rate_within_its_margin_grants_whatever_lies_between_its_ends() {
+        let loose = Scheduler { pir_margin: Some(Ppm(100_000)), ..shaped(30, 2_500_000) };
+        let ends = |spans: &[Span]| -> Vec<[u64; 2]> {
+            let mbps = |bps: u64| (bps + 500_000) / 1_000_000;
+            spans.iter().map(|span| [mbps(span.lo), mbps(span.hi)]).collect()
+        };
+        let offers = [offer(3, 60), offer(4, 60)];
+        let granted = shares(PortSpeed::G100, &loose, &offers);
+        assert_eq!(ends(&granted), [[9_000, 11_000], [18_000, 22_000]]);
+        // 50 Gb/s offered: of 2 ms the saved 20 Mbit last 20/23 ms at 27 Gb/s, and 20/17 ms at 33 Gb/s.
+        let window = (Dur::ZERO, Dur::ms(2));
+        let granted = shares_between(PortSpeed::G100, &loose, &[offer(3, 50)], window);
+        assert_eq!(ends(&granted), [[37_000, 43_000]]);
+        // 10 % of 1 Gb/s either way: 1000 B in 8000 / 1.1 to 8000 / 0.9 ns, rounded up.
+        let takes = super::shaped(
+            &Scheduler { pir: Some(rig_units::L2Rate { bps: 1_000_000_000 }), ..loose },
+            Bytes(1_000),
+        );
+        assert_eq!((takes.least(), takes.most()), (Dur(7_272_728), Dur(8_888_889)));
     }
 
     #[test]

@@ -103,11 +103,11 @@ pub(super) fn unpromised(
     })
 }
 
-/// The rate to which a shaper holds ports back, the least where there are several; `None` where all send at their speed.
+/// The rate to which a shaper holds ports back, as slow as it may be, the least where there are several; `None` where all send at their speed.
 fn held_back(configured: &Profile) -> Option<L2Rate> {
     let of_one = |device: &Profile| {
         let switch = device.declared.switch()?;
-        let pir = switch.scheduler.pir?;
+        let pir = switch.scheduler.slowest().pir?;
         switch.ports.iter().any(|group| pir.bps < group.speed.bps()).then_some(pir)
     };
     configured.devices().iter().filter_map(of_one).min()

@@ -229,6 +229,9 @@ impl Promise {
                     let cause = (relieved.unwrap_or_default().min(full.from), full.from);
                     all.xoffs.push(self.reaction(cause, end, words, Spoken::is_xoff));
                 }
+                if self.watchdog.is_none() || is_free {
+                    all.xoffs.extend(self.taken_back((full.from, end), words));
+                }
                 all.due += u64::from(is_free);
                 is_free = false;
             }
@@ -252,6 +255,15 @@ impl Promise {
             }
         }
         all
+    }
+
+    /// The XOFF that is missing behind an XON, or late, which came while the class was surely over its threshold as what was before that may have
+    /// called for it: what brought the class there calls for another XOFF, whatever it had said before. Counted from the XON on.
+    fn taken_back(&self, (from, end): (Time, Time), words: &[Spoken]) -> Option<Lag> {
+        let due = self.inside((from, end.min(from + self.slack())), words);
+        let xon = due.iter().rfind(|word| !word.is_xoff())?;
+        let lag = self.reaction((xon.at, xon.at), end, words, Spoken::is_xoff);
+        (lag.least > self.emission.most() + self.turn).then_some(lag)
     }
 
     /// How soon the first of `words` before `end` came that is such, after what happened between these two instants.

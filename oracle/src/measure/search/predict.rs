@@ -120,9 +120,12 @@ fn overrun(
     let slot = speed.map_or(Dur::us(1), |speed| speed.slot(spec.on_wire()));
     let passing = declared.transit().most().0.div_ceil(slot.0);
     let scheduler = &declared.scheduler;
-    let drain = slot.max(share::shaped(scheduler, spec.on_wire()));
+    let shaped = share::shaped(scheduler, spec.on_wire());
+    let [soonest, drain] = [shaped.least(), shaped.most()].map(|takes| slot.max(takes));
     let saved = scheduler.pbs.map_or(0, |saved| saved.0 / spec.size.0);
-    let (lo, hi) = buffer::overrun(held, senders, passing, (slot, drain), saved);
+    // The later a frame drains, the fewer are taken before one is lost.
+    let [(few, _), (_, many)] =
+        [drain, soonest].map(|drain| buffer::overrun(held, senders, passing, (slot, drain), saved));
     let drained = if drain > slot {
         format!("a frame drained every {drain}")
     } else {
@@ -131,7 +134,7 @@ fn overrun(
     let text = format!(
         "{senders} senders at line rate, {drained}: {held} frames held at the first loss, {passing} in the pipeline at most"
     );
-    (Span { lo, hi }, text)
+    (Span { lo: few, hi: many }, text)
 }
 
 /// The limit of a lossless group in words.

@@ -2,6 +2,7 @@
 
 use crate::spec::pfcwd::Stimulus;
 use rig_lab::Switch;
+use rig_testcases::case::Storm;
 use rig_testcases::{Case, Script, StreamRate, StreamSpec};
 use rig_units::Dur;
 
@@ -59,11 +60,11 @@ impl Places {
     }
 }
 
-/// What the stormed queue carries while the storm is on: the longest gap between two frames sent to it.
+/// What the stormed queue carries while the storm is on: the longest gap between two frames sent to it. Where no measure is about a storm,
+/// as its watchdog is left out, that of any.
 pub(crate) fn stimulus(case: &Case, declared: &Switch, subject: Option<&Subject>) -> Stimulus {
-    let Some(storm) = subject.and_then(|subject| case.storms.get(&subject.storm)) else {
-        return Stimulus { data_gap: None };
-    };
+    let is_meant = |name: &str| subject.is_none_or(|subject| subject.storm == name);
+    let storms = || case.storms.iter().filter(|(name, _)| is_meant(name)).map(|(_, storm)| storm);
     let started = |name: &str| {
         case.steps.iter().any(|step| match &step.what {
             rig_testcases::case::CaseAction::Start { names, .. } => names.iter().any(|n| n == name),
@@ -71,7 +72,9 @@ pub(crate) fn stimulus(case: &Case, declared: &Switch, subject: Option<&Subject>
         })
     };
     let to_queue = case.streams.iter().filter(|(name, stream)| {
-        stream.to == storm.from && storm.classes.contains(&stream.class) && started(name)
+        let stormed =
+            |storm: &Storm| stream.to == storm.from && storm.classes.contains(&stream.class);
+        storms().any(stormed) && started(name)
     });
     let speed = declared.port_speed(0).unwrap_or(rig_units::PortSpeed::G100);
     let gap = |rate: StreamRate, size| match rate {

@@ -3,9 +3,10 @@
 //!
 //! Left out on purpose: shapers of single queues, minimum rates (`cir`), and metering in packets.
 
+use crate::model::chance;
 use crate::model::egress::{Choice, Egress};
 use rig_lab::Scheduler;
-use rig_units::Time;
+use rig_units::{Ppm, Time};
 
 /// What a bit costs, in picoseconds times the rate: so counted nothing is ever rounded.
 const BIT: u128 = 1_000_000_000_000;
@@ -15,13 +16,27 @@ const BIT: u128 = 1_000_000_000_000;
 pub struct Config {
     bps: u64,
     burst: u64,
+    /// By how much of it the rate of a port may lie off, either way.
+    margin: Ppm,
 }
 
 impl Config {
     /// The shaper that a profile declares, if it declares one.
     pub fn declared(scheduler: &Scheduler) -> Option<Config> {
         let pir = scheduler.pir?;
-        Some(Config { bps: pir.bps.max(1), burst: scheduler.pbs.map_or(0, |bytes| bytes.0) })
+        let burst = scheduler.pbs.map_or(0, |bytes| bytes.0);
+        let margin = scheduler.pir_margin.unwrap_or_default();
+        Some(Config { bps: pir.bps.max(1), burst, margin })
+    }
+
+    /// The rate of one port: each millionth of it within the margin is as likely; which, follows from a `seed` of that port.
+    fn drawn(&self, seed: u64) -> u64 {
+        let word = chance::draw(chance::stream(seed, *b"pir kept"), 0);
+        let values = u128::from(self.margin.0) * 2 + 1;
+        let above = (u128::from(word) * values) >> 64;
+        let millionths = u128::from(Ppm::ONE.0.saturating_sub(self.margin.0)) + above;
+        let bps = u128::from(self.bps) * millionths / u128::from(Ppm::ONE.0);
+        u64::try_from(bps).unwrap_or(u64::MAX).max(1)
     }
 }
 
@@ -36,10 +51,10 @@ pub struct Shaper {
 }
 
 impl Shaper {
-    /// A full bucket.
-    pub fn new(config: &Config) -> Shaper {
+    /// A full bucket of the port with that `seed`.
+    pub fn new(config: &Config, seed: u64) -> Shaper {
         let depth = u128::from(config.burst) * 8 * BIT;
-        Shaper { bps: config.bps.into(), depth, full: 0 }
+        Shaper { bps: config.drawn(seed).into(), depth, full: 0 }
     }
 
     /// Chooses what a free port sends at `now`, with the queues in `closed` held back, and charges it.
@@ -74,7 +89,7 @@ mod tests {
     fn shaper(burst: u64) -> Shaper {
         let (pir, pbs) = (Some(L2Rate { bps: 1_000_000_000 }), Some(Bytes(burst)));
         let scheduler = Scheduler { pir, pbs, ..Scheduler::default() };
-        Shaper::new(&Config::declared(&scheduler).unwrap())
+        Shaper::new(&Config::declared(&scheduler).unwrap(), 0)
     }
 
     #[test]
@@ -110,12 +125,21 @@ mod tests {
 
     #[test]
     fn a_rate_that_divides_nothing_is_kept_over_any_number_of_frames() {
-        let config = Config { bps: 3, burst: 0 };
-        let mut shaper = Shaper::new(&config);
+        let config = Config { bps: 3, burst: 0, margin: Ppm(0) };
+        let mut shaper = Shaper::new(&config, 0);
         for _ in 0..3 {
             shaper.charge(shaper.opens(), 64);
         }
         assert!(shaper.opens() <= Time(512 * 1_000_000_000_000 + 3));
         assert!(shaper.opens() >= Time(512 * 1_000_000_000_000));
+    }
+
+    #[test]
+    fn each_port_has_a_rate_of_its_own_within_the_margin() {
+        let config = Config { bps: 1_000, burst: 0, margin: Ppm(5_000) };
+        let mut rates: Vec<u64> = (0..200).map(|seed| config.drawn(seed)).collect();
+        rates.sort_unstable();
+        rates.dedup();
+        assert_eq!(rates, (995..=1_005).collect::<Vec<u64>>());
     }
 }

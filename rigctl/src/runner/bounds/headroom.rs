@@ -2,7 +2,7 @@
 
 use super::given::{Ran, Seen, Word};
 use rig_capture::{Dir, Span};
-use rig_lab::Declared;
+use rig_lab::{Declared, Profile, Setting};
 use rig_units::{Dur, Within};
 
 const LATENCY: &str = "{pfc.latency: {stream: fill}}";
@@ -59,6 +59,40 @@ fn an_xoff_may_wait_for_the_frame_that_is_being_sent_and_no_longer() {
     // 4116 B at 100 Gb/s.
     assert_eq!(want, Span { lo: 0, hi: 329_280 });
     the_first_xoff_holds_its_bounds(ran);
+}
+
+#[test]
+fn a_frame_of_another_stream_that_is_in_the_pool_makes_an_earlier_one_cross() {
+    // Six cells that are reserved, and a ninth of the pool: frames of the other way, 20 cells each, pass every 151 us.
+    let passes = |pool: u64| {
+        let case = format!(
+            "    dut: {{pfcwd: {{detection_time: 5000ms}}}}
+    streams:
+      fill: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, rate: 100%, count: 200}}
+      reverse: {{from: p2, to: p1, class: 1, kind: udp, size: 4096B, every: 1us}}
+    storms: {{hold: {{from: p2, classes: [3]}}}}
+    endpoints: {{p1: {{obeys: none}}}}
+    trials: 1
+    steps:
+      - {{at: 0ms, start: [hold, reverse]}}
+      - {{at: 1ms, start: fill}}
+      - {{at: 2ms, stop: hold}}
+    length: 3ms
+    measure: [{LATENCY}]
+"
+        );
+        let ran = Ran::with("broadcom", &case, |device: &mut Profile| {
+            for path in ["pool", "lossy_pool"] {
+                let value = serde_json::json!(format!("{pool}B"));
+                let setting = Setting { path: format!("buffer.{path}"), value };
+                device.declared = device.declared.with(&setting).expect("a size");
+            }
+        });
+        let said = ran.as_seen();
+        assert_eq!(said.wrong(), "", "{pool}");
+        said.passes("pfc.latency")
+    };
+    assert!((0..40).map(|step| 1_000_000 + step * 234).all(passes));
 }
 
 #[test]

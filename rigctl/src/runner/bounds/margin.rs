@@ -134,6 +134,30 @@ fn whatever_a_device_draws_within_its_margin_passes() {
 }
 
 #[test]
+fn an_xon_follows_any_of_those_that_the_margin_allows_of_a_dynamic_limit() {
+    // Of some margins within the declared one another frame is the last to leave than of either end.
+    let case = "    dut: {pfcwd: {detection_time: 5000ms}, buffer: {pool: 1000000B, lossy_pool: 1000000B}}
+    streams: {fill: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 20us, count: 2000}}
+    storms: {hold: {from: p2, classes: [3]}}
+    endpoints: {p1: {obeys: none}}
+    trials: 1
+    steps:
+      - {at: 0ms, start: hold}
+      - {at: 40ms, start: fill}
+      - {at: {of: fill, plus: 100ms}, stop: hold}
+    length: {of: fill, times: 2, plus: 300ms}
+    measure: [{pfc.latency: {stream: fill}}]
+";
+    for seed in 1..=12 {
+        let ran = Ran::seeded("mellanox", case, seed, |device: &mut Profile| {
+            let setting = Setting { path: "buffer.margin".to_owned(), value: json!(3) };
+            device.declared = device.declared.with(&setting).expect("a margin");
+        });
+        assert_eq!(ran.as_seen().wrong(), "", "seed {seed}");
+    }
+}
+
+#[test]
 fn an_xon_that_takes_longer_than_a_frame_follows_any_of_those_that_the_margin_allows() {
     let case = filled("{pfc.latency: {stream: fill}}").replace("count: searched", "count: 1500");
     let latency = |margin: i64, takes: &str, seed| {

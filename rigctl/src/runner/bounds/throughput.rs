@@ -2,7 +2,9 @@
 
 use super::given::{Ran, Seen, Word};
 use rig_capture::{Dir, Provenance, Span, What};
+use rig_lab::{Mutation, Profile, Setting};
 use rig_units::{Dur, Time};
+use serde_json::json;
 
 /// A quarter of 100 Gb/s in frames of 1024 B, and perhaps a tenth beside it.
 fn quarter(beside: &str) -> Ran {
@@ -268,4 +270,59 @@ fn what_pfc_holds_back_of_a_lossless_queue_is_what_it_is_not_granted_give_or_tak
     assert_eq!(want("queue 3"), Span { lo: 500_000, hi: 500_001 });
     let one = want("one");
     assert!(one.lo < 464_333 && one.hi > 535_668, "{one:?}");
+}
+
+/// A port that is sold at 300 Mb/s and may be off by a twentieth, offered 409.6 Mb/s in frames; with a value, one that keeps to that.
+fn sold_as_slower(margin: &str, does: Option<&str>, seed: u64) -> Ran {
+    let case = "    dut: {scheduler: {pir: 300Mbps-L2}}
+    streams: {full: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 20us}}
+    trials: 1
+    steps: [{at: 0ms, start: full, for: 22ms}]
+    length: 60ms
+    measure: [{throughput: {streams: [full], from: 1ms, until: 21ms}}]
+";
+    Ran::seeded("broadcom", case, seed, |device: &mut Profile| {
+        let path = "scheduler.pir_margin".to_owned();
+        let setting = Setting { path: path.clone(), value: json!(margin) };
+        device.declared = device.declared.with(&setting).expect("a margin");
+        let Some(rate) = does else { return };
+        for (path, value) in [(path, "never"), ("scheduler.pir".to_owned(), rate)] {
+            let always = Mutation::Override { path, value: value.to_owned() };
+            device.mutate(&always).expect("a value");
+        }
+    })
+}
+
+#[test]
+fn a_rate_within_its_margin_accuses_nobody_and_one_outside_by_what_is_printed_is_found() {
+    let said = sold_as_slower("5%", None, 1).as_seen();
+    let (read, want) = said.spans("throughput");
+    // Two frames and the turn of a round, over 20 ms.
+    let shows = [want.lo - (read.hi - read.lo), want.hi + (read.hi - read.lo) + 1];
+    assert!(282_000_000 < shows[0] && shows[1] < 318_000_000, "{shows:?}");
+    let of = |margin: &str, bps: u64| {
+        let ran = sold_as_slower(margin, Some(&format!("{bps}bps-L2")), 1);
+        ran.as_seen().word("throughput")
+    };
+    for inside in [285_000_000, 300_000_000, 315_000_000] {
+        assert_eq!(of("5%", inside), Word::Pass, "{inside}");
+        // Without a margin a port so far off is wrong.
+        assert_eq!(of("0%", inside) == Word::Pass, inside == 300_000_000, "{inside}");
+    }
+    for outside in shows {
+        assert!(matches!(of("5%", outside), Word::Fail(_)), "{outside}");
+    }
+}
+
+#[test]
+fn whatever_a_port_draws_within_its_margin_passes() {
+    let drawn = |seed| {
+        let said = sold_as_slower("5%", None, seed).as_seen();
+        assert_eq!(said.wrong(), "", "seed {seed}");
+        said.spans("throughput").0.middle() / 2_000_000
+    };
+    let mut rates: Vec<u64> = (1..=12).map(drawn).collect();
+    rates.sort_unstable();
+    rates.dedup();
+    assert!(rates.len() > 4, "{rates:?}: not drawn");
 }

@@ -314,3 +314,32 @@ fn a_switch_that_drops_what_a_case_rests_on_has_it_where_the_case_says_otherwise
     let set = "{wred: {ecn: ecn_all}}";
     assert_eq!(told(broadcom, set, "broadcom", ecn, "ecn_none"), Ok(Vec::new()));
 }
+
+#[test]
+fn a_queue_that_holds_less_than_is_on_its_way_promises_no_share() {
+    const SHARE: &str = "throughput: {streams: [load], from: 1ms, until: 8ms}";
+    let told = |limit: u64| {
+        let of = on(("switch", "broadcom"), ("{}", SHARE), |device| {
+            let Declared::Switch(switch) = &mut device.declared else { panic!("it is a switch") };
+            switch.qos.pfc_enable = vec![4];
+            switch.buffer.lossy_static_th = Some(rig_units::Bytes(limit));
+        });
+        of.unwrap_or_else(|why| vec![why]).join("; ")
+    };
+    // A cell a frame: one that is on its way, and the next.
+    assert_eq!(told(416), "");
+    let why = told(415);
+    let holds =
+        "queue 3 of p3 holds 1 frames of load, and by the declared delay and scheduler it takes 2";
+    assert!(why.contains(holds), "{why}");
+}
+
+#[test]
+fn a_headroom_pool_of_less_than_a_frame_is_no_less_than_nothing() {
+    const LATENCY: &str = "pfc.latency: {stream: load}";
+    let told = on(("switch", "broadcom"), ("{}", LATENCY), |device| {
+        let Declared::Switch(switch) = &mut device.declared else { panic!("it is a switch") };
+        switch.buffer.headroom_pool = Some(rig_units::Bytes(100));
+    });
+    assert_eq!(told, Ok(Vec::new()));
+}

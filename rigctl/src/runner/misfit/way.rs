@@ -47,9 +47,9 @@ fn meddles(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     })
 }
 
-/// The rate to which a shaper holds the ports of a switch back that are of this speed.
+/// The rate to which a shaper holds the ports of a switch back that are of this speed, as slow as it may be.
 fn held_to(switch: &Switch, speed: PortSpeed) -> Option<L2Rate> {
-    switch.scheduler.pir.filter(|pir| pir.bps < speed.bps())
+    switch.scheduler.slowest().pir.filter(|pir| pir.bps < speed.bps())
 }
 
 /// From which depth of a queue on frames may be marked or dropped early, and how deep one may be by what the case sends: where it may.

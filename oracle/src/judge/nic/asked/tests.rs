@@ -98,6 +98,22 @@ fn each_word_that_is_missing_late_or_not_called_for_shows() {
 }
 
 #[test]
+fn an_xon_that_its_slack_explains_calls_for_another_xoff() {
+    // Asked from before it was full, and took that back within the 15 that an XON may be late.
+    let said = |all: &[(u64, u64)]| PROMISE.account(&filled(), &words(all));
+    for xon in [101, 110, 114] {
+        let missing = said(&[(90, 500), (xon, 0), (410, 0)]);
+        assert_eq!(missing.early, [] as [usize; 0], "{xon}");
+        let lag = Lag { least: Dur(400 - xon), most: Dur(400 - xon), record: None };
+        assert_eq!(missing.xoffs, [lag], "{xon}");
+        let late = said(&[(90, 500), (xon, 0), (xon + 16, 500), (410, 0)]);
+        assert_eq!(late.xoffs, [Lag { least: Dur(16), most: Dur(16), record: Some(2) }], "{xon}");
+        let in_time = said(&[(90, 500), (xon, 0), (xon + 15, 500), (410, 0)]);
+        assert_eq!(in_time.xoffs, [], "{xon}");
+    }
+}
+
+#[test]
 fn a_pause_that_ran_out_is_over_and_the_next_one_is_another() {
     let said = words(&[(110, 50), (220, 50), (410, 0)]);
     assert_eq!(PROMISE.account(&filled(), &said).pauses, [0, 1]);
