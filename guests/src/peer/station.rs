@@ -1,6 +1,6 @@
 //! The thread that moves frames between an interface and the responders behind it.
 
-use super::converse::Converse;
+use super::converse::{Converse, Leaving, TalkBack};
 use super::way::{Onward, Treatment, Underway};
 use super::{Conduct, Midway, QpPair, Responder, ResponderCounts, RuleKind};
 use crate::GuestFault;
@@ -61,7 +61,7 @@ pub type FrameTap = Box<dyn FnMut(Time, bool, &[u8]) + Send>;
 /// The thread, under way.
 #[derive(Debug)]
 pub struct Station {
-    new: Sender<(QpPair, Conduct, bool)>,
+    new: Sender<(QpPair, Conduct, Option<TalkBack>)>,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Result<Exchanged, GuestFault>>,
 }
@@ -113,13 +113,18 @@ impl Station {
         Ok(Station { new, stop, thread })
     }
 
-    /// Answers for a connection from here on, in this way; where it `converses`, with a SEND of the rig behind each message.
+    /// Answers for a connection from here on, in this way; where it talks `back`, with a message of the rig behind each.
     ///
     /// # Errors
     /// The thread has given up.
-    pub fn meet(&self, ends: QpPair, conduct: Conduct, converses: bool) -> Result<(), GuestFault> {
+    pub fn meet(
+        &self,
+        ends: QpPair,
+        conduct: Conduct,
+        back: Option<TalkBack>,
+    ) -> Result<(), GuestFault> {
         self.new
-            .send((ends, conduct, converses))
+            .send((ends, conduct, back))
             .map_err(|gone| GuestFault::failed("answer for a connection", gone))
     }
 
@@ -159,10 +164,10 @@ struct Request {
 struct Work {
     port: Port,
     clock: Wall,
-    met: Receiver<(QpPair, Conduct, bool)>,
+    met: Receiver<(QpPair, Conduct, Option<TalkBack>)>,
     lines: Vec<Line>,
     inward: Underway<Request>,
-    outward: Underway<RoceFrame>,
+    outward: Underway<Leaving>,
     lost: u64,
     late: Dur,
     record: FrameTap,
@@ -179,9 +184,9 @@ impl Work {
                 arrived.push((clock.at(stamp.at), frame.to_vec()));
             })?;
             // Who is met is told before their peer is, so before any frame of theirs.
-            while let Ok((ends, conduct, converses)) = self.met.try_recv() {
+            while let Ok((ends, conduct, back)) = self.met.try_recv() {
                 self.way.met(&ends);
-                self.lines.push(Line::new(ends, conduct, converses));
+                self.lines.push(Line::new(ends, conduct, back));
             }
             for (at, frame) in arrived.drain(..) {
                 self.take(at, frame);
@@ -256,7 +261,7 @@ impl Work {
             let line = &mut self.lines[index];
             line.unready = Some(frame.bth.psn);
             let answer = line.responder.refuse(&frame, timer);
-            return self.outward.take(at, Treatment::Passes, answer);
+            return self.outward.take(at, Treatment::Passes, answer.into());
         }
         self.inward.take(at, treatment, Request { line: index, frame, withhold });
     }
@@ -275,12 +280,13 @@ impl Work {
             line.moved.withheld += answers.len() as u64;
             answers.clear();
         }
+        let mut leave: Vec<Leaving> = answers.into_iter().map(Leaving::from).collect();
         if let Some(converse) = &mut line.converse {
-            answers.extend(converse.behind(&request.frame, line.responder.taken()));
+            leave.extend(converse.behind(&request.frame, line.responder.taken()));
         }
-        for answer in answers {
-            let treatment = self.way.passes(now, Onward::Nic, &answer);
-            self.outward.take(now, treatment, answer);
+        for leaving in leave {
+            let treatment = self.way.passes(now, Onward::Nic, &leaving.frame);
+            self.outward.take(now, treatment, leaving);
         }
     }
 
@@ -310,7 +316,7 @@ impl Work {
 }
 
 impl Line {
-    fn new(ends: QpPair, conduct: Conduct, converses: bool) -> Line {
+    fn new(ends: QpPair, conduct: Conduct, back: Option<TalkBack>) -> Line {
         let moved = PeerCounts {
             ends,
             taken: ResponderCounts::default(),
@@ -320,7 +326,7 @@ impl Line {
             withheld: 0,
         };
         let responder = Responder::new(ends, conduct.ack_every);
-        let converse = converses.then(|| Converse::new(ends));
+        let converse = back.map(|by| Converse::new(ends, by));
         Line { ends, conduct, responder, converse, unready: None, copies: BTreeMap::new(), moved }
     }
 
