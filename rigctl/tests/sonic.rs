@@ -1,6 +1,8 @@
 //! `control: sonic` from a lab to a verdict: stand-ins that the rig starts, each a redis-server of the system's, an emulated chip on
 //! pairs of virtual interfaces and what orchagent does between the two. Root and Linux only.
 
+#[path = "sonic/chips.rs"]
+mod chips;
 mod common;
 #[path = "sonic/scripts.rs"]
 mod scripts;

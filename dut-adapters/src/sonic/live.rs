@@ -1,8 +1,8 @@
 //! The tables of CONFIG_DB from a redis that is running. What is not kept is not asked for: no secret leaves the switch.
 
-use super::kept;
 use super::link::{Db, Link};
 use super::tables::{Row, Spot, Tables};
+use super::{chips, kept};
 use crate::control::Lost;
 use rig_lab::{Fault, RedisAt};
 use rig_units::limits::CONFIG_BYTES;
@@ -14,17 +14,38 @@ const SEPARATOR: &str = "|";
 /// What says that all of it is there.
 const LOADED: &str = "CONFIG_DB_INITIALIZED";
 
-/// Reads CONFIG_DB of the switch whose redis is at `at`, as [`read`](super::read) does a file of it.
+/// Reads CONFIG_DB of the switch whose redis is at `at`, as [`read`](super::read) does a file of it. `namespace` chooses the chip where it
+/// has several.
 ///
 /// # Errors
-/// Nobody answers there, or it is no CONFIG_DB.
-pub fn live(at: &RedisAt) -> Result<Tables, Vec<Fault>> {
-    let named = name(at);
+/// Nobody answers there, it has not that chip, or it is no CONFIG_DB.
+pub fn live(at: &RedisAt, namespace: Option<&str>) -> Result<Tables, Vec<Fault>> {
+    let host = name(at);
     let lost = |Lost { tried, why }: Lost| {
         let want = "a redis that answers, which this user may ask (on a switch: of the group redis, or root)";
-        vec![Fault::of_file(&named, format!("cannot {tried}: {why}"), want)]
+        vec![Fault::of_file(&host, format!("cannot {tried}: {why}"), want)]
     };
     let mut link = Link::open(at).map_err(lost)?;
+    let chips = chips::chips(at).map_err(lost)?;
+    let chosen = chips.iter().find(|chip| namespace == Some(chip.name.as_str()));
+    let named = match chosen {
+        Some(chip) => {
+            link = Link::open(&chip.at).map_err(lost)?;
+            name(&chip.at)
+        }
+        None if namespace.is_none() && chips.is_empty() => host.clone(),
+        None => {
+            let names: Vec<&str> = chips.iter().map(|chip| chip.name.as_str()).collect();
+            let (found, want) = match names.is_empty() {
+                true => ("it is that of one chip", "no --namespace".to_owned()),
+                false => (
+                    "the switch has several chips",
+                    format!("--namespace with one of {}", names.join(", ")),
+                ),
+            };
+            return Err(vec![Fault::of_file(&host, found, want)]);
+        }
+    };
     let tables = config(&mut link, &named).map_err(lost)?;
     if tables.rows.is_empty() {
         let want = "CONFIG_DB of a switch, with rows such as PORT|Ethernet0";

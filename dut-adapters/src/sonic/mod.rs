@@ -8,6 +8,7 @@
 mod alike;
 mod asic;
 mod buffers;
+mod chips;
 pub mod control;
 mod copied;
 mod kept;

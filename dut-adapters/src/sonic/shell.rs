@@ -54,11 +54,13 @@ pub(super) struct Shell {
     last: Db,
     /// What is watched, and its digest then.
     watched: Vec<(String, String)>,
+    /// The namespace that is asked, where it is not the host's.
+    chip: Option<String>,
 }
 
 impl Shell {
-    /// One at that host, of which it is known that `sonic-db-cli` answers there.
-    pub(super) fn start(host: &str) -> io::Result<Shell> {
+    /// One at that host, of which it is known that `sonic-db-cli` answers there: of that chip where the switch has several.
+    pub(super) fn start(host: &str, chip: Option<String>) -> io::Result<Shell> {
         let mut command = Command::new("ssh");
         options().for_each(|option| {
             command.args(["-o", option]);
@@ -76,7 +78,8 @@ impl Shell {
                 }
             }
         })?;
-        let mut shell = Shell { ssh, asks, hears, asked: 0, last: Db::State, watched: Vec::new() };
+        let mut shell =
+            Shell { ssh, asks, hears, asked: 0, last: Db::State, watched: Vec::new(), chip };
         shell.say(&format!("rig={}\n", word(SCRIPT)))?;
         let mut ping = redis::pipe();
         ping.cmd("PING");
@@ -144,8 +147,9 @@ impl Shell {
         let mark = format!("rig-end-{}", self.asked);
         let asked = word(&json!({ "watched": watched, "asked": asked }).to_string());
         let name = db.name();
+        let space = self.chip.as_ref().map_or_else(String::new, |chip| format!("-n {chip} "));
         self.say(&format!(
-            "sonic-db-cli {name} EVAL \"$rig\" 0 {asked} 2>/dev/null </dev/null; echo \"{mark} $?\"\n"
+            "sonic-db-cli {space}{name} EVAL \"$rig\" 0 {asked} 2>/dev/null </dev/null; echo \"{mark} $?\"\n"
         ))?;
         let over = end(PATIENCE);
         let mut text = String::new();

@@ -21,8 +21,9 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The most of what it says that is told.
 const SAID: usize = 300;
 /// No question that nobody would answer; a line that is dead is found out within ten seconds.
-const OPTIONS: [&str; 6] = [
+const OPTIONS: [&str; 7] = [
     "BatchMode=yes",
+    "ConnectTimeout=15",
     "ExitOnForwardFailure=yes",
     "ControlPath=none",
     "StreamLocalBindMask=0177",

@@ -7,6 +7,7 @@
 
 mod asic;
 mod buffermgr;
+mod chips;
 mod counted;
 mod faults;
 mod filled;
@@ -24,6 +25,7 @@ mod spoken;
 mod told;
 
 pub use asic::{Asic, Served};
+pub use chips::Chips;
 pub use faults::{FaultSwitch, Faults};
 pub use filled::filled;
 pub use names::{Row, Rows};

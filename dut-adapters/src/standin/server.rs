@@ -10,9 +10,10 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// Ends its server when its own input ends, and takes the folder away that was made for it: whoever started it may be killed.
+/// Ends its server when its own input ends, and takes the folder away that was made for it, with files of where databases are: whoever
+/// started it may be killed.
 const KEEPER: &str = "folder=$1; shift; redis-server \"$@\" & server=$!; read -r line; kill \"$server\"; wait \"$server\"; \
-                      [ -z \"$folder\" ] || rmdir \"$folder\"";
+                      [ -z \"$folder\" ] || { rm -rf \"$folder/sonic-db\"; rmdir \"$folder\"; }";
 /// How often it is looked whether it is up, and after how long each time: ten seconds in all.
 const LOOKS: u32 = 500;
 const LOOK: Duration = Duration::from_millis(20);

@@ -2,11 +2,11 @@
 //! config`) and `pfcwd show stats`, from what stands in the databases; `config apply-patch`; and `warm-reboot`, `fast-reboot` and
 //! `reboot`, which print nothing.
 
-use super::connect;
 use super::faults::Faults;
 use super::names::Row;
 use super::patched;
 use super::reboots::{ORDERS, WORDS};
+use super::{chips, connect};
 use core::fmt::Write as _;
 use redis::{Connection, RedisError, Value};
 use std::collections::BTreeMap;
@@ -30,6 +30,11 @@ const STATS: &str = "PFC_WD_QUEUE_STATS_";
 /// # Errors
 /// It is none of them, or what it complains of: for standard error, with exit code 1.
 pub fn spoken(socket: &Path, words: &[&str], faults: &Faults) -> Result<String, String> {
+    if let ["sonic-db-cli", "-n", space, rest @ ..] = words {
+        let own = chips::named(socket, space);
+        let own = own.ok_or_else(|| format!("Namespace: {space} is invalid"))?;
+        return spoken(&own, &[&["sonic-db-cli"], rest].concat(), faults);
+    }
     let mut line = connect(socket).map_err(said)?;
     match words {
         ["sonic-db-cli", "PING"] => Ok("PONG\n".to_owned()),

@@ -1,5 +1,6 @@
 //! What the stand-in makes of a profile, of changes and of what its device does; and what of it a rig sees that steers it as a switch.
 
+mod chips;
 mod copied;
 mod heard;
 mod kept_up;
@@ -161,8 +162,13 @@ fn switch(folder: &Path, faults: Faults) -> Option<(Server, Standin, Device, Sai
 
 /// Has the redis do something.
 fn tell<T: redis::FromRedisValue>(server: &Server, database: i64, words: &[&str]) -> T {
+    tell_at(server.socket(), database, words)
+}
+
+/// The same of the redis at a socket.
+fn tell_at<T: redis::FromRedisValue>(socket: &Path, database: i64, words: &[&str]) -> T {
     let client = redis::Client::open(redis::ConnectionInfo {
-        addr: redis::ConnectionAddr::Unix(server.socket().to_owned()),
+        addr: redis::ConnectionAddr::Unix(socket.to_owned()),
         redis: redis::RedisConnectionInfo { db: database, ..Default::default() },
     });
     let mut line = client.and_then(|client| client.get_connection()).expect("it is up");

@@ -66,6 +66,10 @@ pub struct ServeArgs {
     /// Something that no healthy switch does: deaf-asic, late-counters=TIME, clock=TIME, late-events=TIME, events-twice, no-events, no-stamps, lost-clears, late-watermarks=TIME, still-ports, still-queues, still-pg-drops, no-cables, no-peers, lost-bindings, no-limits, clamps.
     #[arg(long, value_name = "NAME", requires = "system")]
     pub fault: Vec<rig_dut::standin::FaultSwitch>,
+    /// A switch with several chips: the redis is that of its host, each chip has one in a folder beside that (`../redis0`), and the device
+    /// is the last of them.
+    #[arg(long, value_name = "N", requires = "system", value_parser = clap::value_parser!(u8).range(2..=8))]
+    pub chips: Option<u8>,
     /// Run every port at this rate instead of the declared one: slow ports make long pauses, which survive a machine that
     /// looks away.
     #[arg(long, value_name = "RATE")]

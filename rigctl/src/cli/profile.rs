@@ -34,7 +34,7 @@ pub struct FromDutArgs {
     #[arg(long, value_name = "FILE", required_unless_present = "redis")]
     pub config_db: Option<PathBuf>,
     /// The redis of the switch instead, which is read and not written: unix:PATH, tcp:HOST:PORT or ssh:USER@HOST.
-    #[arg(long, value_name = "PLACE", conflicts_with_all = ["config_db", "namespace"])]
+    #[arg(long, value_name = "PLACE", conflicts_with = "config_db")]
     pub redis: Option<RedisAt>,
     /// The ports that are configured as this one; without it the largest set of ports that are configured alike.
     #[arg(long, value_name = "PORT")]
@@ -42,7 +42,7 @@ pub struct FromDutArgs {
     /// The bundled profile of the ASIC, which says what no database does; without it by platform and hwsku.
     #[arg(long, value_name = "PROFILE")]
     pub base: Option<String>,
-    /// Of a file with several chips: which of them (localhost, asic0, ...).
+    /// Of a switch, or a file, with several chips: which of them (asic0, ...; in a file localhost, too).
     #[arg(long, value_name = "NAME")]
     pub namespace: Option<String>,
     /// What the profile is called.

@@ -116,7 +116,9 @@ fn on(
     let faults = Faults::of(&args.fault);
     let ways = (faults, scripts.flatten());
     let by_scripts = ways.1.is_some();
-    let switch = redis.map(|socket| Standing::start(profile, socket, post, ways)).transpose()?;
+    let switch = redis
+        .map(|socket| Standing::start(profile, (socket, args.chips), post, ways))
+        .transpose()?;
     let gate = match place {
         None => {
             stderr::line(&format!("serving {name} on {ports}"));

@@ -24,7 +24,7 @@ pub fn from_dut(args: &FromDutArgs) -> Result<Exit, Bad> {
         ));
     }
     let tables = match (&args.redis, &args.config_db) {
-        (Some(at), _) => sonic::live(at),
+        (Some(at), _) => sonic::live(at, args.namespace.as_deref()),
         (None, file) => {
             sonic::read(file.as_deref().unwrap_or(Path::new("")), args.namespace.as_deref())
         }

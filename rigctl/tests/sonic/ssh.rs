@@ -16,7 +16,7 @@ const PORT: &str = "2222";
 
 /// Whether there is an sshd.
 #[expect(clippy::print_stderr, reason = "a skipped test says why")]
-fn sshd() -> bool {
+pub(super) fn sshd() -> bool {
     let is_there = Path::new("/usr/sbin/sshd").exists();
     let required = std::env::var_os("RIG_REQUIRE_ALL").is_some_and(|all| all == "1");
     let missing = "there is no sshd (apt-get install openssh-server)";
@@ -38,7 +38,7 @@ impl Drop for Ends {
 }
 
 /// A switch and the rig's end of its cables.
-struct Lab<'d> {
+pub(super) struct Lab<'d> {
     desk: &'d Path,
     near: Namespace,
     /// Whoever serves the device, and the sshd.
@@ -50,6 +50,11 @@ struct Lab<'d> {
 impl Lab<'_> {
     /// Its sshd is configured as this says, too.
     fn start<'d>(desk: &'d Path, more: &str) -> Lab<'d> {
+        Lab::serving(desk, more, "")
+    }
+
+    /// The same of a device that is served with these flags, too.
+    pub(super) fn serving<'d>(desk: &'d Path, more: &str, flags: &str) -> Lab<'d> {
         let (near, far) = cabled();
         near.set_up("lo", true).expect("it goes up");
         for key in ["host", "user"] {
@@ -110,8 +115,9 @@ impl Lab<'_> {
         let ssh = format!("#!/bin/sh\nexec /usr/bin/ssh -F {} \"$@\"\n", at("ssh_config"));
         program(desk, "bin/ssh", &ssh);
         let mut serve = Command::new(env!("CARGO_BIN_EXE_rigctl"));
+        serve.args(["dut", "serve"]).args(flags.split_whitespace());
         // No chip knows what a YANG model says: that is checked where a patch comes in.
-        let flags = "dut serve --dut broadcom --mutate pfcwd.config_path=redis --port d1 d2 --speed 500Mbps --as sonic --redis";
+        let flags = "--dut broadcom --mutate pfcwd.config_path=redis --port d1 d2 --speed 500Mbps --as sonic --redis";
         serve.args(flags.split(' ')).arg(format!("unix:{}", at("own/redis.sock")));
         serve.stdin(Stdio::null()).stderr(Stdio::null());
         let device = Ends(far.run(|| serve.spawn()).expect("inside").expect("rigctl starts"));
@@ -142,32 +148,41 @@ impl Lab<'_> {
     }
 
     /// What a command line says where the rig is.
-    fn run(&self, program: &str, arguments: &[&str]) -> Output {
+    pub(super) fn run(&self, program: &str, arguments: &[&str]) -> Output {
         ran(self.desk, &self.near, program, arguments)
     }
 
     /// What the redis answers to a person at the switch.
     fn ask(&self, words: &[&str]) -> String {
-        let socket = self.desk.join("own/redis.sock").display().to_string();
+        // Of several chips the last is the device.
+        let chip = self.desk.join("redis1/redis.sock");
+        let socket = if chip.exists() { chip } else { self.desk.join("own/redis.sock") };
+        let socket = socket.display().to_string();
         let asked = [&["leaf-1", "redis-cli", "-s", &socket, "-n", "4"], words].concat();
         String::from_utf8_lossy(&self.run("ssh", &asked).stdout).into_owned()
     }
 
     /// Every key of CONFIG_DB and what stands there.
-    fn config(&self) -> String {
+    pub(super) fn config(&self) -> String {
         let dump = "return cjson.encode({redis.call('HGETALL','PFC_WD|Ethernet0'),redis.call('HGETALL','PFC_WD|Ethernet4'),\
                     redis.call('HGETALL','PFC_WD|GLOBAL'),redis.call('DBSIZE')})";
         self.ask(&["EVAL", &format!("\"{dump}\""), "0"])
     }
 
-    fn rigctl(&self, arguments: &str) -> Output {
+    pub(super) fn rigctl(&self, arguments: &str) -> Output {
         self.run(env!("CARGO_BIN_EXE_rigctl"), &words(arguments))
     }
 
     /// Writes its profile and a lab with it; where its redis is.
     fn described(&self) -> String {
         let at = format!("ssh:leaf-1:{}", self.desk.join("own/redis.sock").display());
-        let leaf = self.rigctl(&format!("profile from-dut --redis {at}"));
+        self.described_by(&at, "");
+        at
+    }
+
+    /// The same by its redis there and more flags.
+    pub(super) fn described_by(&self, at: &str, flags: &str) {
+        let leaf = self.rigctl(&format!("profile from-dut --redis {at} {flags}"));
         assert!(leaf.status.success(), "{leaf:?}");
         fs::write(self.desk.join("leaf.yaml"), leaf.stdout).expect("writable");
         let lab = format!(
@@ -175,10 +190,9 @@ impl Lab<'_> {
              60s}}\nduts: [{{profile: leaf.yaml, control: sonic, redis: \"{at}\", disposable: true}}]\n"
         );
         write(self.desk, "lab.yaml", &lab);
-        at
     }
 
-    fn results(&self) -> Value {
+    pub(super) fn results(&self) -> Value {
         let text = fs::read_to_string(self.desk.join("out/results.json")).expect("results");
         serde_json::from_str(&text).expect("JSON")
     }
@@ -206,7 +220,7 @@ fn daemon(near: &Namespace, desk: &Path) -> Ends {
     Ends(near.run(|| daemon.spawn()).expect("inside").expect("unshare"))
 }
 
-fn write(desk: &Path, name: &str, text: &str) {
+pub(super) fn write(desk: &Path, name: &str, text: &str) {
     fs::write(desk.join(name), text).expect("writable");
 }
 

@@ -27,7 +27,7 @@ use super::asic::Base;
 use super::link::{Link, Made};
 use super::tables::Tables;
 use super::write::{self, Back, Write};
-use super::{copied, live, sized, stated as reader};
+use super::{chips, copied, live, sized, stated as reader};
 use crate::control::{
     Ability, Capabilities, Control, ControlError, Lost, Readings, Refused, Unseen,
 };
@@ -132,6 +132,11 @@ impl SonicControl {
         patience: Duration,
     ) -> Result<SonicControl, String> {
         let mut link = Link::open(at).map_err(|lost| lost.plainly())?;
+        let chip = chips::with_ports(at, ports)?;
+        if let Some(chip) = &chip {
+            link = Link::open(chip).map_err(|lost| lost.plainly())?;
+        }
+        let at = chip.as_ref().unwrap_or(at);
         let lease = Lease::take(&mut link, at, alone)?;
         let base = Base { name: profile.name.clone(), profile: profile.clone() };
         let found = found(&mut link, at, ports).and_then(|(tables, ports)| {

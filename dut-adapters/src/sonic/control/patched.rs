@@ -5,6 +5,7 @@
 //! refusal counts as one of these settings where the switch takes a patch of nothing, for which it looks at all of CONFIG_DB, too. Whatever
 //! else ends the command is no word of a model. What was taken goes back by redis, as all that the rig writes.
 
+use super::super::chips;
 use super::super::link::{Db, Link, Made};
 use super::super::tables::Tables;
 use super::super::way::{options, said};
@@ -20,18 +21,20 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 
-/// How long one patch may take: of a switch with many ports that is a minute. The switch itself ends it a little earlier: what goes on
-/// there when nobody listens any more nobody would put back.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How long one patch may take, its login and all: of a switch with many ports that is a minute. The switch itself ends it earlier, and
+/// for good: what goes on there when nobody listens any more nobody would put back.
+const PATIENCE: Duration = Duration::from_secs(150);
 /// The most bytes of what it prints that are read.
 const LONGEST: u64 = 1 << 20;
 /// The most characters of a reason that are told.
 const SAID: usize = 300;
 /// The session: a file of the patch, which goes with it, and the command, between two marks.
 const SESSION: &str = "f=$(mktemp) || exit 9; trap 'rm -f \"$f\"' 0; trap 'exit 9' 1 2 15; cat >\"$f\" && echo rig-there && { sudo -n timeout \
-                       110 config apply-patch \"$f\" 2>&1 </dev/null; echo \"rig-end $?\"; }";
+                       -k 5 110 config apply-patch \"$f\" 2>&1 </dev/null; echo \"rig-end $?\"; }";
 const THERE: &str = "rig-there\n";
 const END: &str = "rig-end ";
+/// What `timeout` ends with where it has ended a command, and where it had to kill it.
+const TOO_LONG: [&str; 2] = ["124", "137"];
 /// By which words images of different years say that a model refuses.
 const MODEL: [&str; 3] =
     ["Data Loading Failed", "will produce invalid config", "result in an invalid config"];
@@ -52,6 +55,10 @@ impl SonicControl {
         let RedisAt::Ssh { host, .. } = self.at.clone() else {
             return Err(self.lacks(Ability::Refusals));
         };
+        // How a patch says which chip it is of differs from image to image.
+        if chips::named_by(&self.at).is_some() {
+            return Err(self.lacks(Ability::Refusals));
+        }
         // What no patch can be made of nobody has refused.
         let writes = self.plan(settings).map_err(|refused| lost(refused.why))?;
         let asked = operations(&self.seen.0, &writes);
@@ -176,7 +183,12 @@ fn answer(text: &str, writes: &[Write]) -> Option<Answer> {
         ),
         None => {
             let last = lines(text).pop().unwrap_or_else(|| "it does not say why".to_owned());
-            Answer::Failed(format!("it ends with {}: {last}", code.trim().escape_debug()))
+            let code = code.trim();
+            Answer::Failed(if TOO_LONG.contains(&code) {
+                format!("it was not done after 110 s and was ended; it said last: {last}")
+            } else {
+                format!("it ends with {}: {last}", code.escape_debug())
+            })
         }
     })
 }
@@ -234,6 +246,12 @@ mod tests {
             panic!("no word of a model")
         };
         assert_eq!(why, "it ends with 1: sudo: a password is required");
+        for code in TOO_LONG {
+            let long =
+                format!("Patch Applier: localhost: Patch application starting.\nrig-end {code}");
+            let Some(Answer::Failed(why)) = said_of(&long) else { panic!("no word of a model") };
+            assert!(why.starts_with("it was not done after 110 s and was ended"), "{why}");
+        }
         assert_eq!(said_of("Patch Applier: localhost: Patch"), None, "it was cut off");
         let told = said_of(
             "Data Loading Failed\nInvalid value \"hunter2\" in \"cak\" element.\nrig-end 2",

@@ -7,6 +7,7 @@
 //! In a warm reboot CONFIG_DB goes on. In any other the switch begins with what is saved at `/etc/sonic`: what a case has set is gone then,
 //! which is told, and nothing is written to make it stay.
 
+use super::super::chips;
 use super::super::link::{Db, Link};
 use super::super::way::{options, said};
 use super::super::wire::end;
@@ -163,6 +164,12 @@ impl SonicControl {
     /// Orders a reboot, and goes on.
     pub(super) fn reboot(&mut self, kind: RebootKind) -> Result<(), ControlError> {
         self.returned()?;
+        if let Some(chip) = chips::named_by(&self.at) {
+            let why = format!(
+                "it is {chip} of a switch with several chips, and a reboot would take the others with it"
+            );
+            return Err(Refused { why }.into());
+        }
         let lasts = self.base.profile.declared.switch().and_then(|switch| switch.reboot.back(kind));
         let lasts = Duration::from_micros(lasts.map_or(0, |lasts| lasts.0 / 1_000_000));
         self.ordered = Some(Ordered::give(&self.at, kind, end(lasts + ARRIVES))?);

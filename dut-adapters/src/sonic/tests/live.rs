@@ -8,7 +8,7 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixListener;
 
 fn sets(at: &RedisAt) -> Vec<PortSet> {
-    let tables = live(at).unwrap_or_else(|faults| panic!("{}", said(&faults)));
+    let tables = live(at, None).unwrap_or_else(|faults| panic!("{}", said(&faults)));
     alike(&tables, None).unwrap_or_else(|faults| panic!("{}", said(&faults)))
 }
 
@@ -45,7 +45,7 @@ fn a_field_that_cannot_be_used_is_told_by_table_key_and_field() {
     server.load(&golden("leaf.json"));
     server.tell(4, &["HSET", "PFC_WD|Ethernet0", "action", "burn"]);
     server.tell(4, &["HSET", "PORT|Ethernet4", "speed", "fast"]);
-    let tables = live(&server.at()).expect("it reads");
+    let tables = live(&server.at(), None).expect("it reads");
     let faults = said(&alike(&tables, None).expect_err("two are wrong"));
     let named = format!("{} CONFIG_DB", server.at());
     let want = format!(
@@ -71,7 +71,7 @@ fn a_way_that_breaks_at_any_command_is_told_and_no_half_database_is_taken_for_on
             (Break::CutAfter(at), "the connection is closed"),
         ] {
             let way = BrokenWay::new(desk.path(), &server.at(), breaks);
-            let faults = said(&live(&way.at()).expect_err("it breaks"));
+            let faults = said(&live(&way.at(), None).expect_err("it breaks"));
             assert!(faults.contains(why), "{breaks:?}: {faults}");
             assert_eq!(faults.lines().count(), 2, "{faults}");
         }
@@ -82,27 +82,27 @@ fn a_way_that_breaks_at_any_command_is_told_and_no_half_database_is_taken_for_on
 fn nobody_at_the_place_and_a_database_of_something_else_are_told() {
     let desk = tempfile::tempdir().expect("a folder");
     let nobody = RedisAt::Unix(desk.path().join("none.sock"));
-    let faults = said(&live(&nobody).expect_err("nobody is there"));
+    let faults = said(&live(&nobody, None).expect_err("nobody is there"));
     assert!(
         faults.contains("cannot connect to unix:") && faults.contains("No such file"),
         "{faults}"
     );
     let Some(server) = redis_in(desk.path()) else { return };
     // As while it is loaded: half of it must not be taken for the whole.
-    let faults = said(&live(&server.at()).expect_err("it is empty"));
+    let faults = said(&live(&server.at(), None).expect_err("it is empty"));
     let why =
         "cannot read CONFIG_DB: it is not whole, or being loaded: CONFIG_DB_INITIALIZED is not 1";
     assert!(faults.contains(why), "{faults}");
     server.load(&golden("leaf.json"));
     server.tell(4, &["SET", "CONFIG_DB_INITIALIZED", "0"]);
-    let faults = said(&live(&server.at()).expect_err("it is loaded anew"));
+    let faults = said(&live(&server.at(), None).expect_err("it is loaded anew"));
     assert!(faults.contains(why), "{faults}");
     server.tell(4, &["FLUSHDB"]);
     server.tell(4, &["SET", "CONFIG_DB_INITIALIZED", "1"]);
-    let faults = said(&live(&server.at()).expect_err("it is empty"));
+    let faults = said(&live(&server.at(), None).expect_err("it is empty"));
     assert!(faults.contains("there is no table in it that is read"), "{faults}");
     server.tell(4, &["SET", "PORT|Ethernet0", "no hash"]);
-    let faults = said(&live(&server.at()).expect_err("no hash"));
+    let faults = said(&live(&server.at(), None).expect_err("no hash"));
     assert!(faults.contains("cannot read PORT|Ethernet0: it refuses (WRONGTYPE)"), "{faults}");
 }
 
@@ -124,7 +124,7 @@ fn a_list_of_keys_that_comes_to_no_end_is_given_up() {
             }
         }
     });
-    let faults = said(&live(&RedisAt::Unix(socket)).expect_err("it never ends"));
+    let faults = said(&live(&RedisAt::Unix(socket), None).expect_err("it never ends"));
     assert!(faults.contains("cannot list the keys"), "{faults}");
     assert!(faults.contains("it comes to no end"), "{faults}");
     ends.join().expect("no panic");
@@ -142,7 +142,7 @@ fn no_secret_is_asked_for() {
     );
     server.tell(4, &["HSET", &format!("SNMP_COMMUNITY|{secret}"), "TYPE", "RO"]);
     let way = BrokenWay::new(desk.path(), &server.at(), Break::Cut(usize::MAX));
-    let tables = live(&way.at()).expect("it reads");
+    let tables = live(&way.at(), None).expect("it reads");
     assert!(tables.field("MACSEC_PROFILE", "up", "cipher_suite").is_some());
     assert!(way.has_answered("GCM-AES-128"));
     for secret in [&secret[..12], "s3cret", "207B757A", "07554155", "61626364"] {

@@ -1,19 +1,20 @@
 //! Faults of a switch and of the way to it, each at each moment of a session: none leaves a key changed, and none makes a wrong answer.
 //!
-//! Two that no switch can have yet, as the rig does not know them: answers in the words of `sonic-db-cli`, and several chips.
+//! Answers in the words of `sonic-db-cli` are no fault of their own: what the rig asks it prints one text of on every image.
 
-use super::{Device, devices, switch, tell, until};
+use super::{Device, devices, switch, tell, tell_at, until};
 use crate::control::{Control as _, ControlError};
 use crate::fixture::{Break, BrokenWay};
 use crate::protocol::Happened;
 use crate::sonic::SonicControl;
-use crate::standin::{Faults, Server, Standin};
+use crate::standin::{Chips, Faults, Server, Standin};
 use core::time::Duration;
 use rig_capture::{DutEvent, DutEventKind};
 use rig_generator::port::Mono;
 use rig_lab::{RedisAt, Setting};
 use rig_units::{Dur, Time};
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// What strikes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,8 @@ enum Fault {
     Clock,
     /// What a warm start left of a storm that is over (sonic-swss #4647).
     StaleStorm,
+    /// Of several chips another has a storm at a queue whose object has the same name, and is configured by another hand.
+    OtherChip,
 }
 
 /// When.
@@ -56,6 +59,12 @@ const FAULTS: [Fault; 6] = [
 /// Databases that a session leaves as they were: all but the counters, and the rig's own lease.
 const DATABASES: [i64; 4] = [0, 1, 4, 5];
 const PACKETS: &str = "Ethernet4 SAI_PORT_STAT_PFC_3_RX_PKTS";
+/// What another hand sets at the other chip.
+const OTHERS: [(&str, &str, &str); 3] = [
+    ("PORT|Ethernet512", "admin_status", "up"),
+    ("PFC_WD|Ethernet512", "detection_time", "999"),
+    ("PFC_WD|GLOBAL", "POLL_INTERVAL", "50"),
+];
 const STALE: &str = "PFC_WD_TABLE_INSTORM:Ethernet4";
 /// By how much the counter grows in a stimulus.
 const GROWS: u64 = 100;
@@ -73,7 +82,16 @@ const ALL: &str = "local all = {} \
                    end \
                    return cjson.encode(all)";
 
+fn all_at(socket: &Path, database: i64) -> Value {
+    let text: String = tell_at(socket, database, &["EVAL", ALL, "0"]);
+    serde_json::from_str(&text).expect("JSON")
+}
+
 struct Lab<'d> {
+    /// What is known of the switch.
+    at: RedisAt,
+    /// Its other chip, where it has one.
+    other: Option<&'d Path>,
     server: &'d Server,
     standin: &'d Standin,
     device: &'d Device,
@@ -82,8 +100,7 @@ struct Lab<'d> {
 
 impl Lab<'_> {
     fn all(&self, database: i64) -> Value {
-        let text: String = tell(self.server, database, &["EVAL", ALL, "0"]);
-        serde_json::from_str(&text).expect("JSON")
+        all_at(self.server.socket(), database)
     }
 
     fn strikes(&self, fault: Fault) {
@@ -97,6 +114,16 @@ impl Lab<'_> {
             Fault::Clock => own(Faults { clock: Dur::s(3), ..Faults::default() }),
             Fault::StaleStorm => {
                 let _set: i64 = tell(self.server, 0, &["HSET", STALE, "3", "storm"]);
+            }
+            Fault::OtherChip => {
+                let queue: String =
+                    tell(self.server, 2, &["HGET", "COUNTERS_QUEUE_NAME_MAP", "Ethernet4:3"]);
+                let storm = format!("[\"{queue}\",\"storm\"]");
+                let other = self.other.expect("it has another");
+                for (key, field, value) in OTHERS {
+                    let _set: i64 = tell_at(other, 4, &["HSET", key, field, value]);
+                }
+                let _heard: i64 = tell_at(other, 2, &["PUBLISH", "PFC_WD_ACTION", &storm]);
             }
         }
     }
@@ -164,7 +191,7 @@ fn session(lab: &Lab<'_>, fault: Fault, moment: Moment, arrives: Duration) -> us
         setting("wred.kmin", json!(format!("{kmin}B"))),
     ];
     now(Moment::Opens);
-    let opened = SonicControl::with(&lab.way.at(), &devices()[0], 4, arrives);
+    let opened = SonicControl::with(&lab.at, &devices()[0], 4, arrives);
     let (mut control, found) = match opened.map(|mut control| (control.snapshot(), control)) {
         Ok((Ok(found), control)) => (control, found),
         // Nothing but a fault that is there already is in its way.
@@ -211,7 +238,14 @@ fn no_fault_at_any_moment_leaves_a_key_changed_or_makes_a_wrong_answer() {
         &RedisAt::Unix(server.socket().to_owned()),
         Break::Cut(usize::MAX),
     );
-    let lab = Lab { server: &server, standin: &standin, device: &device, way: &way };
+    let lab = Lab {
+        at: way.at(),
+        other: None,
+        server: &server,
+        standin: &standin,
+        device: &device,
+        way: &way,
+    };
     device.0.lock().expect("no panic").counters.insert(PACKETS.to_owned(), 7);
     let every = |ms: &str| {
         let _set: i64 = tell(&server, 4, &["HSET", "FLEX_COUNTER_TABLE|PORT", "POLL_INTERVAL", ms]);
@@ -243,4 +277,49 @@ fn no_fault_at_any_moment_leaves_a_key_changed_or_makes_a_wrong_answer() {
     }
     // On a busy machine settings arrive late and counters are withheld: enough that something was tried.
     assert!(had >= 30, "{had} of 90 answers were had");
+}
+
+#[test]
+fn of_several_chips_one_that_is_none_of_the_rigs_is_neither_heard_nor_touched_at_any_moment() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some((server, standin, device, _)) = switch(desk.path(), Faults::default()) else { return };
+    let way = BrokenWay::new(
+        desk.path(),
+        &RedisAt::Unix(server.socket().to_owned()),
+        Break::Cut(usize::MAX),
+    );
+    let host = desk.path().join("redis/redis.sock");
+    let chips = Chips::start(&host, 2).expect("as the other");
+    chips.fill(&devices()[0]).expect("redis answers");
+    // The second of them is the device, at the end of the way.
+    let file = desk.path().join("redis1/sonic-db/database_config.json");
+    let says = std::fs::read_to_string(&file).expect("it says where");
+    let RedisAt::Unix(socket) = way.at() else { panic!("a socket") };
+    let [own, way_to] = [chips.own(), &socket].map(|path| path.display().to_string());
+    std::fs::write(&file, says.replace(&own, &way_to)).expect("writable");
+    let other = desk.path().join("redis0/redis.sock");
+    let lab = Lab {
+        at: RedisAt::Unix(host.clone()),
+        other: Some(&other),
+        server: &server,
+        standin: &standin,
+        device: &device,
+        way: &way,
+    };
+    device.0.lock().expect("no panic").counters.insert(PACKETS.to_owned(), 7);
+    let before = DATABASES.map(|database| lab.all(database));
+    let mut found = all_at(&other, 4);
+    for (key, field, value) in OTHERS {
+        found[key][field] = json!(value);
+    }
+    for moment in MOMENTS {
+        // Nothing is in its way; but what nothing shows at rest on a busy machine is withheld.
+        let had = session(&lab, Fault::OtherChip, moment, Duration::from_secs(10));
+        assert!(had >= 2, "{moment:?}: {had} of the three answers were had");
+        until(|| DATABASES.map(|database| lab.all(database)) == before);
+        assert_eq!(all_at(&other, 4), found, "{moment:?}");
+        for socket in [&host, &other] {
+            assert_eq!(all_at(socket, 6), json!({}), "{moment:?}: nothing is left there");
+        }
+    }
 }
