@@ -8,6 +8,7 @@ use super::responder::Taken;
 use super::table::NOBODY;
 use super::{Later, Nic};
 use crate::model::packet::{ACK_SIZE, Packet, PacketKind};
+use rig_capture::CompletionStatus;
 use rig_lab::{Recovery, Scope};
 use rig_units::{Dur, Time, Within};
 
@@ -66,7 +67,10 @@ impl Nic {
     /// Whether an acknowledgement may bring a frame forth at once, or a CNP: one with a mark a CNP, and one for an atomic operation, or
     /// before a fence, the next.
     pub(crate) const fn answers_answers(&self) -> [bool; 2] {
-        [self.config.np.ack_earns || self.atomics, self.config.faults.np.cnp_on_cnp]
+        [
+            self.config.np.ack_earns || self.atomics || self.completions.is_some(),
+            self.config.faults.np.cnp_on_cnp,
+        ]
     }
 
     /// Does what is due at `now`.
@@ -93,6 +97,7 @@ impl Nic {
                 Later::Resend => self.released(now, slot),
                 Later::Timeout => self.watched(now, slot),
                 Later::Core => self.poll(now),
+                Later::Polled => self.polled(now, slot),
             }
         }
     }
@@ -278,7 +283,11 @@ impl Nic {
         if adapts {
             self.watch_anew(slot);
         }
-        earns || skips || goes_on || adapts
+        let is_told = self.completions.is_some();
+        if is_told {
+            self.completes(now, slot);
+        }
+        earns || skips || goes_on || adapts || is_told
     }
 
     /// A mark on an acknowledgement or a NAK.
@@ -324,6 +333,7 @@ impl Nic {
         if self.each_frame.adapts {
             self.watch_anew(slot);
         }
+        self.completes(now, slot);
     }
 
     #[cold]
@@ -344,7 +354,8 @@ impl Nic {
         };
         let until = now + takes;
         let Some(requester) = &mut pair.requester else { return };
-        match requester.not_ready(now, packet.seq, until, rc, faults) {
+        let made = requester.not_ready(now, packet.seq, until, rc, faults);
+        match made {
             Unready::Nothing => {}
             Unready::GivesUp => {
                 let counts = !faults.given_up_not_counted;
@@ -354,6 +365,10 @@ impl Nic {
                 self.later.insert((until, slot, Later::Resend));
                 pair.prepare();
             }
+        }
+        self.completes(now, slot);
+        if made == Unready::GivesUp {
+            self.gives_up(now, slot, CompletionStatus::RnrRetryExceeded);
         }
         if self.each_frame.adapts {
             self.watch_anew(slot);
@@ -373,6 +388,7 @@ impl Nic {
         if is_ready {
             self.send_queues.enqueue(&mut self.pairs, slot, now);
         }
+        self.completes(now, slot);
         if self.each_frame.adapts {
             self.watch_anew(slot);
         }
@@ -439,14 +455,6 @@ impl Nic {
         }
     }
 
-    /// The limiter of the queue pair that is named after `stream`: the first one after the last.
-    fn limit_after(&self, stream: u16) -> Option<u16> {
-        let senders = self.pairs.iter().filter(|pair| pair.limit != NOBODY);
-        senders
-            .min_by_key(|pair| pair.stream.wrapping_sub(stream).wrapping_sub(1))
-            .map(|pair| pair.limit)
-    }
-
     /// A queue pair that was told to go back may send again.
     fn released(&mut self, now: Time, slot: u16) {
         let pair = &mut self.pairs[usize::from(slot)];
@@ -478,6 +486,7 @@ impl Nic {
         if !requester.timed_out(now, rc, (faults, &mut self.draws)) {
             let counts = !faults.given_up_not_counted;
             self.counters.req_transport_retries_exceeded += u64::from(counts);
+            self.gives_up(now, slot, CompletionStatus::RetryExceeded);
         } else if let Some(due) =
             requester.timer.due(rc, faults, (now, requester.tries), &mut self.draws)
         {
