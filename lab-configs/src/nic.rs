@@ -4,7 +4,7 @@
 //! The rules that go with these values are written down once, in `docs/nic.md`, and built twice: in the oracle's closed forms
 //! and in its model.
 //!
-//! Left out on purpose: connection management, memory registration, completions; and every transport but RC.
+//! Left out on purpose: connection management, memory registration; and every transport but RC.
 
 use crate::field::Holds::{Chance, Count, List, Name, Range, Rate, Size, Switch, Time, Word};
 use crate::field::{Field, needed, optional};
