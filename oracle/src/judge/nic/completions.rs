@@ -216,7 +216,7 @@ pub fn miscounted(
             if some.is_empty() { "nothing".to_owned() } else { some.join(", ") }
         };
         Some(format!(
-            "the histogram of {name} for {operation:?}, \"{}\", window {nth} counts {} where {} were told",
+            "the histogram of {name} for {operation:?}, \"{}\", window {nth} counts {}, and what was told of them is {}",
             status.words(),
             show(got[at]),
             show(want[at])

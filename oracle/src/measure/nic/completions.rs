@@ -12,6 +12,7 @@ use crate::judge::nic::rc::{Event, Progress, Sent, acknowledged, brought};
 use crate::spec::nic::completions::{SOURCE, Teller, given_up, operation};
 use crate::spec::nic::rc::{Packet, Says};
 use crate::verdict::Doubt;
+use core::cell::Cell;
 use rig_capture::{HostCompletion, Span, Unit};
 use rig_frames::psn::Psn;
 use rig_lab::{Fault, Part};
@@ -128,6 +129,7 @@ impl OnWire {
 }
 
 fn completions(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
+    let resolved = Cell::new(None);
     done.each("rc.completions", flow, judged, |trial| {
         let (index, spec) = trial.flow(flow)?;
         let connection = trial.script.connection(index);
@@ -151,6 +153,10 @@ fn completions(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         };
         let told: Vec<HostCompletion> =
             report.completions.iter().filter(|one| one.connection == connection).copied().collect();
+        // A stamp may be off as far the other way.
+        let shows = teller.off * 2 + seen.bound * 2;
+        let range = seen.nic.estats.latency.map(|latency| seen.apart.range(latency));
+        resolved.set(range.map(|range| (format!("{}.estats.latency", seen.part), range, shows)));
         let wire = OnWire::of(spec, &seen, &end);
         let watch = Watch {
             blur: seen.bound * 2,
@@ -187,4 +193,7 @@ fn completions(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let records = records.into_iter().collect();
         Ok(TrialReading { span, want, got, records, looked: looked(told.len(), "completions") })
     });
+    if let Some(resolved) = resolved.take() {
+        judged.resolved("rc.completions", &[resolved]);
+    }
 }

@@ -19,6 +19,19 @@ fn told() -> Ran {
     )
 }
 
+/// Two hundred messages of a packet, of which a host tells; how long a completion takes is left to the device.
+pub(super) fn told_often() -> String {
+    "    dut: {nic: {generation: gen2, rc: {timeout: 0}, estats: {poll: 2us, depth: 16, window: 100us, sync: 1us, drift: 0ppm}}, peer: {generation: gen2, rc: {ack_every: 1}}}
+    between: {delay: 500ns}
+    flows: {flow: {nic: p1, to: p2, class: 3, verb: send, message: 1024B, mtu: 1024B, count: 200}}
+    steps: [{at: 0us, start: flow}]
+    length: 1ms
+    trials: 1
+    measure: [{rc.completions: {flow: flow}}]
+"
+    .to_owned()
+}
+
 /// What is told of a message.
 fn of<'a>(seen: &'a mut Seen<'_>, message: usize) -> &'a mut HostCompletion {
     let report = seen.observation.hosts.as_mut().expect("the host tells");
