@@ -21,7 +21,7 @@ impl HostReport {
 /// A request that is over, its instants as its host tells them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostCompletion {
-    /// Its connection.
+    /// On which it was posted, as a script numbers them: streams first, then flows.
     pub connection: u16,
     /// Which message of its connection it is, from 0.
     pub message: u64,
@@ -80,9 +80,9 @@ pub const LATENCY_BUCKETS: usize = 16;
 /// Latencies of one connection, operation and status, of what was polled in one window of the host's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostHistogram {
-    /// The connection.
+    /// Of whose requests it is, numbered in the same way.
     pub connection: u16,
-    /// The operation.
+    /// What all of them asked for.
     pub operation: Operation,
     /// How the requests ended.
     pub status: CompletionStatus,

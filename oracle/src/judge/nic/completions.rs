@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// A message as the wire shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shown {
+pub struct WireMessage {
     /// When its first packet began to leave for the first time.
     pub began: Option<Time>,
     /// When what ends it was at the NIC.
@@ -94,7 +94,7 @@ impl fmt::Display for Untrue {
 
 /// The messages of which something untrue is told, each with the first that is, in their order.
 pub fn untrue(
-    shown: &[Shown],
+    shown: &[WireMessage],
     told: &[HostCompletion],
     teller: &Teller,
     watch: &Watch,
@@ -111,7 +111,7 @@ pub fn untrue(
             Some(before) => told.get(before).and_then(|before| before.polled),
         };
         let seen = usize::try_from(nth).ok().and_then(|at| shown.get(at)).copied();
-        let seen = seen.unwrap_or(Shown { began: None, through: None });
+        let seen = seen.unwrap_or(WireMessage { began: None, through: None });
         let first_lost = told.iter().position(|one| one.status != CompletionStatus::Success);
         let is_first_lost = first_lost.is_some_and(|at| u64::try_from(at).ok() == Some(nth));
         all.extend(
@@ -129,7 +129,7 @@ pub fn untrue(
 
 fn of_one(
     one: &HostCompletion,
-    seen: Shown,
+    seen: WireMessage,
     (room, is_first_lost): (Option<Time>, bool),
     (teller, watch): (&Teller, &Watch),
 ) -> Option<Untrue> {

@@ -7,7 +7,7 @@ use super::end::{End, says};
 use super::{BEHIND, OF_FLOW, Passage, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
-use crate::judge::nic::completions::{Shown, Watch, miscounted, untrue};
+use crate::judge::nic::completions::{Watch, WireMessage, miscounted, untrue};
 use crate::judge::nic::rc::{Event, Progress, Sent, acknowledged, brought};
 use crate::spec::nic::completions::{SOURCE, Teller, given_up, operation};
 use crate::spec::nic::rc::{Packet, Says};
@@ -65,7 +65,7 @@ fn is_acknowledged(measure: &Measure, case: &Case) -> Vec<Fault> {
 
 /// A flow as the wire shows it.
 struct OnWire {
-    messages: Vec<Shown>,
+    messages: Vec<WireMessage>,
     /// The record of the first packet of each message that left.
     records: BTreeMap<u64, usize>,
     /// RNR NAKs that came after the last that was acknowledged.
@@ -122,7 +122,10 @@ impl OnWire {
         };
         let messages = (0..)
             .take(all)
-            .map(|nth| Shown { began: began.get(&nth).copied(), through: through(nth, &progress) })
+            .map(|nth| WireMessage {
+                began: began.get(&nth).copied(),
+                through: through(nth, &progress),
+            })
             .collect();
         OnWire { messages, records, refusals }
     }

@@ -3,7 +3,7 @@
 //! It posts so many messages of a connection and no more, and another as it reads that one is complete. The NIC stamps completions by a clock of its own;
 //! the host looks at that now and then, and from one look to the next takes it to be as fast as its own.
 
-use super::{Config, Flow, Later, Nic, Verb};
+use super::{Config, Flow, Verb};
 use crate::model::chance::{self, Draws};
 use rig_capture::{
     CompletionStatus, HostCompletion, HostHistogram, HostReport, LATENCY_BUCKETS, Operation,
@@ -80,7 +80,7 @@ impl Completions {
     }
 
     /// A flow begins: so many of its messages are posted at once.
-    fn begins(&mut self, now: Time, slot: u16, flow: &Flow) -> u64 {
+    pub(super) fn begins(&mut self, now: Time, slot: u16, flow: &Flow) -> u64 {
         let operation = match flow.verb {
             Verb::Send | Verb::SendRegistered | Verb::SendWithTail => Operation::Send,
             Verb::Write | Verb::WriteWithTail => Operation::Write,
@@ -109,7 +109,13 @@ impl Completions {
     }
 
     /// Messages of a connection are over, `all` of it so far: when the host polls next because of that.
-    fn over(&mut self, now: Time, slot: u16, all: u64, status: CompletionStatus) -> Option<Time> {
+    pub(super) fn over(
+        &mut self,
+        now: Time,
+        slot: u16,
+        all: u64,
+        status: CompletionStatus,
+    ) -> Option<Time> {
         let queue = self.queues.get(&slot)?;
         let told = queue.oldest + u64::try_from(queue.complete.len()).unwrap_or(u64::MAX);
         let mut before = queue.complete.back().map_or(Time::ZERO, |last| last.at);
@@ -124,7 +130,7 @@ impl Completions {
     }
 
     /// A connection is given up: what is posted ends so.
-    fn ends(
+    pub(super) fn ends(
         &mut self,
         now: Time,
         slot: u16,
@@ -139,6 +145,23 @@ impl Completions {
         self.over(now, slot, all, rest)
     }
 
+    /// When it polls a connection next of which something is complete.
+    pub(super) fn next(&self, slot: u16) -> Option<Time> {
+        Some(self.queues.get(&slot)?.complete.front()?.polled)
+    }
+
+    /// Nothing more of a connection is posted.
+    pub(super) fn closes(&mut self, slot: u16) {
+        if let Some(queue) = self.queues.get_mut(&slot) {
+            queue.left = Some(0);
+        }
+    }
+
+    /// What it says since it was asked last.
+    pub(super) fn told_so_far(&mut self) -> HostReport {
+        core::mem::take(&mut self.report)
+    }
+
     /// What the host makes of an instant on the NIC's clock.
     fn told(&self, at: Time, faults: &RcFaults) -> Time {
         let since = |from: Time| (at - from).scaled(self.rate, 1_000_000);
@@ -150,7 +173,7 @@ impl Completions {
     }
 
     /// The host polls: it reads what is complete by now, and posts as many. How many.
-    fn polls(&mut self, now: Time, slot: u16, faults: &RcFaults) -> u64 {
+    pub(super) fn polls(&mut self, now: Time, slot: u16, faults: &RcFaults) -> u64 {
         let Some(queue) = self.queues.get_mut(&slot) else { return 0 };
         let mut read = Vec::new();
         while let Some(complete) = queue.complete.pop_front_if(|one| one.polled <= now) {
@@ -226,76 +249,4 @@ impl Completions {
 
 fn count(all: &VecDeque<Time>) -> u64 {
     u64::try_from(all.len()).unwrap_or(u64::MAX)
-}
-
-impl Nic {
-    /// A flow begins of which a host posts a part at a time.
-    pub(super) fn posts(&mut self, now: Time, slot: u16, flow: &Flow) {
-        let Some(host) = &mut self.completions else { return };
-        if flow.verb.is_unreliable() {
-            return;
-        }
-        let first = host.begins(now, slot, flow);
-        let pair = &mut self.pairs[usize::from(slot)];
-        if let Some(requester) = &mut pair.requester {
-            requester.stop();
-            (0..first).for_each(|_| requester.hand());
-        }
-        pair.prepare();
-    }
-
-    /// More of a connection may be through than before.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn completes(&mut self, now: Time, slot: u16) {
-        let Some(host) = &mut self.completions else { return };
-        let requester = self.pairs.get(usize::from(slot)).and_then(|pair| pair.requester.as_ref());
-        let Some(requester) = requester else { return };
-        let over = match self.config.faults.rc.completes_all_sent {
-            true => requester.messages_sent(),
-            false => requester.messages_through(),
-        };
-        let due = host.over(now, slot, over, CompletionStatus::Success);
-        self.later.extend(due.map(|due| (due, slot, Later::Polled)));
-    }
-
-    /// A connection has been given up.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn gives_up(&mut self, now: Time, slot: u16, status: CompletionStatus) {
-        let Some(host) = &mut self.completions else { return };
-        let rest = match self.config.faults.rc.completion_flushed_as_success {
-            true => CompletionStatus::Success,
-            false => CompletionStatus::Flushed,
-        };
-        let due = host.ends(now, slot, status, rest);
-        self.later.extend(due.map(|due| (due, slot, Later::Polled)));
-    }
-
-    /// The host polls completions of a connection.
-    pub(super) fn polled(&mut self, now: Time, slot: u16) {
-        let Some(host) = &mut self.completions else { return };
-        let more = host.polls(now, slot, &self.config.faults.rc);
-        let next = host.queues.get(&slot).and_then(|queue| queue.complete.front());
-        self.later.extend(next.map(|next| (next.polled, slot, Later::Polled)));
-        let pair = &mut self.pairs[usize::from(slot)];
-        if let Some(requester) = pair.requester.as_mut().filter(|_| more > 0) {
-            (0..more).for_each(|_| requester.hand());
-            pair.prepare();
-            self.send_queues.enqueue(&mut self.pairs, slot, now);
-        }
-    }
-
-    /// Nothing more of a connection is posted.
-    pub(super) fn posts_no_more(&mut self, slot: u16) {
-        let queue = self.completions.as_mut().and_then(|host| host.queues.get_mut(&slot));
-        if let Some(queue) = queue {
-            queue.left = Some(0);
-        }
-    }
-
-    /// What its host says since it was asked last; `None` of one that keeps nothing. Connections are called as flows are.
-    pub(crate) fn host_report(&mut self) -> Option<HostReport> {
-        self.completions.as_mut().map(|host| core::mem::take(&mut host.report))
-    }
 }

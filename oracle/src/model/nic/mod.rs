@@ -20,6 +20,7 @@ mod host_memory;
 mod kept;
 mod limiting;
 mod not_ready;
+mod notified;
 mod np;
 #[cfg(feature = "ns3")]
 pub mod ns3_dcqcn;
@@ -32,6 +33,7 @@ mod pfc;
 mod polling;
 mod port;
 mod port_classes;
+mod posting;
 mod process;
 mod psn;
 mod receive;

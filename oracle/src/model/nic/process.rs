@@ -5,11 +5,10 @@ use super::np::cnp;
 use super::receive::takes_spoilt;
 use super::requester::Unready;
 use super::responder::Taken;
-use super::table::NOBODY;
 use super::{Later, Nic};
 use crate::model::packet::{ACK_SIZE, Packet, PacketKind};
 use rig_capture::CompletionStatus;
-use rig_lab::{Recovery, Scope};
+use rig_lab::Recovery;
 use rig_units::{Dur, Time, Within};
 
 impl Nic {
@@ -246,7 +245,7 @@ impl Nic {
     /// A mark: a CNP answers it, if it is answered.
     #[cold]
     #[inline(never)]
-    fn marked(&mut self, now: Time, packet: &Packet, slot: u16) {
+    pub(super) fn marked(&mut self, now: Time, packet: &Packet, slot: u16) {
         if self.ignores_mark(slot) {
             return;
         }
@@ -415,44 +414,6 @@ impl Nic {
         pair.answer_like(packet);
         pair.prepare();
         self.send_queues.enqueue(&mut self.pairs, slot, now);
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn cnp(&mut self, now: Time, packet: &Packet) {
-        if packet.ce() && self.config.faults.np.cnp_on_cnp {
-            self.marked(now, packet, self.table.get(packet.stream));
-        }
-        self.cnps_received += 1;
-        let effect = now + self.draws.next(self.config.rp.latency);
-        self.cnps.insert((effect, self.cnps_received, packet.stream, packet.src));
-        if effect == now {
-            self.on_wake(now);
-        }
-    }
-
-    /// A CNP for `stream` from `source` takes effect.
-    fn notified(&mut self, now: Time, stream: u16, source: u16) {
-        let ignored = self.ignores_cnp(stream);
-        let pair = self.pairs.get(usize::from(self.table.get(stream)));
-        let limit = match self.config.rp.scope {
-            Scope::Qp => pair.map_or(NOBODY, |pair| pair.limit),
-            Scope::DestIp => self.limit_of_address.get(&source).copied().unwrap_or(NOBODY),
-            Scope::Port => self.limit_of_port,
-        };
-        let Some(found) = self.send_queues.limits.get_mut(usize::from(limit)) else { return };
-        let (rp, faults) = (&self.config.rp, &self.config.faults.rp);
-        if !rp.enable || ignored || !found.limiter.notified(rp, faults, now) {
-            self.counters.rp_cnp_ignored += 1;
-            return;
-        }
-        self.counters.rp_cnp_handled += 1;
-        if faults.cut_spreads
-            && let Some(next) = self.limit_after(stream).filter(|&next| next != limit)
-        {
-            let (rp, faults) = (&self.config.rp, &self.config.faults.rp);
-            self.send_queues.limits[usize::from(next)].limiter.notified(rp, faults, now);
-        }
     }
 
     /// A queue pair that was told to go back may send again.

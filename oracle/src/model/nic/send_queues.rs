@@ -4,11 +4,11 @@
 //! which on they let a frame go, for each class by itself: so thousands of queue pairs cost a few comparisons a frame, and a
 //! class that is paused costs nothing.
 
+use super::Config;
 use super::limiting::Pacer;
 use super::pair::Pair;
 use super::rp::Limiter;
 use super::table::NOBODY;
-use super::{Config, Nic};
 use crate::model::packet::{CLASSES, bit, slot};
 use core::cmp::Reverse;
 use rig_units::Time;
@@ -255,15 +255,5 @@ impl SendQueues {
         if let Some(last) = last {
             self.limits[usize::from(limit)].pacer.hold_behind(last);
         }
-    }
-}
-
-impl Nic {
-    /// The limiter of the queue pair that is named after `stream`: the first one after the last.
-    pub(super) fn limit_after(&self, stream: u16) -> Option<u16> {
-        let senders = self.pairs.iter().filter(|pair| pair.limit != NOBODY);
-        senders
-            .min_by_key(|pair| pair.stream.wrapping_sub(stream).wrapping_sub(1))
-            .map(|pair| pair.limit)
     }
 }
