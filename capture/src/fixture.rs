@@ -25,6 +25,7 @@ impl Observation {
             loads: Loads::default(),
             counters: Counters::default(),
             events: None,
+            hosts: None,
             injected: Vec::new(),
             config: Vec::new(),
             integrity: Integrity::default(),

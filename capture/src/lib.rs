@@ -17,6 +17,7 @@ pub mod deep;
 pub mod fate;
 #[cfg(feature = "fixture")]
 mod fixture;
+pub mod host_report;
 pub mod load;
 pub mod measurement;
 pub mod observation;
@@ -32,6 +33,9 @@ mod sample;
 pub use approach::{Approach, Relay};
 pub use at_rest::AtRest;
 pub use counter::DutCounter;
+pub use host_report::{
+    CompletionStatus, HostCompletion, HostHistogram, HostReport, LATENCY_BUCKETS, Operation,
+};
 pub use load::{Load, Loads};
 pub use measurement::{Reading, Span, Unit};
 pub use observation::{

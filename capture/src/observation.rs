@@ -1,6 +1,6 @@
 //! Everything that one trial left behind, with how much of it can be trusted.
 
-use crate::{Approach, AtRest, Dir, Loads, Record, What};
+use crate::{Approach, AtRest, Dir, HostReport, Loads, Record, What};
 use core::cmp::Ordering;
 use rig_testcases::{Injected, Setting};
 use rig_units::{Dur, PortSpeed, Time};
@@ -27,6 +27,8 @@ pub struct Observation {
     pub counters: Counters,
     /// What the device said, on the rig's clock; `None` when the adapter offers no events.
     pub events: Option<Vec<DutEvent>>,
+    /// What the hosts behind NICs say of what they asked for; `None` where nobody offers it.
+    pub hosts: Option<HostReport>,
     /// What the rig did to frames that it passed on from one NIC to another.
     pub injected: Vec<Touched>,
     /// What the device answered to settings changed on the way.
@@ -46,6 +48,7 @@ impl Observation {
         size_of_val(&self.records[..])
             + size_of_val(&self.counters.values[..])
             + self.loads.takes()
+            + self.hosts.as_ref().map_or(0, HostReport::takes)
             + self.events.as_ref().map_or(0, |events| size_of_val(&events[..]))
     }
 

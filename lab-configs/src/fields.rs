@@ -5,8 +5,8 @@
 use crate::declared::{BlueRdma, RdmaRouter};
 use crate::field::{Absent, Field, Holds};
 use crate::{
-    Buffer, Declared, DynamicBuffer, Ets, FlexCounter, Kind, Macsec, Nic, NicHost, NicPfc, Np, Pfc,
-    Pfcwd, Qos, Rc, Reboot, Receive, Rp, Scheduler,
+    Buffer, Declared, DynamicBuffer, Estats, Ets, FlexCounter, Kind, Macsec, Nic, NicHost, NicPfc,
+    Np, Pfc, Pfcwd, Qos, Rc, Reboot, Receive, Rp, Scheduler,
 };
 use crate::{Switch, Watermark, Wred};
 
@@ -46,6 +46,7 @@ pub const SECTIONS: &[Fieldset] = &[
     shared("nic.pfc", NicPfc::FIELDS),
     shared("nic.host", NicHost::FIELDS),
     shared("nic.ets", Ets::FIELDS),
+    shared("nic.estats", Estats::FIELDS),
     Fieldset { may_be_off: true, ..nic("peer", Nic::FIELDS) },
     nic("peer.np", Np::FIELDS),
     nic("peer.rp", Rp::FIELDS),
@@ -54,6 +55,7 @@ pub const SECTIONS: &[Fieldset] = &[
     nic("peer.pfc", NicPfc::FIELDS),
     nic("peer.host", NicHost::FIELDS),
     nic("peer.ets", Ets::FIELDS),
+    nic("peer.estats", Estats::FIELDS),
     Fieldset { kinds: &[Kind::RdmaRouter], ..nic("rdma_router", RdmaRouter::FIELDS) },
     Fieldset { kinds: &[Kind::BlueRdma], ..nic("blue_rdma", BlueRdma::FIELDS) },
 ];

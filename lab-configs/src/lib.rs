@@ -15,6 +15,7 @@ pub mod declare;
 pub mod declared;
 pub mod deviation;
 mod dynamic_buffer;
+mod estats;
 pub mod ets;
 pub mod fault;
 pub mod field;
@@ -65,6 +66,7 @@ pub use deviation::{
     WredFaults,
 };
 pub use dynamic_buffer::{DynamicBuffer, SizedBy, SizedFrom};
+pub use estats::Estats;
 pub use ets::{Ets, Selection};
 pub use fault::{Fault, Place};
 pub use flex_counter::{FlexCounter, FlexGroup};

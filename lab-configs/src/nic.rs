@@ -4,11 +4,11 @@
 //! The rules that go with these values are written down once, in `docs/nic.md`, and built twice: in the oracle's closed forms
 //! and in its model.
 //!
-//! Left out on purpose: connection management, memory registration, completions; and every transport but RC.
+//! Left out on purpose: connection management, memory registration; and every transport but RC.
 
 use crate::field::Holds::{Chance, Count, List, Name, Range, Rate, Size, Switch, Time, Word};
 use crate::field::{Field, needed, optional};
-use crate::{AckTimeout, Adaptive, Ets, NicHost, NicPfc, Recovery};
+use crate::{AckTimeout, Adaptive, Estats, Ets, NicHost, NicPfc, Recovery};
 use rig_units::{Bytes, Dur, L2Rate, Ppm, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,9 @@ pub struct Nic {
     /// How traffic classes share its port.
     #[serde(default)]
     pub ets: Ets,
+    /// What its host keeps of the requests that it posts.
+    #[serde(default)]
+    pub estats: Estats,
 }
 
 /// The notification point.
@@ -356,7 +359,7 @@ impl Nic {
                 all.push((path, found, want.to_owned()));
             }
         };
-        let Nic { generation, np, rp, rc, receive, pfc, host, ets } = self;
+        let Nic { generation, np, rp, rc, receive, pfc, host, ets, estats } = self;
         let name = format!("the generation `{generation}`");
         wrong(!crate::is_name(generation), "generation", name, "a name such as gen1");
         wrong(np.dscp > 63, "np.dscp", format!("DSCP {}", np.dscp), "0 to 63");
@@ -409,6 +412,7 @@ impl Nic {
         all.extend(pfc.sending_out_of_range());
         all.extend(host.out_of_range());
         all.extend(ets.out_of_range());
+        all.extend(estats.out_of_range());
         all
     }
 }

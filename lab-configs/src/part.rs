@@ -79,7 +79,7 @@ impl Part {
             return match path.split('.').nth(1)? {
                 "np" | "receive" => Some(Part::Np),
                 "rp" => Some(Part::Rp),
-                "rc" => Some(Part::Rc),
+                "rc" | "estats" => Some(Part::Rc),
                 "pfc" | "host" => Some(Part::NicPfc),
                 "ets" => Some(Part::Ets),
                 _ => None,

@@ -160,6 +160,7 @@ fn section(measure: &Measure) -> String {
         }
         Needs::Told => "the device's own events, and the wire",
         Needs::Counters => "the device's counters, and the wire",
+        Needs::Hosts => "what the host behind the NIC tells of its requests, and the wire",
         Needs::Settings => "that the device can be configured",
     };
     let red = match known.red {

@@ -73,6 +73,7 @@ pub(super) fn capture(raw: &Raw<'_>, assume: Assume<'_>) -> Capture {
         loads: Loads::default(),
         counters: Counters::default(),
         events: None,
+        hosts: None,
         config: Vec::new(),
         integrity: Integrity {
             lost: raw.lost,

@@ -178,4 +178,25 @@ table! {
     /// A datagram is dropped whose number is not the one after that of the datagram before it.
     // What was lost on the way takes a datagram with it that was not.
     ud_wants_order;
+    /// An acknowledgement completes every message that was sent whole, whichever it acknowledges.
+    // An application takes for delivered what may be lost.
+    completes_all_sent;
+    /// The completion of a message is stamped when the host reads it (T5 is T6).
+    // What the host is slow to read looks like a slow network.
+    completion_stamped_when_polled;
+    /// Completions are told by the NIC's own clock: the host sets none of its offset right.
+    completion_clock_uncorrected;
+    /// Of completions that the host reads at once none but the first is said to have been read (T6).
+    // Where a host has much to do its own part of a latency is missing.
+    completion_read_untold;
+    /// Those of a connection that was given up are told as successful behind the first.
+    // An application takes for delivered what never left.
+    completion_flushed_as_success;
+    /// A histogram of latencies counts each in the bucket above its own.
+    completion_bucket_above;
+    /// Histograms count no completion with an error.
+    // The worst connections of a fleet are those that are not seen.
+    completion_errors_uncounted;
+    /// A histogram begins with what the one before it has counted.
+    completion_window_kept;
 }

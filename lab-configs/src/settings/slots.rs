@@ -64,7 +64,7 @@ macro_rules! slots {
 
 slots!(Switch: ports, mtu, clock, forwarding_delay, qos, scheduler, buffer, dynamic_buffer, wred, pfc, pfcwd, watermark, flex_counter, reboot, macsec);
 slots!(Nics: ports, mtu, clock, nic, peer, rdma_router);
-slots!(Nic: generation, np, rp, rc, receive, pfc, host, ets);
+slots!(Nic: generation, np, rp, rc, receive, pfc, host, ets, estats);
 slots!(Router: ports, mtu, clock, forwarding_delay);
 slots!(BlueNics: ports, mtu, clock, blue_rdma);
 

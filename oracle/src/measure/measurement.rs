@@ -26,6 +26,8 @@ pub enum Needs {
     Told,
     /// The device's counters, before and after a trial.
     Counters,
+    /// What the host behind a NIC keeps of its requests.
+    Hosts,
     /// That somebody can configure the device.
     Settings,
 }

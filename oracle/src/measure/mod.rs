@@ -113,6 +113,7 @@ static ALL: &[&Known] = &[
     &macsec::PFC,
     &nic::rc::RECEIVER,
     &nic::carried::COMPLETION,
+    &nic::completions::COMPLETIONS,
     &nic::carried::GOODPUT,
     &nic::shares::SHARES,
     &nic::fixed_point::FIXED_POINT,

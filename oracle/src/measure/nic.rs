@@ -2,6 +2,7 @@
 
 pub(super) mod carried;
 pub(super) mod class;
+pub(super) mod completions;
 pub(super) mod counters;
 pub(super) mod datagrams;
 mod declared_recovery;

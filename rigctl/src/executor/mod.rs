@@ -2,6 +2,7 @@
 //! real time on the NIC of a guest. Only the runner knows that there are several.
 
 pub mod guest;
+mod host_reports;
 pub mod ledger;
 pub mod recorder;
 pub mod sampler;

@@ -3,6 +3,7 @@
 //! One session is one device, configured once, for any number of trials: its poll loop goes on between them, as a real
 //! device's does, so that a later trial can be placed against what earlier ones found out.
 
+use super::host_reports::host_reports;
 use super::ledger::TrialRecord;
 use super::recorder::Recorder;
 use super::sampler::Sampler;
@@ -150,6 +151,7 @@ impl VirtualLab {
             return Err(error.into());
         }
         self.next_id = self.next_id.wrapping_add(recorder.used());
+        let hosts = host_reports(&mut self.dut, script, (&recorder, origin));
         let TrialRecord { records, streams, loads, unrecorded, spool } = recorder.finish();
         self.spooled = spool.map(Spool::finish);
         let since =
@@ -184,6 +186,7 @@ impl VirtualLab {
             loads,
             counters,
             events,
+            hosts,
             config,
             injected,
             integrity: Integrity { unrecorded, ..Integrity::default() },

@@ -130,7 +130,7 @@ fn steered(
     let asked = core::mem::take(&mut case.measure);
     let told = asked.into_iter().filter(|measure| {
         let why = untold(lab, profile, (&case, measure));
-        let why = why.or_else(|| unseen(control, profile, measure));
+        let why = why.or_else(|| unseen((lab, control), profile, measure));
         let why = why.or_else(|| misfit::unpromised(lab, profile, &whole, measure));
         let why = why.or_else(|| misfit::limited(lab, profile, &whole, measure));
         left_out.extend(why.iter().map(|why| format!("{}: {why}", measure.name())));
@@ -244,7 +244,11 @@ fn untold(lab: &Lab, profile: &Profile, (case, measure): (&Case, &Measure)) -> O
 }
 
 /// Why neither the wire nor the control shows what is measured; `None` where one does.
-fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<String> {
+fn unseen(
+    (lab, control): (&Lab, ControlName),
+    profile: &Profile,
+    measure: &Measure,
+) -> Option<String> {
     let alerts = |switch: &Switch| switch.pfcwd.action == Action::Alert;
     let silent = profile.declared.switch().is_some_and(alerts);
     let (ability, before) = match (measure::of(measure).needs)(measure) {
@@ -256,6 +260,10 @@ fn unseen(control: ControlName, profile: &Profile, measure: &Measure) -> Option<
         Needs::Settings => (Ability::Refusals, ""),
         Needs::Events if silent => {
             (Ability::Events, "the action `alert` leaves no trace on the wire, and ")
+        }
+        Needs::Hosts => {
+            let why = "what a host tells of its completions is read in virtual time alone";
+            return (!lab.transport.is_virtual()).then(|| why.to_owned());
         }
         Needs::Events | Needs::Wire => return None,
     };

@@ -4,6 +4,7 @@ mod backpressure;
 mod behind;
 mod blame;
 mod blue_rdma;
+mod completions;
 mod config;
 mod control_plane;
 mod datagrams;

@@ -1,6 +1,7 @@
 //! What a NIC was seen to do against what it must: each rule is judged locally, so that one fault is told once.
 
 pub mod asked;
+pub mod completions;
 pub mod explained;
 pub mod fence;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rp::{self, Followed, PaceFault, Point};
 use crate::spec::nic::gaps::{Off, gaps};
 use crate::spec::nic::real::Real;
-use crate::spec::nic::{forms, pipeline};
+use crate::spec::nic::{forms, pipeline, selective};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::Span;
@@ -86,7 +86,8 @@ impl Limited {
         let cnps = cnps.map(|(one, passes)| Told { record: one.record, at: one.at, passes });
         let data = seen.left.iter().filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
         let data: Vec<_> = data.filter(|one| own(one.roce.connection)).collect();
-        let went_back = went_back(data.iter().map(|one| (one.roce.connection, one.roce.psn)));
+        let numbers = data.iter().map(|one| (one.roce.connection, one.roce.psn));
+        let went_back = went_back(numbers, selective::is_kept(&seen.nic.rc));
         let frames = data.iter().map(|one| (one.record, one.at, Bytes(one.roce.size.into())));
         let frames: Vec<_> = frames.collect();
         let line = trial.observation.ports[usize::from(spec.nic)].speed;
@@ -322,13 +323,21 @@ impl Limited {
     }
 }
 
-/// Which packets, by index, are not ahead of the one before them of their connection.
-fn went_back(sent: impl Iterator<Item = (u16, u32)>) -> Vec<usize> {
+/// Which packets, by index, are not ahead of the one before them of their connection; of one that sends again what is missing `alone`, of all before
+/// them: behind one that was missing the next may be.
+fn went_back(sent: impl Iterator<Item = (u16, u32)>, alone: bool) -> Vec<usize> {
     let mut last: BTreeMap<u16, Psn> = BTreeMap::new();
     let back = sent.enumerate().filter_map(|(index, (connection, psn))| {
         let psn = Psn::new(psn);
-        let before = last.insert(connection, psn)?;
-        psn.ahead_of(before).is_none_or(|ahead| ahead == 0).then_some(index)
+        let Some(&before) = last.get(&connection) else {
+            last.insert(connection, psn);
+            return None;
+        };
+        let back = psn.ahead_of(before).is_none_or(|ahead| ahead == 0);
+        if !(back && alone) {
+            last.insert(connection, psn);
+        }
+        back.then_some(index)
     });
     back.collect()
 }
@@ -342,6 +351,10 @@ mod tests {
         // Two connections take turns; 4 goes back to 8, 5 sends its first anew, and its next is ahead again beyond the greatest number.
         let most = (1 << 24) - 1;
         let sent = [(4, 7), (5, most), (4, 8), (5, most), (4, 9), (4, 8), (5, 0), (4, 9)];
-        assert_eq!(went_back(sent.into_iter()), [3, 5]);
+        assert_eq!(went_back(sent.into_iter(), false), [3, 5]);
+        // 7 and 8 are sent again, one after the other, and then 10.
+        let sent = [(4, 7), (4, 8), (4, 9), (4, 7), (4, 8), (4, 10)];
+        assert_eq!(went_back(sent.into_iter(), true), [3, 4]);
+        assert_eq!(went_back(sent.into_iter(), false), [3]);
     }
 }

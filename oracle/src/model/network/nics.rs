@@ -9,6 +9,7 @@ use crate::model::nic::{Config, Flow, Nic, Port, Verb};
 use crate::model::packet::Packet;
 use crate::model::queue::EventQueue;
 use crate::model::tap::Tap;
+use rig_capture::HostReport;
 use rig_capture::blue_rdma::Frame;
 
 impl<Q: EventQueue> Network<Q> {
@@ -118,6 +119,14 @@ impl<Q: EventQueue> Network<Q> {
         match &mut self.hosts[usize::from(host)] {
             Host { plug, node: Node::Nic(port) } => (port, plug),
             _ => panic!("a flow starts at a NIC, and only a NIC is configured as one"),
+        }
+    }
+
+    /// What the host behind the NIC that is `host` says since it was asked last; `None` where it keeps nothing.
+    pub fn host_report(&mut self, host: u16) -> Option<HostReport> {
+        match &mut self.hosts.get_mut(usize::from(host))?.node {
+            Node::Nic(port) => port.host_report(),
+            _ => None,
         }
     }
 

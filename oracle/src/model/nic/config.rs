@@ -8,7 +8,7 @@ use crate::model::chance;
 use crate::model::oscillator::Oscillator;
 use crate::model::packet::ACK_SIZE;
 use rig_lab::declared::RdmaRouter;
-use rig_lab::{NicFaults, NicHost, Np, Rc, Receive, Rp};
+use rig_lab::{Estats, NicFaults, NicHost, Np, Rc, Receive, Rp};
 
 /// What is asked of a configuration at each frame, in one place: it is spread over many cache lines.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +52,8 @@ pub struct Config {
     pub sends: Option<Sends>,
     /// How traffic classes share its port, if that is known.
     pub ets: Option<PortClasses>,
+    /// What its host keeps of what it posts.
+    pub estats: Estats,
     /// The software between it and whoever uses it, where there is some.
     pub router: Option<RdmaRouter>,
     /// Whether it does as a packet simulator does instead.
@@ -68,7 +70,7 @@ pub struct Config {
 impl Config {
     /// The NIC as a profile declares it.
     pub fn declared(nic: &rig_lab::Nic) -> Config {
-        let rig_lab::Nic { generation: _, np, rp, rc, receive, pfc, host, ets } = nic;
+        let rig_lab::Nic { generation: _, np, rp, rc, receive, pfc, host, ets, estats } = nic;
         Config {
             np: *np,
             rp: *rp,
@@ -77,6 +79,7 @@ impl Config {
             memory: *host,
             sends: Sends::declared(pfc),
             ets: PortClasses::declared(ets),
+            estats: *estats,
             router: None,
             #[cfg(feature = "ns3")]
             ns3: None,

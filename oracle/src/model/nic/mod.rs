@@ -10,6 +10,7 @@ mod ack_timer;
 mod answers;
 mod atomics;
 mod backpressure;
+mod completions;
 mod config;
 mod counters;
 mod ets;
@@ -19,6 +20,7 @@ mod host_memory;
 mod kept;
 mod limiting;
 mod not_ready;
+mod notified;
 mod np;
 #[cfg(feature = "ns3")]
 pub mod ns3_dcqcn;
@@ -31,6 +33,7 @@ mod pfc;
 mod polling;
 mod port;
 mod port_classes;
+mod posting;
 mod process;
 mod psn;
 mod receive;
@@ -54,6 +57,7 @@ use super::chance::{self, Draws};
 use super::host::PFC_SIZE;
 use super::packet::ROCE_OVERHEAD;
 use answers::Answers;
+use completions::Completions;
 use config::EachFrame;
 use ets::Selector;
 use kept::Kept;
@@ -112,6 +116,8 @@ pub struct Nic {
     draws: Draws,
     /// The core that its applications ask, where they do not ask it.
     polling: Option<Box<Polling>>,
+    /// The host that posts what it sends, where that is known.
+    completions: Option<Box<Completions>>,
     /// Everything before is done.
     seen: Time,
     /// Whether a READ was ever asked for.
@@ -131,6 +137,8 @@ enum Later {
     Timeout,
     /// The core that hands over requests has something to do; no queue pair's.
     Core,
+    /// The host polls its completions.
+    Polled,
 }
 
 impl Nic {
@@ -170,6 +178,7 @@ impl Nic {
             counters: Counters::default(),
             draws: Draws::new(chance::stream(config.seed, *b"niclaten")),
             polling,
+            completions: Completions::of(config),
             seen: Time::ZERO,
             reads: false,
             atomics: false,
@@ -234,6 +243,9 @@ impl Nic {
             }
             return self.poll(now);
         }
+        if self.completions.is_some() {
+            self.posts(now, slot, flow);
+        }
         self.send_queues.enqueue(&mut self.pairs, slot, now);
     }
 
@@ -284,6 +296,7 @@ impl Nic {
         if let Some(requester) = pair.and_then(|pair| pair.requester.as_mut()) {
             requester.stop();
         }
+        self.posts_no_more(slot);
     }
 
     /// Learns of the payload in each packet of what a READ on this connection is answered with.
@@ -318,6 +331,9 @@ impl Nic {
         if (before.memory, before.sends) != (config.memory, config.sends) {
             self.buffer = ReceiveBuffer::of(config);
             self.least = if self.buffer.is_some() { self.least.min(PFC_SIZE) } else { self.least };
+        }
+        if before.estats != config.estats {
+            self.completions = Completions::of(config);
         }
         let posts = |rc: &rig_lab::Rc| (rc.receives, rc.receive_again, rc.rnr_timer);
         if posts(&before.rc) != posts(&config.rc) {

@@ -4,6 +4,7 @@ use super::{Choice, Config, Flow, Nic, Verb};
 use crate::model::host::{Device, Plug};
 use crate::model::link::Link;
 use crate::model::packet::{Packet, PacketKind};
+use rig_capture::HostReport;
 use rig_units::{Dur, Time};
 
 /// A NIC and the frame that it sends next.
@@ -35,6 +36,11 @@ impl Port {
     pub(crate) fn stop_flow(&mut self, plug: &mut Plug, now: Time, id: u16) {
         self.nic.stop(id);
         self.turned(plug, now);
+    }
+
+    /// What its host says since it was asked last.
+    pub(crate) fn host_report(&mut self) -> Option<HostReport> {
+        self.nic.host_report()
     }
 
     pub(crate) fn expect(&mut self, id: u16, from: u16, mtu: u32) {

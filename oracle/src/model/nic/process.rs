@@ -5,10 +5,10 @@ use super::np::cnp;
 use super::receive::takes_spoilt;
 use super::requester::Unready;
 use super::responder::Taken;
-use super::table::NOBODY;
 use super::{Later, Nic};
 use crate::model::packet::{ACK_SIZE, Packet, PacketKind};
-use rig_lab::{Recovery, Scope};
+use rig_capture::CompletionStatus;
+use rig_lab::Recovery;
 use rig_units::{Dur, Time, Within};
 
 impl Nic {
@@ -66,7 +66,10 @@ impl Nic {
     /// Whether an acknowledgement may bring a frame forth at once, or a CNP: one with a mark a CNP, and one for an atomic operation, or
     /// before a fence, the next.
     pub(crate) const fn answers_answers(&self) -> [bool; 2] {
-        [self.config.np.ack_earns || self.atomics, self.config.faults.np.cnp_on_cnp]
+        [
+            self.config.np.ack_earns || self.atomics || self.completions.is_some(),
+            self.config.faults.np.cnp_on_cnp,
+        ]
     }
 
     /// Does what is due at `now`.
@@ -93,6 +96,7 @@ impl Nic {
                 Later::Resend => self.released(now, slot),
                 Later::Timeout => self.watched(now, slot),
                 Later::Core => self.poll(now),
+                Later::Polled => self.polled(now, slot),
             }
         }
     }
@@ -241,7 +245,7 @@ impl Nic {
     /// A mark: a CNP answers it, if it is answered.
     #[cold]
     #[inline(never)]
-    fn marked(&mut self, now: Time, packet: &Packet, slot: u16) {
+    pub(super) fn marked(&mut self, now: Time, packet: &Packet, slot: u16) {
         if self.ignores_mark(slot) {
             return;
         }
@@ -278,7 +282,11 @@ impl Nic {
         if adapts {
             self.watch_anew(slot);
         }
-        earns || skips || goes_on || adapts
+        let is_told = self.completions.is_some();
+        if is_told {
+            self.completes(now, slot);
+        }
+        earns || skips || goes_on || adapts || is_told
     }
 
     /// A mark on an acknowledgement or a NAK.
@@ -324,6 +332,7 @@ impl Nic {
         if self.each_frame.adapts {
             self.watch_anew(slot);
         }
+        self.completes(now, slot);
     }
 
     #[cold]
@@ -344,7 +353,8 @@ impl Nic {
         };
         let until = now + takes;
         let Some(requester) = &mut pair.requester else { return };
-        match requester.not_ready(now, packet.seq, until, rc, faults) {
+        let made = requester.not_ready(now, packet.seq, until, rc, faults);
+        match made {
             Unready::Nothing => {}
             Unready::GivesUp => {
                 let counts = !faults.given_up_not_counted;
@@ -354,6 +364,10 @@ impl Nic {
                 self.later.insert((until, slot, Later::Resend));
                 pair.prepare();
             }
+        }
+        self.completes(now, slot);
+        if made == Unready::GivesUp {
+            self.gives_up(now, slot, CompletionStatus::RnrRetryExceeded);
         }
         if self.each_frame.adapts {
             self.watch_anew(slot);
@@ -373,6 +387,7 @@ impl Nic {
         if is_ready {
             self.send_queues.enqueue(&mut self.pairs, slot, now);
         }
+        self.completes(now, slot);
         if self.each_frame.adapts {
             self.watch_anew(slot);
         }
@@ -399,52 +414,6 @@ impl Nic {
         pair.answer_like(packet);
         pair.prepare();
         self.send_queues.enqueue(&mut self.pairs, slot, now);
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn cnp(&mut self, now: Time, packet: &Packet) {
-        if packet.ce() && self.config.faults.np.cnp_on_cnp {
-            self.marked(now, packet, self.table.get(packet.stream));
-        }
-        self.cnps_received += 1;
-        let effect = now + self.draws.next(self.config.rp.latency);
-        self.cnps.insert((effect, self.cnps_received, packet.stream, packet.src));
-        if effect == now {
-            self.on_wake(now);
-        }
-    }
-
-    /// A CNP for `stream` from `source` takes effect.
-    fn notified(&mut self, now: Time, stream: u16, source: u16) {
-        let ignored = self.ignores_cnp(stream);
-        let pair = self.pairs.get(usize::from(self.table.get(stream)));
-        let limit = match self.config.rp.scope {
-            Scope::Qp => pair.map_or(NOBODY, |pair| pair.limit),
-            Scope::DestIp => self.limit_of_address.get(&source).copied().unwrap_or(NOBODY),
-            Scope::Port => self.limit_of_port,
-        };
-        let Some(found) = self.send_queues.limits.get_mut(usize::from(limit)) else { return };
-        let (rp, faults) = (&self.config.rp, &self.config.faults.rp);
-        if !rp.enable || ignored || !found.limiter.notified(rp, faults, now) {
-            self.counters.rp_cnp_ignored += 1;
-            return;
-        }
-        self.counters.rp_cnp_handled += 1;
-        if faults.cut_spreads
-            && let Some(next) = self.limit_after(stream).filter(|&next| next != limit)
-        {
-            let (rp, faults) = (&self.config.rp, &self.config.faults.rp);
-            self.send_queues.limits[usize::from(next)].limiter.notified(rp, faults, now);
-        }
-    }
-
-    /// The limiter of the queue pair that is named after `stream`: the first one after the last.
-    fn limit_after(&self, stream: u16) -> Option<u16> {
-        let senders = self.pairs.iter().filter(|pair| pair.limit != NOBODY);
-        senders
-            .min_by_key(|pair| pair.stream.wrapping_sub(stream).wrapping_sub(1))
-            .map(|pair| pair.limit)
     }
 
     /// A queue pair that was told to go back may send again.
@@ -478,6 +447,7 @@ impl Nic {
         if !requester.timed_out(now, rc, (faults, &mut self.draws)) {
             let counts = !faults.given_up_not_counted;
             self.counters.req_transport_retries_exceeded += u64::from(counts);
+            self.gives_up(now, slot, CompletionStatus::RetryExceeded);
         } else if let Some(due) =
             requester.timer.due(rc, faults, (now, requester.tries), &mut self.draws)
         {

@@ -134,6 +134,16 @@ impl Requester {
         self.acked
     }
 
+    /// Messages acknowledged whole so far; of a READ those that it brought.
+    pub(super) fn messages_through(&self) -> u64 {
+        self.acked / u64::from(self.packets)
+    }
+
+    /// Messages that were sent whole at least once.
+    pub(super) fn messages_sent(&self) -> u64 {
+        self.reached / u64::from(self.packets)
+    }
+
     /// Whether all of it is acknowledged.
     pub(super) const fn is_done(&self) -> bool {
         self.acked >= self.total

@@ -229,6 +229,7 @@ impl GuestLab {
             loads,
             counters: beside.counters,
             events: None,
+            hosts: None,
             injected: beside.injected,
             config: Vec::new(),
             integrity: Integrity {

@@ -298,6 +298,7 @@ impl WireLab {
             loads,
             counters,
             events,
+            hosts: None,
             config,
             integrity: Integrity {
                 lost: lost.frames(),

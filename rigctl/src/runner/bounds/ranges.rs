@@ -213,6 +213,13 @@ const TRIED: &[Tried] = &[
         ends: SHORT,
         case: || super::nic_pauses::paused_often("page: 4KiB, region: 64MiB"),
     },
+    Tried {
+        path: "nic.estats.latency",
+        device: "gen2-to-gen2",
+        measure: "rc.completions",
+        ends: SHORT,
+        case: super::completions::told_often,
+    },
 ];
 
 const SHORT: [Dur; 2] = [Dur::us(1), Dur::us(2)];

@@ -4,7 +4,7 @@ use super::Fault;
 use crate::spec::nic::rc::Says;
 use rig_capture::Span;
 use rig_frames::psn::Psn;
-use rig_units::Time;
+use rig_units::{Dur, Time, Within};
 
 /// A packet of data that left, with its first bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,8 @@ pub struct Resent {
     pub tried_again: Vec<(usize, usize, Span)>,
     /// Ways back after a timeout: the packet, and picoseconds without progress.
     pub timeouts: Vec<(usize, Span)>,
-    /// Ways back after a NAK that a timeout explains, too: it may have run out.
+    /// Times that the timeout may have run out, and may not: a way back after a NAK that one explains, too; one of which the packet may have waited for
+    /// the port while the next ran out, or until the end of what was seen.
     pub either: usize,
     /// Whether the timeout ran out once more, after the last try: it gave up. `None`: it may have, by the end of what was seen.
     pub gave_up: Option<bool>,
@@ -56,6 +57,14 @@ pub struct Untried {
     pub until: Time,
     /// How often it has said so since the last progress.
     pub refusals: u32,
+}
+
+/// How often more than once the timeout may have run out in a stretch without progress of which one packet tells: while that waited for its port, which may keep
+/// it for `busy`.
+pub(super) fn behind_the_port(stretch: Dur, timeout: Within, busy: Dur) -> usize {
+    let waited = stretch.saturating_sub(timeout.least()).min(busy);
+    let more = waited.0.checked_div(timeout.least().0).unwrap_or(0);
+    usize::try_from(more).unwrap_or(usize::MAX)
 }
 
 impl Resent {

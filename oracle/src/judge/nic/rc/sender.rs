@@ -3,7 +3,7 @@
 //! What the rule leaves open is allowed: packets in order while a NAK is under way to its effect, and either number where an
 //! acknowledgement overtakes a sender that went back, or comes between a NAK and its effect.
 
-use super::resent::{Event, Resent, Sent, Untried};
+use super::resent::{Event, Resent, Sent, Untried, behind_the_port};
 use super::tries::Tries;
 use super::{Fault, Sight};
 use crate::spec::nic::rc::{Says, may_begin, rnr_retries, timeout_between};
@@ -440,6 +440,7 @@ impl Sender<'_> {
         let took = one.at.since(standing.since).unwrap_or(Dur::ZERO);
         let span = Span { lo: took.saturating_sub(blur).0, hi: (took + blur).0 };
         self.resent.timeouts.push((packet, span));
+        self.resent.either += behind_the_port(took, timeout, self.sight.busy);
         if self.overdue(one.at) {
             self.resent.faults.push(Fault::NoTimeout { packet });
         }
@@ -461,6 +462,11 @@ impl Sender<'_> {
         let Sight { busy, allowance, until, .. } = *self.sight;
         let may = self.tries.most() >= usize::from(self.rc.retries);
         let (earliest, latest) = self.runs_from();
+        if let Some(timeout) = self.waits()
+            && let Some(stretch) = until.since(earliest).filter(|took| *took >= timeout.least())
+        {
+            self.resent.either += 1 + behind_the_port(stretch, timeout, busy);
+        }
         self.resent.gave_up = match (self.given_up, self.waits().filter(|_| may)) {
             (Some(GivenUp::By(_)), _) => Some(true),
             (Some(GivenUp::Perhaps(_)), _) => None,

@@ -2,7 +2,7 @@
 //! than slower ports, longer cables or later answers leave.
 //!
 //! All that left the sender's port takes its time there, one frame after the other, and what a CNP slows down as long as the rule holds it back by the
-//! CNPs that came. Each time that the sender goes back it waits for as long as a
+//! CNPs that came. Each RNR NAK asks for a wait. Each time that the sender goes back it waits for as long as a
 //! receiver may take to ask, a NIC to go back, and both ways between the two; where nobody asked, for its timer. That a NIC goes back once too
 //! often, or sends what nobody asked for, is not to be seen here: `rc.sender` and `rc.receiver` judge each.
 
@@ -84,7 +84,7 @@ impl Longest {
             let (backs, unasked) = goes_back(&own, connection);
             let backs = backs.max(told);
             let asked = trip + told_by(answers.nak_latency) + asks.resend_latency.most();
-            asked * backs + waits * unasked
+            asked * backs + waits * unasked + refused(&own, connection)
         };
         // Behind a fence each message waits for the acknowledgement of the one before it.
         let may_wait = spec.verb == Verb::SendRegistered && own.nic.rc.fmr_fence != Some(false);
@@ -199,6 +199,16 @@ fn asking(seen: &Passage<'_>, connection: u16) -> impl Iterator<Item = usize> {
     let own = seen.reached.iter().filter(move |one| one.connection == connection);
     let told = own.filter(|one| matches!(one.kind, RoceKind::Nak | RoceKind::NotReady(_)));
     told.map(|one| one.record)
+}
+
+/// For how long RNR NAKs asked its sender to wait, all together.
+fn refused(seen: &Passage<'_>, connection: u16) -> Dur {
+    let own = seen.reached.iter().filter(|one| one.connection == connection);
+    let waits = own.filter_map(|one| match one.kind {
+        RoceKind::NotReady(timer) => Some(timer.wait()),
+        _ => None,
+    });
+    waits.sum()
 }
 
 /// How many they are.
