@@ -8,6 +8,7 @@
 
 mod ack_timer;
 mod answers;
+mod apps;
 mod atomics;
 mod backpressure;
 mod config;
@@ -54,6 +55,7 @@ use super::chance::{self, Draws};
 use super::host::PFC_SIZE;
 use super::packet::ROCE_OVERHEAD;
 use answers::Answers;
+use apps::Apps;
 use config::EachFrame;
 use ets::Selector;
 use kept::Kept;
@@ -110,6 +112,8 @@ pub struct Nic {
     later: BTreeSet<(Time, u16, Later)>,
     counters: Counters,
     draws: Draws,
+    /// What of applications its host does, where there are some.
+    apps: Option<Box<Apps>>,
     /// The core that its applications ask, where they do not ask it.
     polling: Option<Box<Polling>>,
     /// Everything before is done.
@@ -131,6 +135,8 @@ enum Later {
     Timeout,
     /// The core that hands over requests has something to do; no queue pair's.
     Core,
+    /// A step of an application is due.
+    Step,
 }
 
 impl Nic {
@@ -169,6 +175,7 @@ impl Nic {
             later: BTreeSet::new(),
             counters: Counters::default(),
             draws: Draws::new(chance::stream(config.seed, *b"niclaten")),
+            apps: None,
             polling,
             seen: Time::ZERO,
             reads: false,
@@ -223,6 +230,9 @@ impl Nic {
         if !is_new && self.config.rp.scope == Scope::Qp {
             let limit = self.pairs[usize::from(slot)].limit;
             self.send_queues.limits[usize::from(limit)].limiter = self.config.fresh(self.line);
+        }
+        if self.apps.as_ref().is_some_and(|apps| apps.holds(flow.id)) {
+            return self.pairs[usize::from(slot)].requester.iter_mut().for_each(|of| of.stop());
         }
         let left = self.left(flow);
         if let (Some(polling), Some(router)) = (&mut self.polling, &self.config.router) {
