@@ -27,8 +27,8 @@ pub mod window;
 pub mod wire;
 
 pub use amount::{Amount, Lookup};
-pub use case::{Case, CaseId, Expect, Spared, Suite, Sweep};
 pub use app::AppStep;
+pub use case::{Case, CaseId, Expect, Spared, Suite, Sweep};
 pub use container::{Container, Memory};
 pub use device_verb::DeviceVerb;
 pub use found::Accepts;

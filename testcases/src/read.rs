@@ -107,8 +107,18 @@ fn read_suite(
     let device = device.and_then(|at| at.choice(&Kind::NAMES)).unwrap_or(Kind::Switch);
     let covers = covers(fields.get("covers").as_ref());
     let setup = fields.get("setup");
-    const SETUP: [&str; 10] =
-        ["dut", "found", "ports", "streams", "flows", "apps", "between", "storms", "endpoints", "taps"];
+    const SETUP: [&str; 10] = [
+        "dut",
+        "found",
+        "ports",
+        "streams",
+        "flows",
+        "apps",
+        "between",
+        "storms",
+        "endpoints",
+        "taps",
+    ];
     let setup = setup.and_then(|at| at.fields(&SETUP));
     let broken = |why| at.fault(format!("the rows of fields are broken: {why}"), "a whole program");
     let pattern = rig_lab::sample(device).map_err(broken).ok()?;

@@ -5,7 +5,8 @@ use rig_frames::vlan;
 use rig_lab::Curve;
 use rig_testcases::case::Count;
 use rig_testcases::{
-    AppStep,     Case, Container, EndpointSpec, FlowSpec, Injection, Memory, Middlebox, Script, Verb, Which,
+    AppStep, Case, Container, EndpointSpec, FlowSpec, Injection, Memory, Middlebox, Script, Verb,
+    Which,
 };
 use rig_units::{Bytes, Dur};
 

@@ -160,7 +160,8 @@ pub(super) fn whole(flows: &IndexMap<String, Flow>, steps: &[CaseStep], at: &At<
             here.iter().filter(|other| other.app == one.app).count() != usize::from(one.of)
         };
         if let Some(lone) = here.iter().find(lacks) {
-            let steps = flows.iter().filter(|(_, flow)| flow.app.is_some_and(|of| of.app == lone.app));
+            let steps =
+                flows.iter().filter(|(_, flow)| flow.app.is_some_and(|of| of.app == lone.app));
             let steps: Vec<&str> = steps.map(|(name, _)| name.as_str()).collect();
             at.at_key(
                 format!("some steps of the application of {} without the others", steps.join(", ")),

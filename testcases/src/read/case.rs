@@ -292,7 +292,9 @@ impl<'w> Reading<'w, '_> {
         // What the setup offers and the case does not start binds no flow of it.
         read.all.retain(|name, _| started.contains(name.as_str()));
         apps::bind(&read, flows, |name| {
-            let has = |at: &At<'_>| at.entries("").is_some_and(|all| all.iter().any(|(key, _)| key.name == name));
+            let has = |at: &At<'_>| {
+                at.entries("").is_some_and(|all| all.iter().any(|(key, _)| key.name == name))
+            };
             let of = self.blocks("apps").into_iter().rfind(has);
             of.map_or_else(|| self.at.clone(), |at| at.down(name))
         })
@@ -301,9 +303,13 @@ impl<'w> Reading<'w, '_> {
     /// What its steps name to be started, before any of them is read.
     fn started(&self) -> BTreeSet<&'w str> {
         let steps = self.fields.get("steps").map(|at| at.node);
-        let Some(Value::List(steps)) = steps.map(|node| &node.value) else { return BTreeSet::new() };
+        let Some(Value::List(steps)) = steps.map(|node| &node.value) else {
+            return BTreeSet::new();
+        };
         let map = |step: &'w rig_lab::yaml::Node| match &step.value {
-            Value::Map(keys) => keys.iter().find(|(key, _)| key.name == "start").map(|(_, node)| node),
+            Value::Map(keys) => {
+                keys.iter().find(|(key, _)| key.name == "start").map(|(_, node)| node)
+            }
             _ => None,
         };
         let text = |node: &'w rig_lab::yaml::Node| match &node.value {
@@ -461,9 +467,13 @@ impl<'w> Reading<'w, '_> {
 
     /// What the case itself defines must be used; what the setup offers may be.
     fn all_used(&self, names: &Names<'_>) {
-        for (part, what) in
-            [("streams", "started"), ("flows", "started"), ("apps", "started"), ("storms", "started"), ("sweep", "used")]
-        {
+        for (part, what) in [
+            ("streams", "started"),
+            ("flows", "started"),
+            ("apps", "started"),
+            ("storms", "started"),
+            ("sweep", "used"),
+        ] {
             let own = self.fields.get(part).and_then(|at| match at.node.value {
                 Value::Map(_) => at.entries("a mapping by name"),
                 _ => None,

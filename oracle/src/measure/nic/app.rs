@@ -76,7 +76,11 @@ fn is_step(measure: &Measure, case: &Case) -> Vec<Fault> {
     let other = case.flows.get(name).filter(|flow| flow.app.is_none());
     let fault = other.map(|_| {
         let found = format!("`app.protocol` of `{name}`, which is no step of an application");
-        case.fault("measure", found, "an application of the case that is started, or one of its flows")
+        case.fault(
+            "measure",
+            found,
+            "an application of the case that is started, or one of its flows",
+        )
     });
     fault.into_iter().collect()
 }
@@ -111,7 +115,9 @@ impl<'a> Played<'a> {
         if !is_own || flow.verb == Verb::Read {
             let refused = turned_away(trial, seen);
             let data = came().filter(|(one, _)| match one.kind {
-                RoceKind::Data { response, .. } => response == is_own && !refused.contains(&one.record),
+                RoceKind::Data { response, .. } => {
+                    response == is_own && !refused.contains(&one.record)
+                }
                 _ => false,
             });
             let data = data.map(|(one, at)| {
@@ -138,7 +144,8 @@ impl<'a> Played<'a> {
                 kind => kind == RoceKind::ReadRequest,
             };
             let ahead = Psn::new(one.roce.psn).ahead_of(Psn::new(flow.psn));
-            let ahead = ahead.filter(|ahead| one.roce.connection == connection && asks && ahead % packets == 0);
+            let ahead = ahead
+                .filter(|ahead| one.roce.connection == connection && asks && ahead % packets == 0);
             if let Some(ahead) = ahead {
                 begun.entry(ahead / packets).or_insert((one.at, one.record));
             }
@@ -214,7 +221,9 @@ fn shown(trial: &Trial, played: &Played<'_>) -> Result<(), Unread> {
     for (port, seen) in &played.ends {
         if selective::is_kept(&seen.nic.rc) {
             let part = seen.part;
-            let why = format!("`{part}` keeps what comes behind a hole: when a message is complete is left open");
+            let why = format!(
+                "`{part}` keeps what comes behind a hole: when a message is complete is left open"
+            );
             return Err(Unread::NotApplicable(why));
         }
         for (.., connection) in &played.steps {
@@ -278,7 +287,8 @@ fn protocol(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         let (mut all, found) = missteps(&messages, blur);
         if let Some((message, Misstep::Never(_, due))) = found.last() {
             // What is before it in its queue pair has to be over, and its port to have had nothing to send for a while.
-            let waits = message.checked_sub(1).is_some_and(|before| complete(nth, before).is_none());
+            let waits =
+                message.checked_sub(1).is_some_and(|before| complete(nth, before).is_none());
             let last = seen.left.iter().map(|one| one.at).filter(|at| *at < seen.until).max();
             let quiet = seen.until.since(last.unwrap_or_default().max(*due)).unwrap_or_default();
             if waits || quiet <= seen.busy + seen.turn + blur {
@@ -293,7 +303,13 @@ fn protocol(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
             more => format!("{first}; and {} messages more", more - 1),
         });
         let text = told(shape);
-        let want = Prediction { unit: Unit::Count, span: Span::exactly(0), formula: "", text, source: SOURCE };
+        let want = Prediction {
+            unit: Unit::Count,
+            span: Span::exactly(0),
+            formula: "",
+            text,
+            source: SOURCE,
+        };
         let span = Span::exactly(u64::try_from(found.len()).unwrap_or(u64::MAX));
         let record = found.first().and_then(|(message, _)| begun.get(message));
         let records = record.map(|(_, record)| *record).into_iter().collect();

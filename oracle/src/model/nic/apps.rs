@@ -149,7 +149,8 @@ impl Nic {
                 let step = &mut steps[nth];
                 let begins = step.posted % step.shape.chunks == 0;
                 let thinks = begins && !self.config.faults.rc.app_never_thinks;
-                let at = if thinks { now + self.config.clock.lasting(step.shape.think) } else { now };
+                let at =
+                    if thinks { now + self.config.clock.lasting(step.shape.think) } else { now };
                 step.posted += 1;
                 step.due.push_back(at);
             }

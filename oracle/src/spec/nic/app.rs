@@ -2,8 +2,7 @@
 //! under way at a time.
 
 /// Where the rule comes from, for reports.
-pub const SOURCE: &str =
-    "Bai et al., NSDI'23, section 4: the order of messages, credits and static flow control of sU-RDMA and sK-RDMA";
+pub const SOURCE: &str = "Bai et al., NSDI'23, section 4: the order of messages, credits and static flow control of sU-RDMA and sK-RDMA";
 
 /// Why a message waits for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
