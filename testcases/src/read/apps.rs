@@ -7,7 +7,7 @@ use crate::case::{CaseAction, CaseStep};
 use crate::{Flow, Verb};
 use indexmap::IndexMap;
 use rig_lab::walk::{At, Fields};
-use rig_lab::yaml::Value;
+use rig_lab::yaml::{Node, Value};
 use rig_units::Dur;
 use std::collections::BTreeSet;
 
@@ -48,6 +48,25 @@ fn step(at: &At<'_>) -> Option<WrittenStep> {
     let think = fields.or("think", Dur::ZERO, |at| at.quantity::<Dur>())?;
     let chunks = fields.or("chunks", 1, |at| at.whole(1..=65_536, "a number of messages"))?;
     Some(WrittenStep { flow, think, chunks })
+}
+
+/// What the steps of a case name to be started, before any of them is read.
+pub(super) fn started(steps: Option<&Node>) -> BTreeSet<&str> {
+    let Some(Value::List(steps)) = steps.map(|node| &node.value) else { return BTreeSet::new() };
+    let mut all = BTreeSet::new();
+    for step in steps {
+        let Value::Map(keys) = &step.value else { continue };
+        let start = keys.iter().find(|(key, _)| key.name == "start");
+        match start.map_or(&Value::Null, |(_, node)| &node.value) {
+            Value::Text(name) => all.extend([name.as_str()]),
+            Value::List(names) => all.extend(names.iter().filter_map(|node| match &node.value {
+                Value::Text(name) => Some(name.as_str()),
+                _ => None,
+            })),
+            _ => {}
+        }
+    }
+    all
 }
 
 /// Tells flows of which application they are, and lets `start:` know the applications as groups of flows. `place` says where an application stands.

@@ -288,7 +288,8 @@ impl<'w> Reading<'w, '_> {
             return false;
         }
         let mut read = self.group(&APP, places);
-        let started = self.started();
+        let steps = self.fields.get("steps");
+        let started = apps::started(steps.as_ref().map(|at| at.node));
         // What the setup offers and the case does not start binds no flow of it.
         read.all.retain(|name, _| started.contains(name.as_str()));
         apps::bind(&read, flows, |name| {
@@ -298,29 +299,6 @@ impl<'w> Reading<'w, '_> {
             let of = self.blocks("apps").into_iter().rfind(has);
             of.map_or_else(|| self.at.clone(), |at| at.down(name))
         })
-    }
-
-    /// What its steps name to be started, before any of them is read.
-    fn started(&self) -> BTreeSet<&'w str> {
-        let steps = self.fields.get("steps").map(|at| at.node);
-        let Some(Value::List(steps)) = steps.map(|node| &node.value) else {
-            return BTreeSet::new();
-        };
-        let map = |step: &'w rig_lab::yaml::Node| match &step.value {
-            Value::Map(keys) => {
-                keys.iter().find(|(key, _)| key.name == "start").map(|(_, node)| node)
-            }
-            _ => None,
-        };
-        let text = |node: &'w rig_lab::yaml::Node| match &node.value {
-            Value::Text(name) => Some(name.as_str()),
-            _ => None,
-        };
-        let each = |node: &'w rig_lab::yaml::Node| match &node.value {
-            Value::List(all) => all.iter().filter_map(text).collect(),
-            _ => text(node).into_iter().collect::<Vec<_>>(),
-        };
-        steps.iter().filter_map(map).flat_map(each).collect()
     }
 
     /// One name, one thing: steps start streams and storms alike.
