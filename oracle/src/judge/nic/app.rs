@@ -10,7 +10,7 @@ pub struct Awaits {
     pub step: usize,
     /// Which of its messages, from 0.
     pub message: u32,
-    /// Why.
+    /// By which rule it waits.
     pub why: WaitsFor,
     /// When it was complete; `None` where it never was.
     pub complete: Option<Time>,

@@ -29,6 +29,7 @@ mod pair;
 mod pause_watchdog;
 mod pending;
 mod pfc;
+mod play;
 mod polling;
 mod port;
 mod port_classes;

@@ -22,7 +22,7 @@ pub struct Awaited {
     pub step: usize,
     /// Which of its messages, from 0.
     pub message: u32,
-    /// Why.
+    /// By which rule it is awaited.
     pub why: WaitsFor,
 }
 
