@@ -124,6 +124,7 @@ mod tests {
             psn: 0,
             address: 0,
             container: Container::USUAL,
+            app: None,
         };
         let mut spec = flow.clone();
         (spec.name, spec.count) = ("endless".into(), None);

@@ -6,6 +6,7 @@
 //! Invariant: nothing here reads a clock or a source of randomness; only the reader touches files.
 
 pub mod amount;
+mod app;
 pub mod case;
 mod container;
 pub mod device_verb;
@@ -26,6 +27,7 @@ pub mod window;
 pub mod wire;
 
 pub use amount::{Amount, Lookup};
+pub use app::AppStep;
 pub use case::{Case, CaseId, Expect, Spared, Suite, Sweep};
 pub use container::{Container, Memory};
 pub use device_verb::DeviceVerb;

@@ -1,5 +1,6 @@
 //! What NICs send by themselves.
 
+use crate::app::AppStep;
 use crate::container::Container;
 use rig_units::{Bytes, Dur, PortSpeed};
 
@@ -26,6 +27,8 @@ pub struct Flow {
     pub address: u8,
     /// Of which container it is.
     pub container: Container<String>,
+    /// Which step of an application its messages are, if they are.
+    pub app: Option<AppStep>,
 }
 
 /// The same, worked out for one device. Ports are indices of the script.
@@ -55,6 +58,8 @@ pub struct FlowSpec {
     pub address: u8,
     /// Of which container it is.
     pub container: Container<u16>,
+    /// Which step of an application its messages are, if they are.
+    pub app: Option<AppStep>,
 }
 
 /// What a packet has beside its payload, whatever its dialect: no fewer bytes than any has. Those of blue-rdma have the most.

@@ -4,6 +4,7 @@
 //! [`Case::script`](crate::Case::script), which points at the same places.
 
 mod amount;
+mod apps;
 mod argument;
 mod between;
 mod case;
@@ -106,8 +107,18 @@ fn read_suite(
     let device = device.and_then(|at| at.choice(&Kind::NAMES)).unwrap_or(Kind::Switch);
     let covers = covers(fields.get("covers").as_ref());
     let setup = fields.get("setup");
-    const SETUP: [&str; 9] =
-        ["dut", "found", "ports", "streams", "flows", "between", "storms", "endpoints", "taps"];
+    const SETUP: [&str; 10] = [
+        "dut",
+        "found",
+        "ports",
+        "streams",
+        "flows",
+        "apps",
+        "between",
+        "storms",
+        "endpoints",
+        "taps",
+    ];
     let setup = setup.and_then(|at| at.fields(&SETUP));
     let broken = |why| at.fault(format!("the rows of fields are broken: {why}"), "a whole program");
     let pattern = rig_lab::sample(device).map_err(broken).ok()?;

@@ -363,6 +363,7 @@ impl Resolving<'_> {
             psn: flow.psn,
             address: flow.address,
             container: flow.container.on(self.declared, &self.case.flows),
+            app: flow.app,
         })
     }
 

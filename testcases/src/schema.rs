@@ -32,6 +32,7 @@ pub fn schema(vocabulary: &dyn Vocabulary) -> Value {
     define("to_nic", to_nic());
     define("flow", flow());
     define("injection", injection());
+    define("app", app());
     define("between", between());
     define("storm", storm());
     define("endpoint", endpoint());
@@ -215,6 +216,30 @@ fn address() -> Value {
     })
 }
 
+/// What an application above two NICs does. Nothing is required, as of flows.
+fn app() -> Value {
+    let step = object(
+        &json!({
+            "flow": to("name"),
+            "think": to("duration"),
+            "chunks": { "description": "so many messages, each once the one before it is complete", "type": "integer", "minimum": 1, "maximum": 65_536 },
+        }),
+        &["flow"],
+    );
+    let steps = json!({
+        "description": "flows in the order of their messages: a step begins once the one before it is complete",
+        "type": "array", "minItems": 1, "maxItems": 16,
+        "items": { "anyOf": [to("name"), step] },
+    });
+    let number = |about: &str| json!({ "description": about, "type": "integer", "minimum": 1, "maximum": 1_000_000 });
+    let properties = json!({
+        "steps": steps,
+        "rounds": number("how many times all steps are done"),
+        "credits": number("how many rounds may have begun that are not over; by default 1"),
+    });
+    object(&properties, &[])
+}
+
 /// The rig between two NICs.
 fn between() -> Value {
     let depth = |description: &str| {
@@ -363,6 +388,7 @@ fn setup() -> Value {
         "ports": ports(),
         "streams": streams(),
         "flows": by_name("flow"),
+        "apps": by_name("app"),
         "between": to("between"),
         "storms": by_name("storm"),
         "endpoints": by_port(&to("endpoint")),
@@ -421,6 +447,7 @@ fn case() -> Value {
         "ports": ports(),
         "streams": streams(),
         "flows": by_name("flow"),
+        "apps": by_name("app"),
         "between": to("between"),
         "storms": by_name("storm"),
         "endpoints": by_port(&to("endpoint")),

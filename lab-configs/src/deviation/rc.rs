@@ -175,6 +175,27 @@ table! {
     ud_says_not_ready;
     /// A datagram for which there is no receive is told to the application all the same.
     ud_takes_anyway;
+    /// An application begins rounds for which it has no credit.
+    // Its peer has no buffer for what comes: under load it is refused, or overwritten.
+    app_credits_ignored;
+    /// An application loses the credit of every so many rounds.
+    // It goes on ever more slowly, and hangs in the end.
+    app_credit_lost ("rounds", 1..=1_000_000, default 3);
+    /// An application begins a step behind one of its own without waiting for that one to be complete.
+    // "Done" overtakes the data: over another queue pair, or where that lost a packet, the reader finds what was there before.
+    app_done_too_soon;
+    /// An application goes on when the first packet of what it waits for is there.
+    // It reads a descriptor of which half has come.
+    app_answers_first_packet;
+    /// An application sends all chunks of a step at once.
+    // Many senders at once fill the buffer that chunks were to save.
+    app_chunks_at_once;
+    /// An application forgets the last step of every so many rounds.
+    // The other end keeps its buffer for ever.
+    app_reply_forgotten ("rounds", 1..=1_000_000, default 4);
+    /// An application goes on at once where it has something to do before.
+    // It says that it wrote to the disk what it has not written yet.
+    app_never_thinks;
     /// A datagram is dropped whose number is not the one after that of the datagram before it.
     // What was lost on the way takes a datagram with it that was not.
     ud_wants_order;

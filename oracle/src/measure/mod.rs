@@ -136,6 +136,7 @@ static ALL: &[&Known] = &[
     &nic::message::IMMEDIATE,
     &nic::message::ATOMIC,
     &nic::fence::FENCE,
+    &nic::app::PROTOCOL,
     &nic::receives::RECEIVES,
     &nic::unreliable::SENDER,
     &nic::unreliable::RECEIVER,

@@ -1,5 +1,6 @@
 //! What is measured of a NIC: how it answers marks, what it makes of CNPs, and how its connections recover.
 
+pub(super) mod app;
 pub(super) mod carried;
 pub(super) mod class;
 pub(super) mod completions;

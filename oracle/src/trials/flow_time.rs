@@ -77,7 +77,10 @@ fn takes(context: &Context<'_>, script: &Script, flow: (u16, &FlowSpec)) -> Opti
     let all = all + slowed.unwrap_or(Dur::ZERO);
     // A request of a READ is a way of its own for each message, and so is an atomic operation, and what may wait behind a fence.
     let one_by_one = spec.verb.waits() || spec.verb == Verb::SendRegistered;
-    let requests = if one_by_one { asked * messages } else { Dur::ZERO };
+    // A step of an application may wait for the one before it each time, and its host takes its own time in each round.
+    let requests = if one_by_one || spec.app.is_some() { asked * messages } else { Dur::ZERO };
+    let thinks = spec.app.map_or(Dur::ZERO, |step| step.think * u64::from(step.rounds));
+    let requests = requests + thinks;
     Some(context.apart().most(all + misses + again + requests + end))
 }
 

@@ -398,7 +398,10 @@ impl Trial<'_, '_> {
         let ect = true;
         let flow =
             nic::Flow { id, verb, message, mtu, count, psn, dst, class, dscp, ect, container };
-        self.lab.dut.rig().start_flow(host, &flow);
+        match spec.app {
+            Some(step) => self.lab.dut.rig().start_step(host, &flow, step),
+            None => self.lab.dut.rig().start_flow(host, &flow),
+        }
     }
 
     /// The stream of the model that stands for a stream of the script, with the number of its next frame.

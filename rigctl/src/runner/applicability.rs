@@ -83,6 +83,11 @@ fn steered(
             "it does something to frames between two NICs, which the rig does in virtual time alone",
         ));
     }
+    if !lab.transport.is_virtual() && case.flows.values().any(|flow| flow.app.is_some()) {
+        return Err(Missing::Lab.so(
+            "its messages are steps of an application, which the rig runs above NICs in virtual time alone",
+        ));
+    }
     if let Transport::Guests(wire) = &lab.transport {
         case = match profile.kind {
             Kind::Switch => in_bridge::of(&case, &mut left_out)?,

@@ -37,7 +37,8 @@ pub(super) fn of(lab: &Lab, profile: &Profile, mut case: Case, left_out: &mut Ve
         outlast(&mut case, by);
         // In real time a flow of a guest would last for minutes.
         if lab.transport.is_virtual() && case.between.inject.is_empty() {
-            let counts = case.flows.values_mut().filter_map(|flow| flow.count.as_mut());
+            let alone = case.flows.values_mut().filter(|flow| flow.app.is_none());
+            let counts = alone.filter_map(|flow| flow.count.as_mut());
             counts.for_each(|count| *count = count.saturating_mul(1 << by));
         }
         left_out.push(format!(

@@ -5,9 +5,10 @@ use rig_frames::vlan;
 use rig_lab::Curve;
 use rig_testcases::case::Count;
 use rig_testcases::{
-    Case, Container, EndpointSpec, FlowSpec, Injection, Memory, Middlebox, Script, Verb, Which,
+    AppStep, Case, Container, EndpointSpec, FlowSpec, Injection, Memory, Middlebox, Script, Verb,
+    Which,
 };
-use rig_units::Bytes;
+use rig_units::{Bytes, Dur};
 
 /// What is sent, a line for each sender, which ports are unusual peers, and what is done at single instants.
 pub(super) fn stimulus(case: &Case, script: &Script) -> Vec<String> {
@@ -85,11 +86,25 @@ pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
     };
     let count = flow.count.map_or(String::new(), |count| format!(", {count} of them"));
     format!(
-        "{}: the NIC behind {} to {to}, class {}, {verb} of {message} in packets of {mtu}{count}{}",
+        "{}: the NIC behind {} to {to}, class {}, {verb} of {message} in packets of {mtu}{count}{}{}",
         flow.name,
         port(flow.nic),
         flow.class,
-        container_text(script, &flow.container)
+        container_text(script, &flow.container),
+        flow.app.as_ref().map_or(String::new(), step_text)
+    )
+}
+
+/// Which step of an application its messages are.
+fn step_text(step: &AppStep) -> String {
+    let AppStep { nth, of, rounds, credits, chunks, think, .. } = *step;
+    let thinks = (think > Dur::ZERO).then(|| format!(", {think} later"));
+    let chunked = (chunks > 1).then(|| format!(", in {chunks} chunks"));
+    format!(
+        "; step {} of {of} of an application of {rounds} rounds, {credits} at a time{}{}",
+        nth + 1,
+        thinks.unwrap_or_default(),
+        chunked.unwrap_or_default()
     )
 }
 

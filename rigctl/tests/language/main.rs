@@ -1,5 +1,6 @@
 //! The test-case language with every measure in it: what is read, what is refused in which words, and what becomes of a case.
 
+mod apps;
 mod between;
 mod read;
 mod resolve;

@@ -8,7 +8,8 @@ use super::measure::{Traffic, measure};
 use super::names::Names;
 use super::places::Places;
 use super::ports::{self, Blocks};
-use super::{between, container, kills, nic, sense, steps, sweep, traffic};
+use super::{apps, between, container, kills, nic, sense, steps, sweep, traffic};
+use crate::app::App;
 use crate::case::{CaseStep, Storm, Stream};
 use crate::vocabulary::{Argument, Vocabulary};
 use crate::{Accepts, Case, CaseId, Expect, Flow, Measure, Sweep, Tap};
@@ -36,7 +37,7 @@ pub(super) struct Context<'w> {
     pub(super) durations: Vec<String>,
 }
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "why",
     "source",
     "dut",
@@ -46,6 +47,7 @@ const KEYS: [&str; 20] = [
     "ports",
     "streams",
     "flows",
+    "apps",
     "between",
     "storms",
     "endpoints",
@@ -86,6 +88,7 @@ const FLOW: GroupKeys<Flow> = GroupKeys {
 };
 /// The same of containers that share a NIC.
 const OF_CONTAINER: GroupKeys<Flow> = GroupKeys { keys: container::FLOW, ..FLOW };
+const APP: GroupKeys<App> = GroupKeys { part: "apps", keys: apps::KEYS, read: apps::app };
 const STORM: GroupKeys<Storm> = GroupKeys {
     part: "storms",
     keys: &["from", "classes", "quanta", "refresh", "every", "macsec"],
@@ -122,14 +125,15 @@ impl<'w> Reading<'w, '_> {
         let to_device = if device.has_nics() { &TO_NIC } else { &STREAM };
         let streams = self.group(to_device, &mut places);
         let of_flow = if device == Kind::RdmaRouter { &OF_CONTAINER } else { &FLOW };
-        let flows = self.group(of_flow, &mut places);
+        let mut flows = self.group(of_flow, &mut places);
         self.flows_of_nics();
+        let bound = self.apps(&mut flows, &mut places);
         let between = between::between(&self.blocks("between"), &mut places);
         let storms = self.group(&STORM, &mut places);
         self.distinct(("streams", &streams.groups), ("storms", &storms.groups));
         self.distinct(("streams", &streams.groups), ("flows", &flows.groups));
         self.distinct(("flows", &flows.groups), ("storms", &storms.groups));
-        let whole = streams.whole && flows.whole && storms.whole;
+        let whole = streams.whole && flows.whole && storms.whole && bound;
         let swept = self.fields.get("sweep");
         let variables = swept.as_ref().map(sweep::variables).unwrap_or_default();
         let durations = &self.context.durations;
@@ -162,6 +166,7 @@ impl<'w> Reading<'w, '_> {
             self.late_peers(&names);
             self.all_used(&names);
             container::taken_over(&flows.all, &|name| names.used(name), self.at);
+            apps::whole(&flows.all, steps.as_deref().unwrap_or_default(), self.at);
         }
         let mut case = Case {
             id: CaseId { suite: self.context.suite.clone(), case: name.to_owned() },
@@ -272,6 +277,28 @@ impl<'w> Reading<'w, '_> {
     fn group<T>(&self, kind: &GroupKeys<T>, places: &mut Places) -> Group<T> {
         let setup = self.context.setup.as_ref().and_then(|setup| setup.get(kind.part));
         group(kind, setup.as_ref(), self.fields.get(kind.part).as_ref(), places)
+    }
+
+    /// Reads applications, of which the flows learn; whether nothing is wrong with them.
+    fn apps(&self, flows: &mut Group<Flow>, places: &mut Places) -> bool {
+        let Some(last) = self.blocks("apps").pop() else { return true };
+        if self.context.device != Kind::Nic {
+            let want = "`device: nic` at the top of the file";
+            last.at_key(format!("`apps` of {}", self.context.device.called()), want);
+            return false;
+        }
+        let mut read = self.group(&APP, places);
+        let steps = self.fields.get("steps");
+        let started = apps::started(steps.as_ref().map(|at| at.node));
+        // What the setup offers and the case does not start binds no flow of it.
+        read.all.retain(|name, _| started.contains(name.as_str()));
+        apps::bind(&read, flows, |name| {
+            let has = |at: &At<'_>| {
+                at.entries("").is_some_and(|all| all.iter().any(|(key, _)| key.name == name))
+            };
+            let of = self.blocks("apps").into_iter().rfind(has);
+            of.map_or_else(|| self.at.clone(), |at| at.down(name))
+        })
     }
 
     /// One name, one thing: steps start streams and storms alike.
@@ -418,9 +445,13 @@ impl<'w> Reading<'w, '_> {
 
     /// What the case itself defines must be used; what the setup offers may be.
     fn all_used(&self, names: &Names<'_>) {
-        for (part, what) in
-            [("streams", "started"), ("flows", "started"), ("storms", "started"), ("sweep", "used")]
-        {
+        for (part, what) in [
+            ("streams", "started"),
+            ("flows", "started"),
+            ("apps", "started"),
+            ("storms", "started"),
+            ("sweep", "used"),
+        ] {
             let own = self.fields.get(part).and_then(|at| match at.node.value {
                 Value::Map(_) => at.entries("a mapping by name"),
                 _ => None,

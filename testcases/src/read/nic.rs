@@ -129,7 +129,7 @@ pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
     Some(traffic::each(name, nics, |nic: String| {
         let to = to.clone().unwrap_or_else(|| nic.clone());
         let container = container.clone();
-        Flow { nic, to, class, verb, message, mtu, count, psn, address, container }
+        Flow { nic, to, class, verb, message, mtu, count, psn, address, container, app: None }
     }))
 }
 

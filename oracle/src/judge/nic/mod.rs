@@ -1,5 +1,6 @@
 //! What a NIC was seen to do against what it must: each rule is judged locally, so that one fault is told once.
 
+pub mod app;
 pub mod asked;
 pub mod completions;
 pub mod explained;

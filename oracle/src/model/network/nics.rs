@@ -11,6 +11,7 @@ use crate::model::queue::EventQueue;
 use crate::model::tap::Tap;
 use rig_capture::HostReport;
 use rig_capture::blue_rdma::Frame;
+use rig_testcases::AppStep;
 
 impl<Q: EventQueue> Network<Q> {
     /// A frame of the outside world whose last bit reaches a host now.
@@ -52,6 +53,24 @@ impl<Q: EventQueue> Network<Q> {
             }
         }
         self.arm_host(host);
+    }
+
+    /// Starts a flow whose messages are a step of an application that both ends know.
+    ///
+    /// # Panics
+    ///
+    /// If `host` or the far end is no NIC.
+    pub fn start_step(&mut self, host: u16, flow: &Flow, step: AppStep) {
+        let now = self.wires.now;
+        for (at, is_own, far) in [(host, true, flow.dst), (flow.dst, false, host)] {
+            self.nic_port(at).0.learn_step(flow, step, (is_own, far));
+        }
+        self.start_flow(host, flow);
+        for at in [host, flow.dst] {
+            let (nic, plug) = self.nic_port(at);
+            nic.run_apps(plug, now);
+            self.arm_host(at);
+        }
     }
 
     /// Sends nothing new of a flow of `host`. What was sent may be sent again.

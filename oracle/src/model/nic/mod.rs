@@ -8,6 +8,7 @@
 
 mod ack_timer;
 mod answers;
+mod apps;
 mod atomics;
 mod backpressure;
 mod completions;
@@ -30,6 +31,7 @@ mod pair;
 mod pause_watchdog;
 mod pending;
 mod pfc;
+mod play;
 mod polling;
 mod port;
 mod port_classes;
@@ -57,6 +59,7 @@ use super::chance::{self, Draws};
 use super::host::PFC_SIZE;
 use super::packet::ROCE_OVERHEAD;
 use answers::Answers;
+use apps::Apps;
 use completions::Completions;
 use config::EachFrame;
 use ets::Selector;
@@ -114,6 +117,8 @@ pub struct Nic {
     later: BTreeSet<(Time, u16, Later)>,
     counters: Counters,
     draws: Draws,
+    /// What of applications its host does, where there are some.
+    apps: Option<Box<Apps>>,
     /// The core that its applications ask, where they do not ask it.
     polling: Option<Box<Polling>>,
     /// The host that posts what it sends, where that is known.
@@ -137,6 +142,8 @@ enum Later {
     Timeout,
     /// The core that hands over requests has something to do; no queue pair's.
     Core,
+    /// A step of an application is due.
+    Step,
     /// The host polls its completions.
     Polled,
 }
@@ -177,6 +184,7 @@ impl Nic {
             later: BTreeSet::new(),
             counters: Counters::default(),
             draws: Draws::new(chance::stream(config.seed, *b"niclaten")),
+            apps: None,
             polling,
             completions: Completions::of(config),
             seen: Time::ZERO,
@@ -232,6 +240,9 @@ impl Nic {
         if !is_new && self.config.rp.scope == Scope::Qp {
             let limit = self.pairs[usize::from(slot)].limit;
             self.send_queues.limits[usize::from(limit)].limiter = self.config.fresh(self.line);
+        }
+        if self.apps.as_ref().is_some_and(|apps| apps.holds(flow.id)) {
+            return self.pairs[usize::from(slot)].requester.iter_mut().for_each(|of| of.stop());
         }
         let left = self.left(flow);
         if let (Some(polling), Some(router)) = (&mut self.polling, &self.config.router) {

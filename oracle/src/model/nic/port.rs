@@ -5,6 +5,7 @@ use crate::model::host::{Device, Plug};
 use crate::model::link::Link;
 use crate::model::packet::{Packet, PacketKind};
 use rig_capture::HostReport;
+use rig_testcases::AppStep;
 use rig_units::{Dur, Time};
 
 /// A NIC and the frame that it sends next.
@@ -30,6 +31,17 @@ impl Port {
 
     pub(crate) fn start_flow(&mut self, plug: &mut Plug, now: Time, flow: &Flow) {
         self.nic.start(now, flow);
+        self.turned(plug, now);
+    }
+
+    /// Learns of a step of an application.
+    pub(crate) fn learn_step(&mut self, flow: &Flow, step: AppStep, (is_own, far): (bool, u16)) {
+        self.nic.learn_step(flow, step, (is_own, far));
+    }
+
+    /// Its applications go on as far as they can.
+    pub(crate) fn run_apps(&mut self, plug: &mut Plug, now: Time) {
+        self.nic.run_apps(now);
         self.turned(plug, now);
     }
 

@@ -97,6 +97,7 @@ impl Nic {
                 Later::Timeout => self.watched(now, slot),
                 Later::Core => self.poll(now),
                 Later::Polled => self.polled(now, slot),
+                Later::Step => self.run_apps(now),
             }
         }
     }
@@ -113,6 +114,15 @@ impl Nic {
     /// Whether anything may have to be done at another time than before.
     #[inline]
     fn process(&mut self, now: Time, packet: &Packet) -> bool {
+        if self.apps.is_some() {
+            self.process_for_apps(now, packet);
+            return true;
+        }
+        self.process_one(now, packet)
+    }
+
+    #[inline(always)]
+    pub(super) fn process_one(&mut self, now: Time, packet: &Packet) -> bool {
         match packet.kind {
             PacketKind::Data => self.data(now, packet),
             PacketKind::Ack => return self.ack(now, packet),

@@ -69,6 +69,11 @@ impl Responder {
         place(number, expected, faults.psn_without_wrap)
     }
 
+    /// The first number will be this one.
+    pub(super) fn begin_at(&mut self, number: u32) {
+        *self = Responder { expected: Some(psn(number)), ..Responder::default() };
+    }
+
     /// The last number that it took.
     pub(super) fn last(&self) -> u32 {
         psn(self.expected().wrapping_sub(1))

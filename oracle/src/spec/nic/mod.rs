@@ -4,6 +4,7 @@
 //! within what a device may round.
 
 mod alpha;
+pub mod app;
 pub mod completions;
 pub mod datagrams;
 pub mod ets;

@@ -17,6 +17,7 @@ fn spec(count: Option<u32>) -> FlowSpec {
         psn: 0,
         address: 0,
         container: rig_testcases::Container::USUAL,
+        app: None,
     }
 }
 

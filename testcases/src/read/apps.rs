@@ -1,0 +1,191 @@
+//! What applications above NICs do.
+
+use super::group::Group;
+use super::traffic::Named;
+use crate::app::{App, AppStep, WrittenStep};
+use crate::case::{CaseAction, CaseStep};
+use crate::{Flow, Verb};
+use indexmap::IndexMap;
+use rig_lab::walk::{At, Fields};
+use rig_lab::yaml::{Node, Value};
+use rig_units::Dur;
+use std::collections::BTreeSet;
+
+/// The keys of an application.
+pub(super) const KEYS: &[&str] = &["steps", "rounds", "credits"];
+
+/// The most steps of a round.
+const MOST_STEPS: usize = 16;
+
+const STEPS: &str = "a list of flows in the order of their messages, such as [data, done]";
+
+/// Reads an application.
+pub(super) fn app(name: &str, fields: &Fields<'_>) -> Option<Named<App>> {
+    let listed = fields.need("steps", STEPS)?;
+    let all = listed.list(STEPS)?;
+    if all.is_empty() || all.len() > MOST_STEPS {
+        listed.fault(format!("{} steps", all.len()), format!("1 to {MOST_STEPS} steps"));
+        return None;
+    }
+    let steps: Vec<WrittenStep> = all.iter().filter_map(step).collect();
+    let whole = |key: &str, most, of: &str| {
+        fields.need(key, of).and_then(|at| at.whole(1..=most, of)) as Option<u32>
+    };
+    let rounds = whole("rounds", 1_000_000, "a number of rounds")?;
+    let credits = fields.or("credits", 1, |at| at.whole(1..=1_000_000, "a number of rounds"))?;
+    (steps.len() == all.len()).then(|| vec![(name.to_owned(), App { steps, rounds, credits })])
+}
+
+/// A flow alone, or one with what goes with it.
+fn step(at: &At<'_>) -> Option<WrittenStep> {
+    const WANT: &str = "the name of a flow";
+    let Value::Map(_) = at.node.value else {
+        let flow = at.text(WANT)?.to_owned();
+        return Some(WrittenStep { flow, think: Dur::ZERO, chunks: 1 });
+    };
+    let fields = at.fields(&["flow", "think", "chunks"])?;
+    let flow = fields.need("flow", WANT)?.text(WANT)?.to_owned();
+    let think = fields.or("think", Dur::ZERO, |at| at.quantity::<Dur>())?;
+    let chunks = fields.or("chunks", 1, |at| at.whole(1..=65_536, "a number of messages"))?;
+    Some(WrittenStep { flow, think, chunks })
+}
+
+/// What the steps of a case name to be started, before any of them is read.
+pub(super) fn started(steps: Option<&Node>) -> BTreeSet<&str> {
+    let Some(Value::List(steps)) = steps.map(|node| &node.value) else { return BTreeSet::new() };
+    let mut all = BTreeSet::new();
+    for step in steps {
+        let Value::Map(keys) = &step.value else { continue };
+        let start = keys.iter().find(|(key, _)| key.name == "start");
+        match start.map_or(&Value::Null, |(_, node)| &node.value) {
+            Value::Text(name) => all.extend([name.as_str()]),
+            Value::List(names) => all.extend(names.iter().filter_map(|node| match &node.value {
+                Value::Text(name) => Some(name.as_str()),
+                _ => None,
+            })),
+            _ => {}
+        }
+    }
+    all
+}
+
+/// Tells flows of which application they are, and lets `start:` know the applications as groups of flows. `place` says where an application stands.
+/// Whether nothing is wrong with any.
+pub(super) fn bind<'w>(
+    apps: &Group<App>,
+    flows: &mut Group<Flow>,
+    place: impl Fn(&str) -> At<'w>,
+) -> bool {
+    let mut fits = apps.whole;
+    for ((name, app), number) in apps.all.iter().zip(0..) {
+        let at = place(name);
+        if flows.whole {
+            fits &= check(&at, app, &flows.all);
+        }
+        let members: Vec<String> = app.steps.iter().map(|step| step.flow.clone()).collect();
+        let of = u8::try_from(app.steps.len()).unwrap_or(u8::MAX);
+        for (step, nth) in app.steps.iter().zip(0..) {
+            let Some(flow) = flows.all.get_mut(&step.flow) else { continue };
+            let (rounds, credits) = (app.rounds, app.credits);
+            let (chunks, think) = (step.chunks, step.think);
+            let step = AppStep { app: number, nth, of, rounds, credits, chunks, think };
+            flow.count = Some(step.messages());
+            flow.app = Some(step);
+        }
+        if flows.groups.contains_key(name) {
+            at.at_key(format!("`{name}` is a flow and an application"), "different names");
+            fits = false;
+        } else {
+            flows.groups.insert(name.clone(), members);
+        }
+    }
+    fits
+}
+
+/// What speaks against an application, by its flows.
+fn check(at: &At<'_>, app: &App, flows: &IndexMap<String, Flow>) -> bool {
+    let no = |found: String, want: &str| {
+        at.at_key(found, want);
+        false
+    };
+    let mut ends = BTreeSet::new();
+    for step in &app.steps {
+        let name = &step.flow;
+        let Some(flow) = flows.get(name) else {
+            let known: Vec<&str> = flows.keys().map(String::as_str).collect();
+            let want = format!("one of the case's flows: {}", known.join(", "));
+            return no(format!("a step `{name}`, and there is no such flow"), &want);
+        };
+        if flow.app.is_some() || app.steps.iter().filter(|one| one.flow == *name).count() > 1 {
+            return no(
+                format!("`{name}` is a step twice"),
+                "a flow of its own for each step: either is a connection",
+            );
+        }
+        if flow.verb.is_unreliable() || flow.verb.is_atomic() {
+            return no(
+                format!("`{name}` is a step, and nobody learns when its messages are complete"),
+                "a `verb:` of a reliable connection that moves data, such as send, write or read",
+            );
+        }
+        if flow.count.is_some() {
+            return no(
+                format!("`{name}` is a step, and has a `count` of its own"),
+                "no `count`: the application's `rounds` are",
+            );
+        }
+        let mut pair = [flow.nic.clone(), flow.to.clone()];
+        pair.sort();
+        ends.insert(pair);
+    }
+    let apart = ends.first().is_some_and(|[one, other]| one != other);
+    if ends.len() != 1 || !apart {
+        return no(
+            "its flows are not all between the same two NICs".to_owned(),
+            "`nic` and `to` of each are those two, whichever way",
+        );
+    }
+    // Round after round: the first step waits for the last.
+    let next = app.steps.iter().cycle().skip(1);
+    for (step, next) in app.steps.iter().zip(next) {
+        let (before, after) = (&flows[&step.flow], &flows[&next.flow]);
+        if before.nic != after.nic && !tells(before.verb) {
+            return no(
+                format!(
+                    "`{}` waits for `{}`, of which the other end learns nothing",
+                    next.flow, step.flow
+                ),
+                "a step between that tells it, with `verb: send` or write-immediate",
+            );
+        }
+    }
+    true
+}
+
+/// Whether the application at the other end learns of a message.
+fn tells(verb: Verb) -> bool {
+    verb.takes_buffer() || verb.has_tail()
+}
+
+/// Notes steps of a case that start or stop some flows of an application and not all.
+pub(super) fn whole(flows: &IndexMap<String, Flow>, steps: &[CaseStep], at: &At<'_>) {
+    let of = |name: &String| flows.get(name).and_then(|flow| flow.app);
+    for step in steps {
+        let (CaseAction::Start { names, .. } | CaseAction::Stop { names }) = &step.what else {
+            continue;
+        };
+        let here: Vec<AppStep> = names.iter().filter_map(of).collect();
+        let lacks = |one: &&AppStep| {
+            here.iter().filter(|other| other.app == one.app).count() != usize::from(one.of)
+        };
+        if let Some(lone) = here.iter().find(lacks) {
+            let steps =
+                flows.iter().filter(|(_, flow)| flow.app.is_some_and(|of| of.app == lone.app));
+            let steps: Vec<&str> = steps.map(|(name, _)| name.as_str()).collect();
+            at.at_key(
+                format!("some steps of the application of {} without the others", steps.join(", ")),
+                "`start:` and `stop:` with the application's name",
+            );
+        }
+    }
+}
