@@ -11,7 +11,6 @@ mod tests;
 mod timed;
 mod way;
 
-pub use converse::TalkBack;
 pub(crate) use middle::Middle;
 pub use middle::{GuestCrossing, GuestEnd};
 pub(crate) use responder::in_six;

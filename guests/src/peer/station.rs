@@ -1,6 +1,6 @@
 //! The thread that moves frames between an interface and the responders behind it.
 
-use super::converse::{Converse, Leaving, TalkBack};
+use super::converse::Converse;
 use super::way::{Onward, Treatment, Underway};
 use super::{Conduct, Midway, QpPair, Responder, ResponderCounts, RuleKind};
 use crate::GuestFault;
@@ -61,7 +61,7 @@ pub type FrameTap = Box<dyn FnMut(Time, bool, &[u8]) + Send>;
 /// The thread, under way.
 #[derive(Debug)]
 pub struct Station {
-    new: Sender<(QpPair, Conduct, Option<TalkBack>)>,
+    new: Sender<(QpPair, Conduct, bool)>,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Result<Exchanged, GuestFault>>,
 }
@@ -113,18 +113,13 @@ impl Station {
         Ok(Station { new, stop, thread })
     }
 
-    /// Answers for a connection from here on, in this way; where it talks `back`, with a message of the rig behind each.
+    /// Answers for a connection from here on, in this way; where it `converses`, with a SEND of the rig behind each message.
     ///
     /// # Errors
     /// The thread has given up.
-    pub fn meet(
-        &self,
-        ends: QpPair,
-        conduct: Conduct,
-        back: Option<TalkBack>,
-    ) -> Result<(), GuestFault> {
+    pub fn meet(&self, ends: QpPair, conduct: Conduct, converses: bool) -> Result<(), GuestFault> {
         self.new
-            .send((ends, conduct, back))
+            .send((ends, conduct, converses))
             .map_err(|gone| GuestFault::failed("answer for a connection", gone))
     }
 
@@ -164,10 +159,10 @@ struct Request {
 struct Work {
     port: Port,
     clock: Wall,
-    met: Receiver<(QpPair, Conduct, Option<TalkBack>)>,
+    met: Receiver<(QpPair, Conduct, bool)>,
     lines: Vec<Line>,
     inward: Underway<Request>,
-    outward: Underway<Leaving>,
+    outward: Underway<RoceFrame>,
     lost: u64,
     late: Dur,
     record: FrameTap,
@@ -184,9 +179,9 @@ impl Work {
                 arrived.push((clock.at(stamp.at), frame.to_vec()));
             })?;
             // Who is met is told before their peer is, so before any frame of theirs.
-            while let Ok((ends, conduct, back)) = self.met.try_recv() {
+            while let Ok((ends, conduct, converses)) = self.met.try_recv() {
                 self.way.met(&ends);
-                self.lines.push(Line::new(ends, conduct, back));
+                self.lines.push(Line::new(ends, conduct, converses));
             }
             for (at, frame) in arrived.drain(..) {
                 self.take(at, frame);
@@ -261,7 +256,7 @@ impl Work {
             let line = &mut self.lines[index];
             line.unready = Some(frame.bth.psn);
             let answer = line.responder.refuse(&frame, timer);
-            return self.outward.take(at, Treatment::Passes, answer.into());
+            return self.outward.take(at, Treatment::Passes, answer);
         }
         self.inward.take(at, treatment, Request { line: index, frame, withhold });
     }
@@ -280,13 +275,12 @@ impl Work {
             line.moved.withheld += answers.len() as u64;
             answers.clear();
         }
-        let mut leave: Vec<Leaving> = answers.into_iter().map(Leaving::from).collect();
         if let Some(converse) = &mut line.converse {
-            leave.extend(converse.behind(&request.frame, line.responder.taken()));
+            answers.extend(converse.behind(&request.frame, line.responder.taken()));
         }
-        for leaving in leave {
-            let treatment = self.way.passes(now, Onward::Nic, &leaving.frame);
-            self.outward.take(now, treatment, leaving);
+        for answer in answers {
+            let treatment = self.way.passes(now, Onward::Nic, &answer);
+            self.outward.take(now, treatment, answer);
         }
     }
 
@@ -316,7 +310,7 @@ impl Work {
 }
 
 impl Line {
-    fn new(ends: QpPair, conduct: Conduct, back: Option<TalkBack>) -> Line {
+    fn new(ends: QpPair, conduct: Conduct, converses: bool) -> Line {
         let moved = PeerCounts {
             ends,
             taken: ResponderCounts::default(),
@@ -326,7 +320,7 @@ impl Line {
             withheld: 0,
         };
         let responder = Responder::new(ends, conduct.ack_every);
-        let converse = back.map(|by| Converse::new(ends, by));
+        let converse = converses.then(|| Converse::new(ends));
         Line { ends, conduct, responder, converse, unready: None, copies: BTreeMap::new(), moved }
     }
 

@@ -1,10 +1,10 @@
 //! The responder, packet by packet.
 
-use super::converse::{Converse, Leaving, TalkBack};
+use super::converse::Converse;
 use super::{PacketRule, QpPair, Responder, ResponderCounts, RuleKind};
 use core::net::Ipv4Addr;
 use rig_frames::MacAddr;
-use rig_frames::packet::{self, Packet, RoceFrame};
+use rig_frames::packet::RoceFrame;
 use rig_frames::psn::Psn;
 use rig_frames::roce::aeth::{Nak, Syndrome};
 use rig_frames::roce::{Ext, Opcode, Qpn, atomic_eth, bth, reth};
@@ -178,17 +178,14 @@ fn a_rule_is_done_to_its_packet_and_its_first_copies_alone() {
 
 #[test]
 fn a_message_of_the_rigs_follows_each_that_is_taken_and_none_that_comes_again() {
-    let (mut of, mut converse) =
-        (Responder::new(ends(), None), Converse::new(ends(), TalkBack::Sends));
+    let (mut of, mut converse) = (Responder::new(ends(), None), Converse::new(ends()));
     let mut behind = |frame: RoceFrame| {
         answers(&mut of, &frame);
-        let told =
-            converse.behind(&frame, of.taken()).into_iter().map(|Leaving { frame: sent, last }| {
-                assert_eq!(last, None);
-                assert_eq!((sent.bth.dest_qp, sent.path.dst), (ends().peer, frame.path.src));
-                assert_eq!(sent.check(), Ok(()));
-                (sent.bth.opcode, sent.bth.psn.get(), sent.payload_len, sent.bth.ack_req)
-            });
+        let told = converse.behind(&frame, of.taken()).into_iter().map(|sent| {
+            assert_eq!((sent.bth.dest_qp, sent.path.dst), (ends().peer, frame.path.src));
+            assert_eq!(sent.check(), Ok(()));
+            (sent.bth.opcode, sent.bth.psn.get(), sent.payload_len, sent.bth.ack_req)
+        });
         told.collect::<Vec<_>>()
     };
     assert_eq!(behind(send(0, Opcode::RcSendOnly, true)), [(Opcode::RcSendOnly, 7, 1024, true)]);
@@ -208,46 +205,4 @@ fn a_message_of_the_rigs_follows_each_that_is_taken_and_none_that_comes_again() 
     );
     let empty = RoceFrame { payload_len: 0, ..send(4, Opcode::RcSendOnly, true) };
     assert_eq!(behind(empty), [(Opcode::RcSendOnly, 11, 0, true)]);
-}
-
-#[test]
-fn a_write_behind_each_goes_to_the_peers_memory_and_ends_with_the_count_of_messages() {
-    let (memory, rkey) = (0x5555_0000_2000, 0x1f2e);
-    let by = TalkBack::Writes { memory, rkey };
-    let (mut of, mut converse) = (Responder::new(ends(), None), Converse::new(ends(), by));
-    let to = |dma_len| Ext::Reth(reth::Repr { virtual_address: memory, rkey, dma_len });
-    let mut behind = |frame: RoceFrame| {
-        answers(&mut of, &frame);
-        let told = converse.behind(&frame, of.taken()).into_iter().map(|sent| {
-            let (mut plain, mut bytes) = (sent.frame.emit(), Vec::new());
-            sent.emit_into(&mut bytes);
-            // The payload's last byte stands before pad and ICRC, and nothing else is other than without it.
-            let end = bytes.len() - 4 - bth::pad(sent.frame.payload_len);
-            let last = bytes[end - 1];
-            plain[end - 1] = last;
-            assert_eq!(bytes[..bytes.len() - 4], plain[..plain.len() - 4]);
-            let right = Packet::Roce { frame: sent.frame, icrc_ok: true };
-            assert_eq!(packet::parse(&bytes), Ok(right));
-            (sent.frame.bth.opcode, sent.frame.ext, sent.frame.bth.psn.get(), last)
-        });
-        told.collect::<Vec<_>>()
-    };
-    let write = |n, opcode, ext, payload_len| RoceFrame {
-        payload_len,
-        ..request(n, opcode, ext, opcode != Opcode::RcWriteFirst)
-    };
-    let one = behind(write(0, Opcode::RcWriteOnly, to(2), 2));
-    assert_eq!(one, [(Opcode::RcWriteOnly, to(2), 7, 1)]);
-    assert_eq!(behind(write(0, Opcode::RcWriteOnly, to(2), 2)), []);
-    assert_eq!(behind(write(1, Opcode::RcWriteFirst, to(1_500), 1_024)), []);
-    assert_eq!(
-        behind(write(2, Opcode::RcWriteLast, Ext::Plain, 476)),
-        // The first packet is the pattern as it is.
-        [(Opcode::RcWriteFirst, to(1_500), 8, 255), (Opcode::RcWriteLast, Ext::Plain, 9, 2),]
-    );
-    // It counts in one byte.
-    for n in 3..257 {
-        let [(.., last)] = behind(write(n, Opcode::RcWriteOnly, to(1), 1))[..] else { panic!() };
-        assert_eq!(u32::from(last), n & 0xff);
-    }
 }
