@@ -26,7 +26,8 @@ pub const PATIENCE: Duration = Duration::from_secs(300);
 pub const ENDS: [u8; 2] = [124, 143];
 /// Programs whose client asks and whose server answers; and of SENDs the one in which both ask in turn.
 ///
-/// Left out on purpose: `ib_write_lat`, whose client looks at the last byte of its memory for the count of messages, where the rig's payloads are a pattern.
+/// Left out: `ib_write_lat`, whose client sends nothing before its server has written to its memory. The rig answers; it would have to begin, and its last byte to be the count
+/// of messages, where its payloads are a pattern.
 pub const PROGRAMS: [&str; 6] =
     ["ib_send_bw", "ib_write_bw", "ib_read_bw", "ib_atomic_bw", "ib_read_lat", CONVERSES];
 /// That one.
