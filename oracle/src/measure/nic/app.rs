@@ -144,8 +144,9 @@ impl<'a> Played<'a> {
                 kind => kind == RoceKind::ReadRequest,
             };
             let ahead = Psn::new(one.roce.psn).ahead_of(Psn::new(flow.psn));
-            let ahead = ahead
-                .filter(|ahead| one.roce.connection == connection && asks && ahead % packets == 0);
+            let ahead = ahead.filter(|ahead| {
+                one.roce.connection == connection && asks && ahead.is_multiple_of(packets)
+            });
             if let Some(ahead) = ahead {
                 begun.entry(ahead / packets).or_insert((one.at, one.record));
             }
@@ -274,7 +275,7 @@ fn protocol(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
                     why: one.why,
                     complete: complete(one.step, one.message),
                 });
-                let thinks = message % shape.chunks == 0;
+                let thinks = message.is_multiple_of(shape.chunks);
                 let think = if thinks { shape.think } else { rig_units::Dur::ZERO };
                 StepMessage {
                     began: begun.get(&message).map(|(at, _)| *at),

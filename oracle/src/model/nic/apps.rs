@@ -55,7 +55,7 @@ pub(super) fn may_go(steps: &[Step], nth: usize, faults: &RcFaults) -> bool {
         return true;
     }
     let is_last = nth + 1 == steps.len();
-    if is_last && faults.app_reply_forgotten.is_some_and(|each| (round + 1) % each == 0) {
+    if is_last && faults.app_reply_forgotten.is_some_and(|each| (round + 1).is_multiple_of(each)) {
         return false;
     }
     let Some(before) = nth.checked_sub(1).map(|before| &steps[before]) else {

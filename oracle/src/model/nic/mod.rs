@@ -242,7 +242,10 @@ impl Nic {
             self.send_queues.limits[usize::from(limit)].limiter = self.config.fresh(self.line);
         }
         if self.apps.as_ref().is_some_and(|apps| apps.holds(flow.id)) {
-            return self.pairs[usize::from(slot)].requester.iter_mut().for_each(|of| of.stop());
+            if let Some(requester) = &mut self.pairs[usize::from(slot)].requester {
+                requester.stop();
+            }
+            return;
         }
         let left = self.left(flow);
         if let (Some(polling), Some(router)) = (&mut self.polling, &self.config.router) {

@@ -78,7 +78,7 @@ impl Nic {
         for nth in (0..steps.len()).filter(|nth| steps[*nth].is_own).collect::<Vec<_>>() {
             while may_go(steps, nth, &self.config.faults.rc) {
                 let step = &mut steps[nth];
-                let begins = step.posted % step.shape.chunks == 0;
+                let begins = step.posted.is_multiple_of(step.shape.chunks);
                 let thinks = begins && !self.config.faults.rc.app_never_thinks;
                 let at =
                     if thinks { now + self.config.clock.lasting(step.shape.think) } else { now };

@@ -37,7 +37,7 @@ pub fn awaited(chunks: &[u32], credits: u32, step: usize, message: u32) -> Vec<A
         all.push(Awaited { step, message: message - 1, why: WaitsFor::ChunkBefore });
     }
     let round = message / own;
-    if message % own > 0 {
+    if !message.is_multiple_of(own) {
         return all;
     }
     match step {
