@@ -69,9 +69,11 @@ impl Scheduler {
 
     /// The same with ports that keep to so many millionths of their rate, and no margin.
     fn kept_to(&self, millionths: u32) -> Scheduler {
-        let part = |of: u64| u128::from(of) * u128::from(millionths) / u128::from(Ppm::ONE.0);
-        let of = |rate: L2Rate| L2Rate { bps: u64::try_from(part(rate.bps)).unwrap_or(u64::MAX) };
-        Scheduler { pir: self.pir.map(of), pir_margin: None, ..self.clone() }
+        let pir = self.pir.map(|rate| {
+            let bps = u128::from(rate.bps) * u128::from(millionths) / u128::from(Ppm::ONE.0);
+            L2Rate { bps: u64::try_from(bps).unwrap_or(u64::MAX) }
+        });
+        Scheduler { pir, pir_margin: None, ..self.clone() }
     }
 
     /// Every value that lies outside its range.

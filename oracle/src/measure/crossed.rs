@@ -65,17 +65,18 @@ pub(super) fn relieving(declared: &Switch, trial: &Trial, index: u16, alone: Spa
     between(alone, &others, &gone, |held| Span { lo: with(held.lo).0, hi: with(held.hi).1 })
 }
 
-/// The first of the frames at these instants that may be the one which is meant, and the first that surely is, where `of` says which by what others
+/// The first of the frames at these instants that may be the one which is meant, and the first that surely is, where `meant` says which by what others
 /// hold.
-fn between(alone: Span, others: &[Other], at: &[Span], of: impl Fn(Span) -> Span) -> Span {
+fn between(alone: Span, others: &[Other], at: &[Span], meant: impl Fn(Span) -> Span) -> Span {
     if others.is_empty() {
         return alone;
     }
-    let numbered = || (1_u64..).zip(at).map(|(number, at)| (number, of(held(others, *at))));
+    let numbered = || (1_u64..).zip(at).map(|(number, at)| (number, meant(held(others, *at))));
     let may = numbered().find(|(number, of)| of.lo <= *number);
     let surely = numbered().find(|(number, of)| of.hi <= *number);
-    let number = |found: Option<(u64, Span)>, alone| found.map_or(alone, |(number, _)| number);
-    Span { lo: number(may, alone.lo).min(alone.lo), hi: number(surely, alone.hi).max(alone.hi) }
+    let lo = may.map_or(alone.lo, |(number, _)| number.min(alone.lo));
+    let hi = surely.map_or(alone.hi, |(number, _)| number.max(alone.hi));
+    Span { lo, hi }
 }
 
 /// A load of which every frame was recorded, and what else may hold some of the memory meanwhile.

@@ -39,8 +39,8 @@ pub fn shares(speed: PortSpeed, scheduler: &Scheduler, offers: &[Offer]) -> Vec<
 }
 
 /// What is granted at the slowest and at the fastest that a port may be, and all between.
-fn at_both_ends(scheduler: &Scheduler, of: impl Fn(&Scheduler) -> Vec<Span>) -> Vec<Span> {
-    let (slow, fast) = (of(&scheduler.slowest()), of(&scheduler.fastest()));
+fn at_both_ends(scheduler: &Scheduler, granted: impl Fn(&Scheduler) -> Vec<Span>) -> Vec<Span> {
+    let (slow, fast) = (granted(&scheduler.slowest()), granted(&scheduler.fastest()));
     let hull = |(a, b): (Span, Span)| Span { lo: a.lo.min(b.lo), hi: a.hi.max(b.hi) };
     slow.into_iter().zip(fast).map(hull).collect()
 }

@@ -2,9 +2,7 @@
 //! the device declares is what the case needs, and as far as the wire alone shows what is measured.
 
 pub use super::unfit::{Missing, Unfit};
-use super::{
-    as_found, classes, consent, far, fits, in_bridge, in_guest, late_polls, misfit, stamped,
-};
+use super::{as_found, classes, consent, far, fits, in_bridge, in_guest, misfit, stamped};
 use rig_dut::control::{Ability, Order};
 use rig_dut::{can_set, capabilities, lacking};
 use rig_lab::{
@@ -97,7 +95,6 @@ fn steered(
     if let Transport::Server(wire) = &lab.transport {
         case = in_guest::of(wire.into(), profile, &case, &mut left_out)?;
     }
-    case = late_polls::of(profile, case, &mut left_out);
     if lab.transport.is_virtual() && can.offers(Ability::Configure) {
         case = far::of(lab, profile, case, &mut left_out);
     }

@@ -21,7 +21,6 @@ pub mod floor;
 mod in_bridge;
 pub mod in_effect;
 mod in_guest;
-mod late_polls;
 mod misfit;
 pub mod mutants;
 pub mod pausing;
