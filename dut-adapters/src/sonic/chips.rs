@@ -30,13 +30,6 @@ pub(super) struct Chip {
     pub(super) at: RedisAt,
 }
 
-/// The chip whose redis that is, as SONiC names both: `asic1` of `/var/run/redis1/redis.sock`.
-pub(super) fn named_by(at: &RedisAt) -> Option<String> {
-    let (RedisAt::Unix(socket) | RedisAt::Ssh { socket, .. }) = at else { return None };
-    let number = socket.parent()?.file_name()?.to_str()?.strip_prefix("redis")?;
-    number.parse::<u8>().ok().map(|number| format!("asic{number}"))
-}
-
 /// The chips of the switch whose host's redis is at `at`, in their order; none where it has one alone, or `at` is that of a chip.
 ///
 /// # Errors
@@ -205,21 +198,6 @@ fn read(at: &RedisAt, path: &Path) -> io::Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_socket_of_a_chip_is_known_by_its_folder() {
-        for (text, chip) in [
-            ("ssh:admin@leaf-1:/var/run/redis0/redis.sock", Some("asic0")),
-            ("unix:/tmp/a/redis11/redis.sock", Some("asic11")),
-            ("ssh:admin@leaf-1", None),
-            ("unix:/tmp/redisx/redis.sock", None),
-            ("unix:near.sock", None),
-            ("tcp:leaf-1:6379", None),
-        ] {
-            let at: RedisAt = text.parse().expect(text);
-            assert_eq!(named_by(&at).as_deref(), chip, "{text}");
-        }
-    }
 
     #[test]
     fn what_the_files_say_is_read_and_what_they_leave_out_is_named() {

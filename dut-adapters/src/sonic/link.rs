@@ -2,9 +2,8 @@
 //!
 //! Of an error of redis only its code is passed on: its text may repeat what it was asked, and values with it.
 
-use super::chips;
 use super::shell::Shell;
-use super::way::Way;
+use super::way::{self, Way};
 use super::wire::{Wire, end};
 use crate::control::error::Lost;
 use core::fmt;
@@ -117,7 +116,7 @@ impl Link {
         ping.cmd("PING");
         let answered: Result<Vec<Value>, Lost> = link.ask(Db::State, "reach its redis", &ping);
         let Err(closed) = answered else { return Ok(link) };
-        let shell = Shell::start(host, chips::named_by(at)).map_err(|error| Lost {
+        let shell = Shell::start(host, way::chip(at)).map_err(|error| Lost {
             why: format!("{}, and by sonic-db-cli: {}", closed.why, broken(&error)),
             ..closed
         })?;

@@ -36,6 +36,13 @@ pub(super) fn options() -> impl Iterator<Item = &'static str> {
     OPTIONS.into_iter()
 }
 
+/// The chip whose redis that is, as SONiC names both: `asic1` of `/var/run/redis1/redis.sock`.
+pub(super) fn chip(at: &RedisAt) -> Option<String> {
+    let (RedisAt::Unix(socket) | RedisAt::Ssh { socket, .. }) = at else { return None };
+    let number = socket.parent()?.file_name()?.to_str()?.strip_prefix("redis")?;
+    number.parse::<u8>().ok().map(|number| format!("asic{number}"))
+}
+
 /// The last that somebody has said who has ended.
 pub(super) fn said(by: Option<&mut impl io::Read>) -> String {
     let mut said = Vec::new();
@@ -139,4 +146,24 @@ impl Drop for Forward {
 #[expect(clippy::disallowed_methods, reason = "what is waited for is another process")]
 fn pause(length: Duration) {
     std::thread::sleep(length);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_socket_of_a_chip_is_known_by_its_folder() {
+        for (text, named) in [
+            ("ssh:admin@leaf-1:/var/run/redis0/redis.sock", Some("asic0")),
+            ("unix:/tmp/a/redis11/redis.sock", Some("asic11")),
+            ("ssh:admin@leaf-1", None),
+            ("unix:/tmp/redisx/redis.sock", None),
+            ("unix:near.sock", None),
+            ("tcp:leaf-1:6379", None),
+        ] {
+            let at: RedisAt = text.parse().expect(text);
+            assert_eq!(chip(&at).as_deref(), named, "{text}");
+        }
+    }
 }

@@ -5,10 +5,9 @@
 //! refusal counts as one of these settings where the switch takes a patch of nothing, for which it looks at all of CONFIG_DB, too. Whatever
 //! else ends the command is no word of a model. What was taken goes back by redis, as all that the rig writes.
 
-use super::super::chips;
 use super::super::link::{Db, Link, Made};
 use super::super::tables::Tables;
-use super::super::way::{options, said};
+use super::super::way::{chip, options, said};
 use super::super::write::{Write, shown};
 use super::SonicControl;
 use crate::control::{Ability, Control as _, ControlError, Lost, Refused};
@@ -56,7 +55,7 @@ impl SonicControl {
             return Err(self.lacks(Ability::Refusals));
         };
         // How a patch says which chip it is of differs from image to image.
-        if chips::named_by(&self.at).is_some() {
+        if chip(&self.at).is_some() {
             return Err(self.lacks(Ability::Refusals));
         }
         // What no patch can be made of nobody has refused.

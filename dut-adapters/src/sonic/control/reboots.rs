@@ -7,9 +7,8 @@
 //! In a warm reboot CONFIG_DB goes on. In any other the switch begins with what is saved at `/etc/sonic`: what a case has set is gone then,
 //! which is told, and nothing is written to make it stay.
 
-use super::super::chips;
 use super::super::link::{Db, Link};
-use super::super::way::{options, said};
+use super::super::way::{chip, options, said};
 use super::super::wire::end;
 use super::super::write::shown;
 use super::{ARRIVES, SonicControl, pause};
@@ -164,9 +163,9 @@ impl SonicControl {
     /// Orders a reboot, and goes on.
     pub(super) fn reboot(&mut self, kind: RebootKind) -> Result<(), ControlError> {
         self.returned()?;
-        if let Some(chip) = chips::named_by(&self.at) {
+        if let Some(name) = chip(&self.at) {
             let why = format!(
-                "it is {chip} of a switch with several chips, and a reboot would take the others with it"
+                "it is {name} of a switch with several chips, and a reboot would take the others with it"
             );
             return Err(Refused { why }.into());
         }
