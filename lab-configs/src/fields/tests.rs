@@ -134,7 +134,7 @@ fn a_part_that_may_be_off_need_not_be_there_and_another_must() {
     assert_eq!(keys(Some(Kind::Router), ""), ["ports", "mtu", "clock", "forwarding_delay"]);
     assert_eq!(
         keys(None, "nic"),
-        ["generation", "np", "rp", "rc", "receive", "pfc", "host", "ets"]
+        ["generation", "np", "rp", "rc", "receive", "pfc", "host", "ets", "estats"]
     );
     assert_eq!(keys(None, "macsec.enable"), [""; 0]);
 }

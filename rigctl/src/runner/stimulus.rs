@@ -101,7 +101,7 @@ fn step_text(step: &AppStep) -> String {
     let thinks = (think > Dur::ZERO).then(|| format!(", {think} later"));
     let chunked = (chunks > 1).then(|| format!(", in {chunks} chunks"));
     format!(
-        "; step {} of {of} of an application of {rounds} rounds, {credits} at a time{}{}",
+        "; app step {} of {of}, {rounds} rounds, {credits} at a time{}{}",
         nth + 1,
         thinks.unwrap_or_default(),
         chunked.unwrap_or_default()
