@@ -84,7 +84,9 @@ pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
         true => "the rig".to_owned(),
         false => format!("that behind {}", port(flow.to)),
     };
-    let count = flow.count.map_or(String::new(), |count| format!(", {count} of them"));
+    // How many an application sends follows from its rounds.
+    let count = flow.count.filter(|_| flow.app.is_none());
+    let count = count.map_or(String::new(), |count| format!(", {count} of them"));
     format!(
         "{}: the NIC behind {} to {to}, class {}, {verb} of {message} in packets of {mtu}{count}{}{}",
         flow.name,
@@ -101,7 +103,7 @@ fn step_text(step: &AppStep) -> String {
     let thinks = (think > Dur::ZERO).then(|| format!(", {think} later"));
     let chunked = (chunks > 1).then(|| format!(", in {chunks} chunks"));
     format!(
-        "; app step {} of {of}, {rounds} rounds, {credits} at a time{}{}",
+        "; step {} of {of}, {rounds} rounds, {credits} at a time{}{}",
         nth + 1,
         thinks.unwrap_or_default(),
         chunked.unwrap_or_default()
