@@ -22,6 +22,7 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
         .or_else(|| dropping::of(profile, case))
         .or_else(|| unfounded(lab, profile, case))
         .or_else(|| way::behind(lab, profile, case))
+        .or_else(|| slow_host::of(lab, profile, case))
 }
 
 /// Why nothing promises that on which all else rests that the case wants.
@@ -263,6 +264,7 @@ fn apart(profile: &Profile, case: &Case) -> Option<String> {
 
 mod dropping;
 mod limited;
+mod slow_host;
 #[cfg(test)]
 mod tests;
 mod way;
