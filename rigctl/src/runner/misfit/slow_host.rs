@@ -1,17 +1,19 @@
-//! Flows to a NIC whose host takes less than its port brings: it asks for pauses, and what is predicted of flows that nobody holds back, in how
-//! long they are done and when a timer runs out, does not hold.
+//! Flows to a NIC whose host takes less than its port brings: it asks for pauses, and what is predicted of connections that nobody holds back, in how
+//! long their messages are done and when a timer runs out, does not hold.
 
 use super::{groups, measure};
-use rig_lab::{Declared, Kind, Lab, Nic, Nics, Profile};
+use rig_lab::{Declared, Kind, Lab, Nic, Nics, Part, Profile};
 use rig_oracle::spec::nic::slow_receiver::bus;
 use rig_oracle::trials::seed::Seed;
-use rig_testcases::{Case, FlowSpec, Script, Sweep, Verb};
+use rig_testcases::{Case, FlowSpec, Measure, Script, Sweep, Verb};
 use rig_units::{Bytes, L2Rate, PortSpeed};
 
-/// Why the case says nothing of the device: more comes to one of its NICs than fits below XOFF, and its host is slower than its port. A case
-/// that says itself how slow hosts are is about that.
+/// Why the case says nothing of the device: it is about reliable connections, more comes to one of its NICs than fits below XOFF, and its host is
+/// slower than its port. A case that says itself how slow hosts are is about that. What reacts to marks and CNPs is judged by each of them,
+/// whoever is paused.
 pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
-    if profile.kind != Kind::Nic || says_of_hosts(case) {
+    let is_timed = |one: &Measure| measure::of(one).tells_rate || one.parts().contains(&Part::Rc);
+    if profile.kind != Kind::Nic || says_of_hosts(case) || !case.measure.iter().any(is_timed) {
         return None;
     }
     groups(case, &profile.declared).ok()?.into_iter().find_map(|group| {
