@@ -116,7 +116,7 @@ fn a_healthy_device_passes_as_it_is_and_a_broken_one_fails() {
         let dut = profile(path);
         let family = dut.family().expect("it has a watchdog");
         for (suite, name, broken) in tried {
-            let case = named(&all, suite, &format!("{name}-{family}"));
+            let case = named(all, suite, &format!("{name}-{family}"));
             if applicability::of(&in_virtual_time(&dut), &dut, case).is_err() {
                 continue;
             }
@@ -140,7 +140,7 @@ fn found(suite: &str, name: &str, changes: &[(&str, &str)]) -> Result<(Case, Vec
     }
     assert_eq!(dut.family(), Some(RuleFamily::Broadcom));
     let all = bundled::cases();
-    let case = named(&all, suite, &format!("{name}-broadcom"));
+    let case = named(all, suite, &format!("{name}-broadcom"));
     applicability::of(&in_virtual_time(&dut), &dut, case).map(|reach| (reach.case, reach.left_out))
 }
 
@@ -188,6 +188,6 @@ fn a_setting_is_not_changed_on_the_way_where_its_value_does_not_matter() {
 #[test]
 fn a_device_that_is_what_a_case_sets_runs_it_as_it_is_written() {
     let all = bundled::cases();
-    let case = named(&all, "pfcwd", "both-lossless-classes-broadcom");
+    let case = named(all, "pfcwd", "both-lossless-classes-broadcom");
     assert_eq!(found("pfcwd", "both-lossless-classes", &[]), Ok((case.clone(), Vec::new())));
 }
