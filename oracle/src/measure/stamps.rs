@@ -6,6 +6,7 @@
 
 use crate::spec::pause::pause_time;
 use crate::trials::context::Context;
+use crate::trials::flow_time::round_trip;
 use rig_testcases::{Action, MacsecMode, Measure, Script, StreamSpec};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta};
 
@@ -53,6 +54,13 @@ pub(super) fn bottleneck(script: &Script) -> Option<Stamps> {
 pub(super) fn length(context: &Context<'_>, script: &Script, name: &str) -> Option<Stamps> {
     let (_, spec) = stream(script, name)?;
     told(spec.length(speed(context, script, spec.from))?, &format!("the time that {name} takes"))
+}
+
+/// Messages of which one waits for what comes back of another: an eighth of a round trip between the two NICs of a flow.
+pub(super) fn turns(context: &Context<'_>, script: &Script, name: &str) -> Option<Stamps> {
+    let flow = script.flows.iter().find(|flow| flow.name == name)?;
+    let trip = round_trip(context, script, Bytes(flow.mtu.into()));
+    told(trip / 8, "an eighth of a round trip between the two NICs")
 }
 
 /// The speed of the device's port behind a rig port.

@@ -8,6 +8,8 @@ pub mod baseline;
 #[cfg(test)]
 mod bounds;
 pub mod budget;
+#[cfg(test)]
+mod bundled;
 pub mod case;
 pub mod choose;
 mod classes;

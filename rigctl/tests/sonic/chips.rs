@@ -1,19 +1,13 @@
 //! A stand-in with several chips, each with a redis of its own, over a real `sshd`: the rig is told of the host's alone.
 
-use super::ssh::{Lab, sshd, write};
-use super::{STALLS, SUITE, redis, root, soon, verdict};
+use super::ssh::{Lab, desk, write};
+use super::{STALLS, SUITE, soon, verdict};
 use std::fs;
 
 #[test]
 fn of_a_switch_with_several_chips_the_one_that_has_the_ports_is_found_and_judged_over_ssh() {
-    if !root() || !sshd() {
-        return;
-    }
-    let desk = tempfile::tempdir().expect("a folder");
+    let Some(desk) = desk() else { return };
     let desk = desk.path();
-    if !redis(desk) {
-        return;
-    }
     write(desk, "one.yaml", SUITE);
     fs::create_dir(desk.join("tmp")).expect("a folder");
     let lab = Lab::serving(desk, "", "--chips 2");
@@ -55,14 +49,8 @@ fn of_a_switch_with_several_chips_the_one_that_has_the_ports_is_found_and_judged
 
 #[test]
 fn a_chip_of_a_switch_that_forwards_no_socket_is_asked_by_its_namespace() {
-    if !root() || !sshd() {
-        return;
-    }
-    let desk = tempfile::tempdir().expect("a folder");
+    let Some(desk) = desk() else { return };
     let desk = desk.path();
-    if !redis(desk) {
-        return;
-    }
     fs::create_dir(desk.join("tmp")).expect("a folder");
     let no = "AllowStreamLocalForwarding no\nAllowTcpForwarding no\n";
     let lab = Lab::serving(desk, no, "--chips 2");

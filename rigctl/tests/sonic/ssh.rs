@@ -224,6 +224,15 @@ pub(super) fn write(desk: &Path, name: &str, text: &str) {
     fs::write(desk.join(name), text).expect("writable");
 }
 
+/// A folder of this test's own, where root, `sshd` and `redis-server` are there; who is missing is told.
+pub(super) fn desk() -> Option<tempfile::TempDir> {
+    if !root() || !sshd() {
+        return None;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    redis(desk.path()).then_some(desk)
+}
+
 fn program(desk: &Path, name: &str, text: &str) {
     write(desk, name, text);
     let may_run = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -240,14 +249,8 @@ fn started(pid: u32) -> Vec<i32> {
 
 #[test]
 fn a_switch_behind_ssh_is_judged_and_a_session_that_is_dropped_accuses_nobody_and_leaves_nothing() {
-    if !root() || !sshd() {
-        return;
-    }
-    let desk = tempfile::tempdir().expect("a folder");
+    let Some(desk) = desk() else { return };
     let desk = desk.path();
-    if !redis(desk) {
-        return;
-    }
     write(desk, "one.yaml", SUITE);
     fs::create_dir(desk.join("tmp")).expect("a folder");
     let mut lab = Lab::start(desk, "");
@@ -322,14 +325,8 @@ fn a_switch_behind_ssh_is_rebooted_and_what_was_set_does_not_outlive_that_unsaid
         eprintln!("skipped: three reboots, for RIG_WHOLE_SONIC=1 alone (cargo xtask nightly)");
         return;
     }
-    if !root() || !sshd() {
-        return;
-    }
-    let desk = tempfile::tempdir().expect("a folder");
+    let Some(desk) = desk() else { return };
     let desk = desk.path();
-    if !redis(desk) {
-        return;
-    }
     write(desk, "reboots.yaml", REBOOTS);
     fs::create_dir(desk.join("tmp")).expect("a folder");
     let mut lab = Lab::start(desk, "");
@@ -380,14 +377,8 @@ fn what_the_yang_model_refuses_is_tried_by_a_patch_and_a_switch_that_takes_it_is
         eprintln!("skipped: two runs of 12 s, for RIG_WHOLE_SONIC=1 alone (cargo xtask nightly)");
         return;
     }
-    if !root() || !sshd() {
-        return;
-    }
-    let desk = tempfile::tempdir().expect("a folder");
+    let Some(desk) = desk() else { return };
     let desk = desk.path();
-    if !redis(desk) {
-        return;
-    }
     fs::create_dir(desk.join("tmp")).expect("a folder");
     let lab = Lab::start(desk, "");
     let before = lab.config();
@@ -406,14 +397,8 @@ fn what_the_yang_model_refuses_is_tried_by_a_patch_and_a_switch_that_takes_it_is
 
 #[test]
 fn a_switch_that_forwards_no_socket_is_steered_by_its_own_commands_and_tells_no_events() {
-    if !root() || !sshd() {
-        return;
-    }
-    let desk = tempfile::tempdir().expect("a folder");
+    let Some(desk) = desk() else { return };
     let desk = desk.path();
-    if !redis(desk) {
-        return;
-    }
     write(desk, "one.yaml", SUITE);
     fs::create_dir(desk.join("tmp")).expect("a folder");
     let lab = Lab::start(desk, "AllowStreamLocalForwarding no\nAllowTcpForwarding no\n");

@@ -229,15 +229,16 @@ fn session(lab: &Lab<'_>, fault: Fault, moment: Moment, arrives: Duration) -> us
     [set, heard.is_some(), grown.is_some()].into_iter().filter(|had| *had).count()
 }
 
+/// A way to the switch that nothing breaks until it is told to.
+fn whole_way(desk: &Path, server: &Server) -> BrokenWay {
+    BrokenWay::new(desk, &RedisAt::Unix(server.socket().to_owned()), Break::Cut(usize::MAX))
+}
+
 #[test]
 fn no_fault_at_any_moment_leaves_a_key_changed_or_makes_a_wrong_answer() {
     let desk = tempfile::tempdir().expect("a folder");
     let Some((server, standin, device, _)) = switch(desk.path(), Faults::default()) else { return };
-    let way = BrokenWay::new(
-        desk.path(),
-        &RedisAt::Unix(server.socket().to_owned()),
-        Break::Cut(usize::MAX),
-    );
+    let way = whole_way(desk.path(), &server);
     let lab = Lab {
         at: way.at(),
         other: None,
@@ -283,11 +284,7 @@ fn no_fault_at_any_moment_leaves_a_key_changed_or_makes_a_wrong_answer() {
 fn of_several_chips_one_that_is_none_of_the_rigs_is_neither_heard_nor_touched_at_any_moment() {
     let desk = tempfile::tempdir().expect("a folder");
     let Some((server, standin, device, _)) = switch(desk.path(), Faults::default()) else { return };
-    let way = BrokenWay::new(
-        desk.path(),
-        &RedisAt::Unix(server.socket().to_owned()),
-        Break::Cut(usize::MAX),
-    );
+    let way = whole_way(desk.path(), &server);
     let host = desk.path().join("redis/redis.sock");
     let chips = Chips::start(&host, 2).expect("as the other");
     chips.fill(&devices()[0]).expect("redis answers");

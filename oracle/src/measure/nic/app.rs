@@ -14,7 +14,6 @@ use crate::judge::nic::rc::{Event, Progress, Sent, acknowledged, brought};
 use crate::spec::nic::app::{SOURCE, WaitsFor, awaited};
 use crate::spec::nic::rc::Packet;
 use crate::spec::nic::selective;
-use crate::trials::flow_time::round_trip;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::{Dir, Span, Unit, What};
@@ -22,7 +21,7 @@ use rig_frames::psn::Psn;
 use rig_lab::{Fault, Part};
 use rig_testcases::vocabulary::Entry;
 use rig_testcases::{AppStep, Case, FlowSpec, Measure, RoceKind, Verb};
-use rig_units::{Bytes, Quanta, Time};
+use rig_units::{Quanta, Time};
 use std::collections::BTreeMap;
 
 /// `app.protocol`.
@@ -43,11 +42,7 @@ pub(in super::super) static PROTOCOL: Known = Known {
         by_source(text, SOURCE)
     },
     judge: |measure, done, judged| protocol(done, measure.named("flow"), judged),
-    stamps: Some(|measure, context, script| {
-        let flow = script.flows.iter().find(|flow| flow.name == measure.named("flow"))?;
-        let trip = round_trip(context, script, Bytes(flow.mtu.into()));
-        stamps::told(trip / 8, "an eighth of a round trip between the two NICs")
-    }),
+    stamps: Some(|measure, context, script| stamps::turns(context, script, measure.named("flow"))),
     of_nic: |measure, case| Some(case.flows.get(measure.named("flow"))?.nic.clone()),
     crosses: |_, _| BEHIND,
     knows_class_limits: true,

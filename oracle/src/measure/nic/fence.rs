@@ -12,7 +12,6 @@ use crate::judge::nic::fence::{Message, Start, starts};
 use crate::judge::nic::rc::{Event, Sent, acknowledged};
 use crate::spec::nic::fence::{goodput, period};
 use crate::spec::nic::rc::Says;
-use crate::trials::flow_time::round_trip;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::{Dir, Record, Span, Unit, What};
@@ -45,11 +44,7 @@ pub(in super::super) static FENCE: Known = Known {
         by_source(text, SOURCE)
     },
     judge: |measure, done, judged| fence(done, measure.named("flow"), judged),
-    stamps: Some(|measure, context, script| {
-        let flow = script.flows.iter().find(|flow| flow.name == measure.named("flow"))?;
-        let trip = round_trip(context, script, Bytes(flow.mtu.into()));
-        stamps::told(trip / 8, "an eighth of a round trip between the two NICs")
-    }),
+    stamps: Some(|measure, context, script| stamps::turns(context, script, measure.named("flow"))),
     of_nic: |measure, case| Some(case.flows.get(measure.named("flow"))?.nic.clone()),
     crosses: |_, _| BEHIND,
     ..Known::USUAL

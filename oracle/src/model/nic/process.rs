@@ -290,7 +290,7 @@ impl Nic {
         }
         let adapts = self.each_frame.adapts;
         if adapts {
-            self.watch_anew(slot);
+            self.watch_anew(now, slot);
         }
         let is_told = self.completions.is_some();
         if is_told {
@@ -340,7 +340,7 @@ impl Nic {
             }
         }
         if self.each_frame.adapts {
-            self.watch_anew(slot);
+            self.watch_anew(now, slot);
         }
         self.completes(now, slot);
     }
@@ -380,7 +380,7 @@ impl Nic {
             self.gives_up(now, slot, CompletionStatus::RnrRetryExceeded);
         }
         if self.each_frame.adapts {
-            self.watch_anew(slot);
+            self.watch_anew(now, slot);
         }
     }
 
@@ -399,7 +399,7 @@ impl Nic {
         }
         self.completes(now, slot);
         if self.each_frame.adapts {
-            self.watch_anew(slot);
+            self.watch_anew(now, slot);
         }
     }
 

@@ -133,16 +133,16 @@ impl Nic {
         let limit = &mut self.send_queues.limits[usize::from(pair.limit)];
         limit.left(&self.config, now, size);
         self.send_queues.sent(&mut self.pairs, slot);
-        self.each_frame.is_timed && self.watch(slot)
+        self.each_frame.is_timed && self.watch(now, slot)
     }
 
     /// Comes back to see whether a queue pair makes progress, if nobody does yet.
     #[inline]
-    fn watch(&mut self, slot: u16) -> bool {
+    fn watch(&mut self, now: Time, slot: u16) -> bool {
         let requester = self.pairs[usize::from(slot)].requester.as_ref();
         let is_due = requester.is_some_and(|one| !one.is_watched && one.is_waiting());
         if is_due {
-            self.start_timer(slot);
+            self.start_timer(now, slot);
         }
         is_due
     }
@@ -162,21 +162,22 @@ impl Nic {
     /// There was progress of a queue pair whose first wait is shorter than those that follow: it may have to be looked at sooner than was thought.
     #[cold]
     #[inline(never)]
-    pub(super) fn watch_anew(&mut self, slot: u16) {
+    pub(super) fn watch_anew(&mut self, now: Time, slot: u16) {
         let requester = self.pairs.get(usize::from(slot)).and_then(|pair| pair.requester.as_ref());
         if requester.is_some_and(Requester::is_waiting) {
-            self.start_timer(slot);
+            self.start_timer(now, slot);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn start_timer(&mut self, slot: u16) {
+    fn start_timer(&mut self, now: Time, slot: u16) {
         let Some(requester) = &mut self.pairs[usize::from(slot)].requester else { return };
         let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
         let since = (requester.idle_since, requester.tries);
         let due = requester.timer.due(rc, faults, since, &mut self.draws);
         requester.is_watched = due.is_some();
-        self.later.extend(due.map(|due| (due, slot, Later::Timeout)));
+        // One that ran out while nobody looked, as its queue pair was held, is over now.
+        self.later.extend(due.map(|due| (due.max(now), slot, Later::Timeout)));
     }
 }

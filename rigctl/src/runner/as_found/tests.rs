@@ -2,12 +2,12 @@
 //! and a broken one does not.
 
 use super::super::applicability::{self, Missing, Unfit};
+use super::super::bundled;
 use super::super::case::{Rig, run};
 use crate::stop::Stop;
 use rig_lab::{
     Backend, ControlName, Interfaces, Lab, Mutation, Profile, RuleFamily, Setting, Transport,
 };
-use rig_oracle::measure::Registry;
 use rig_oracle::verdict::Verdict;
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Case, CaseId, DeviceVerb};
@@ -30,11 +30,6 @@ const PROFILES: [&str; 9] = [
 fn profile(path: &str) -> Profile {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
     rig_lab::read::profile(&path).unwrap_or_else(|faults| panic!("{faults:#?}"))
-}
-
-fn catalogue() -> Vec<Case> {
-    let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
-    suites.into_iter().flat_map(|suite| suite.cases).collect()
 }
 
 /// At interfaces of the rig, each with a port, and timestamps within a microsecond.
@@ -72,7 +67,7 @@ fn three_fifths_of_what_needs_no_macsec_can_be_had_without_a_way_to_the_device()
         let reboots = |what: &CaseAction| matches!(what, CaseAction::Device(DeviceVerb::Reboot(_)));
         case.steps.iter().any(|step| reboots(&step.what))
     };
-    let all = catalogue();
+    let all = bundled::cases();
     for path in PROFILES {
         let dut = profile(path);
         let (lab, secured) = (at_interfaces(&dut), |case: &&Case| {
@@ -111,7 +106,7 @@ fn verdict(dut: &Profile, case: &Case, seed: u64, broken: Option<(&str, &str)>) 
 
 #[test]
 fn a_healthy_device_passes_as_it_is_and_a_broken_one_fails() {
-    let all = catalogue();
+    let all = bundled::cases();
     let tried = [
         ("buffers", "xoff-threshold", ("buffer.dynamic_th", "+1")),
         ("headroom", "xoff-and-xon-at-once", ("buffer.pool", "x1.1")),
@@ -121,7 +116,7 @@ fn a_healthy_device_passes_as_it_is_and_a_broken_one_fails() {
         let dut = profile(path);
         let family = dut.family().expect("it has a watchdog");
         for (suite, name, broken) in tried {
-            let case = named(&all, suite, &format!("{name}-{family}"));
+            let case = named(all, suite, &format!("{name}-{family}"));
             if applicability::of(&in_virtual_time(&dut), &dut, case).is_err() {
                 continue;
             }
@@ -144,8 +139,8 @@ fn found(suite: &str, name: &str, changes: &[(&str, &str)]) -> Result<(Case, Vec
         dut.declared = dut.declared.with(&setting).expect("it fits");
     }
     assert_eq!(dut.family(), Some(RuleFamily::Broadcom));
-    let all = catalogue();
-    let case = named(&all, suite, &format!("{name}-broadcom"));
+    let all = bundled::cases();
+    let case = named(all, suite, &format!("{name}-broadcom"));
     applicability::of(&in_virtual_time(&dut), &dut, case).map(|reach| (reach.case, reach.left_out))
 }
 
@@ -192,7 +187,7 @@ fn a_setting_is_not_changed_on_the_way_where_its_value_does_not_matter() {
 
 #[test]
 fn a_device_that_is_what_a_case_sets_runs_it_as_it_is_written() {
-    let all = catalogue();
-    let case = named(&all, "pfcwd", "both-lossless-classes-broadcom");
+    let all = bundled::cases();
+    let case = named(all, "pfcwd", "both-lossless-classes-broadcom");
     assert_eq!(found("pfcwd", "both-lossless-classes", &[]), Ok((case.clone(), Vec::new())));
 }

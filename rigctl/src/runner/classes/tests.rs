@@ -1,8 +1,7 @@
 //! Each reason on a bundled switch that has fewer classes, and on the same switch as it is.
 
-use super::super::applicability;
+use super::super::{applicability, bundled};
 use rig_lab::Setting;
-use rig_oracle::measure;
 use serde_json::{Value, json};
 
 /// What is left out of the case of that name on `broadcom` once `path` is set, or why nothing is left of it.
@@ -13,9 +12,7 @@ fn of(name: &str, set: &[(&str, Value)]) -> Result<Vec<String>, String> {
         let setting = Setting { path: (*path).to_owned(), value: value.clone() };
         dut.declared = dut.declared.with(&setting).expect("it fits");
     }
-    let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
-    let mut cases = suites.into_iter().flat_map(|suite| suite.cases);
-    let mut case = cases.find(|case| case.id.to_string() == name).expect("a bundled case");
+    let mut case = bundled::case(name);
     // A case that says itself which classes it needs selects its device by them.
     case.settings.retain(|setting| !setting.path.starts_with("qos."));
     let of = applicability::of(&lab, &dut, &case);

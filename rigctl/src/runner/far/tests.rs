@@ -170,3 +170,14 @@ fn a_switch_whose_average_never_comes_near_its_curve_need_not_mark() {
     let lost = self::wrong(lab(0), "wred.ecn=ecn_none", "ecn", &capable);
     assert!(matches!(lost[..], [(_, Verdict::Fail(_))]), "{lost:?}");
 }
+
+/// They run out while the queue pair is held: whoever looks then finds them over, and not before.
+#[test]
+fn waits_that_are_shorter_than_a_frame_end_in_a_verdict() {
+    let mut lab = nics(0);
+    let slow: rig_units::PortSpeed = "50Mbps".parse().expect("a speed");
+    lab.duts.iter_mut().for_each(|dut| dut.run_at(slow));
+    let all = verdicts(&lab, "recovery", &["adaptive-timeouts-of-a-read"]);
+    let failed = |(_, verdict): &&(String, Verdict)| matches!(verdict, Verdict::Fail(_));
+    assert_eq!((all.len(), all.iter().find(failed)), (1, None));
+}

@@ -1,6 +1,6 @@
 //! Each reason at its bound: what still holds, and the first that does not.
 
-use super::super::applicability;
+use super::super::{applicability, bundled};
 use super::*;
 
 fn shape(device: &mut Profile, pir: Option<L2Rate>) {
@@ -13,13 +13,11 @@ fn shaped_to(bps: u64) -> Vec<(String, Option<String>)> {
     let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
     lab.duts.truncate(1);
     shape(&mut lab.duts[0], Some(L2Rate { bps }));
-    let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
-    let cases = suites.into_iter().flat_map(|suite| suite.cases);
-    let cases = cases.filter(|case| case.suits(&lab.duts[0]).is_ok());
-    let why = |case: Case| {
+    let cases = bundled::cases().iter().filter(|case| case.suits(&lab.duts[0]).is_ok());
+    let why = |case: &Case| {
         (
             case.id.to_string(),
-            applicability::of(&lab, &lab.duts[0], &case).err().map(|unfit| unfit.why),
+            applicability::of(&lab, &lab.duts[0], case).err().map(|unfit| unfit.why),
         )
     };
     cases.map(why).collect()
@@ -184,10 +182,9 @@ fn a_case_with_macsec_is_for_labs_with_keys_as_long_as_its_suite_asks_for() {
             Setting { path: "macsec.enable".to_owned(), value: enable.into() },
             Setting { path: "macsec.cipher_suite".to_owned(), value: suite.into() },
         ];
-        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
-        let mut cases = suites.into_iter().flat_map(|suite| suite.cases);
+        let mut cases = bundled::cases().iter();
         let case = cases.find(|case| case.suits(&lab.duts[0]).is_ok()).expect("a case");
-        keyless(&lab, &lab.duts[0], &Case { settings, ..case })
+        keyless(&lab, &lab.duts[0], &Case { settings, ..case.clone() })
     };
     let none = "its ports speak MACsec, and the lab has no keys (macsec: in the lab file)";
     assert_eq!(why(None, "GCM-AES-128", true), Some(none.to_owned()));
@@ -202,8 +199,7 @@ fn a_case_with_macsec_is_for_labs_with_keys_as_long_as_its_suite_asks_for() {
 fn what_rests_on_a_strict_queue_is_not_asked_of_a_device_that_serves_all_by_weight() {
     let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
     lab.duts.truncate(1);
-    let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
-    let all: Vec<Case> = suites.into_iter().flat_map(|suite| suite.cases).collect();
+    let all = bundled::cases();
     let mut of = |weights: serde_json::Value, name: &str| {
         let setting = Setting { path: "scheduler.queues".to_owned(), value: weights };
         let dut = &mut lab.duts[0];
@@ -237,10 +233,7 @@ fn what_rests_on_a_strict_queue_is_not_asked_of_a_device_that_serves_all_by_weig
 
 #[test]
 fn no_pause_is_wanted_of_a_device_that_may_hold_nothing_before_the_one_it_gets_is_over() {
-    let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
-    let name = "buffers::slow-receiver-with-static-shares-broadcom";
-    let mut cases = suites.into_iter().flat_map(|suite| suite.cases);
-    let case = cases.find(|case| case.id.to_string() == name).expect("it is there");
+    let case = bundled::case("buffers::slow-receiver-with-static-shares-broadcom");
     let left_out = |response: &str| {
         let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
         let setting =
@@ -269,9 +262,7 @@ fn limited_to(limit: &str, id: &str) -> Result<Vec<String>, String> {
         let setting = Setting { path: path.to_owned(), value };
         lab.duts[0].declared = lab.duts[0].declared.with(&setting).expect("it fits");
     }
-    let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
-    let mut cases = suites.into_iter().flat_map(|suite| suite.cases);
-    let case = cases.find(|case| case.id.to_string() == id).expect("it is there");
+    let case = bundled::case(id);
     let reach = applicability::of(&lab, &lab.duts[0], &case);
     reach.map(|reach| reach.left_out).map_err(|unfit| unfit.why)
 }
@@ -288,8 +279,6 @@ fn of_flows_in_a_class_that_ets_limits_only_what_knows_that_is_told() {
 
 #[test]
 fn a_case_for_hosts_that_take_all_that_comes_is_not_told_of_slower_ones() {
-    let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
-    let cases: Vec<Case> = suites.into_iter().flat_map(|suite| suite.cases).collect();
     let lab = rig_lab::read::lab(None).expect("the bundled lab");
     let is_meant = |dut: &&Profile| dut.name.contains("gen2") && dut.declared.port_count() == 2;
     let pair = lab.duts.iter().find(is_meant).expect("a pair");
@@ -308,8 +297,7 @@ fn a_case_for_hosts_that_take_all_that_comes_is_not_told_of_slower_ones() {
                 pair.declared = pair.declared.with(&setting).expect("it fits");
             }
         }
-        let case = cases.iter().find(|case| case.id.to_string() == id).expect("it is there");
-        applicability::of(&lab, &pair, case).err().map(|unfit| unfit.why)
+        applicability::of(&lab, &pair, &bundled::case(id)).err().map(|unfit| unfit.why)
     };
     let case = "recovery::nothing-lost";
     assert_eq!(with("100Gbps-L2", "20KiB", case), None);
