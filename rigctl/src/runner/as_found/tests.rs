@@ -189,9 +189,9 @@ fn what_fills_a_large_memory_comes_sooner_where_the_watchdog_would_not_wait() {
         format!("{:?}", case.streams["fill"].rate)
     };
     assert_eq!(every(&[]), "Every(Dur(6400000))");
-    // 128 B frames fill 60 MB only after the watchdog has fired, unless they come sooner.
-    let deep = [("buffer.pool", "60000000B"), ("buffer.dynamic_th", "0")];
-    assert_eq!(every(&deep), "Every(Dur(800000))");
+    // Every 6.4 us 128 B frames fill 20 MB only after the watchdog has fired.
+    let deep = [("buffer.pool", "20000000B"), ("buffer.dynamic_th", "0")];
+    assert_eq!(every(&deep), "Every(Dur(1600000))");
     // What a storm holds and has no number of frames is in proportion to the memory: 160 us and nine times the pool.
     let deep = [("buffer.pool", "81000000B"), ("buffer.dynamic_th", "0")];
     let (case, _) = found("pfcwd", "own-pfc-is-not-a-storm", &deep).expect("it is filled");
@@ -201,8 +201,8 @@ fn what_fills_a_large_memory_comes_sooner_where_the_watchdog_would_not_wait() {
 
 #[test]
 fn a_watchdog_that_would_take_a_held_queue_for_a_stormed_one_is_no_place_for_a_case() {
-    // Not even a full port fills 60 GB before the watchdog has fired.
-    let deep = [("buffer.pool", "60000000000B"), ("buffer.dynamic_th", "0")];
+    // 128 B frames that come as soon as 9000 B may fill 60 MB only after the watchdog has fired.
+    let deep = [("buffer.pool", "60000000B"), ("buffer.dynamic_th", "0")];
     let unfit = found("buffers", "threshold-over-frame-sizes", &deep).expect_err("too deep");
     assert_eq!(unfit.lack, Missing::Found);
     assert!(unfit.why.contains("its watchdog always fires"), "{}", unfit.why);
