@@ -16,12 +16,13 @@ use rig_units::Dur;
 use std::path::Path;
 
 /// Devices that nobody sells, and some that are bundled.
-const PROFILES: [&str; 9] = [
+const PROFILES: [&str; 10] = [
     "rigctl/tests/found/leaf-25g.yaml",
     "rigctl/tests/found/edge-50g.yaml",
     "rigctl/tests/found/spine-200g.yaml",
     "rigctl/tests/found/spine-800g.yaml",
     "rigctl/tests/found/tor-100g.yaml",
+    "lab-configs/duts/barefoot.yaml",
     "lab-configs/duts/broadcom.yaml",
     "lab-configs/duts/broadcom-400g.yaml",
     "lab-configs/duts/cisco-8000.yaml",
