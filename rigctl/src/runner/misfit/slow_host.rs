@@ -13,7 +13,7 @@ use rig_units::{Bytes, L2Rate, PortSpeed};
 /// whoever is paused.
 pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     let is_timed = |one: &Measure| measure::of(one).tells_rate || one.parts().contains(&Part::Rc);
-    if profile.kind != Kind::Nic || says_of_hosts(case) || !case.measure.iter().any(is_timed) {
+    if profile.kind != Kind::Nic || says_of(case, ".host.") || !case.measure.iter().any(is_timed) {
         return None;
     }
     groups(case, &profile.declared).ok()?.into_iter().find_map(|group| {
@@ -28,14 +28,14 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     })
 }
 
-/// Whether the case sets anything of a host.
-fn says_of_hosts(case: &Case) -> bool {
+/// Whether the case sets anything whose path has `part` in it.
+pub(super) fn says_of(case: &Case, part: &str) -> bool {
     let swept = case.sweep.iter().filter_map(|sweep| match sweep {
         Sweep::Setting { path, .. } => Some(path),
         _ => None,
     });
     let mut paths = case.settings.iter().map(|setting| &setting.path).chain(swept);
-    paths.any(|path| path.contains(".host."))
+    paths.any(|path| path.contains(part))
 }
 
 /// The first NIC to which more comes than fits below XOFF, in words.

@@ -310,6 +310,37 @@ fn a_case_for_hosts_that_take_all_that_comes_is_not_told_of_slower_ones() {
 }
 
 #[test]
+fn a_case_for_hosts_that_post_all_at_once_is_not_told_of_those_that_post_a_few() {
+    let lab = rig_lab::read::lab(None).expect("the bundled lab");
+    let pair = lab.duts.iter().find(|dut| dut.name == "gen2-to-gen2").expect("a pair");
+    let with = |depth: u32, poll: &str, id: &str| {
+        let mut pair = pair.clone();
+        for (field, value) in [
+            ("latency", "300ns".into()),
+            ("poll", poll.into()),
+            ("depth", depth.into()),
+            ("window", "100us".into()),
+            ("sync", "20us".into()),
+            ("drift", "100ppm".into()),
+        ] {
+            let setting = Setting { path: format!("nic.estats.{field}"), value };
+            pair.declared = pair.declared.with(&setting).expect("it fits");
+        }
+        applicability::of(&lab, &pair, &bundled::case(id)).err().map(|unfit| unfit.why)
+    };
+    // Twelve messages of 16 KiB, 1.4 us each, of which the first is polled a few microseconds later.
+    let case = "recovery::nothing-lost";
+    let why = with(1, "5us", case).expect("a host that posts one at a time");
+    assert!(why.contains("posts 1 messages of sender") && why.contains("nic.estats.depth"), "{why}");
+    assert!(with(4, "50us", case).is_some());
+    assert_eq!(with(11, "5us", case), None);
+    assert_eq!(with(12, "1ms", case), None);
+    // What goes to the rig is never acknowledged. A case that says how its host posts is about that.
+    assert!(with(64, "1us", "dcqcn::additive-increase").is_some());
+    assert_eq!(with(1, "5us", "completions::posted-as-far-as-the-queue-goes"), None);
+}
+
+#[test]
 fn a_switch_that_drops_what_a_case_rests_on_has_it_where_the_case_says_otherwise() {
     let told = |device: (&str, &str), settings: &str, of: &str, path: &str, value: &str| {
         let path = path.to_owned();
