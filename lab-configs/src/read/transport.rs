@@ -160,10 +160,8 @@ fn guests(at: &At<'_>) -> Option<Guests> {
     let over = fields.or("over", IpVersion::V4, |at| at.choice(&IpVersion::NAMES));
     let of_rig = |key| fields.get(key).filter(|_| other_end == Some(OtherEnd::Rig));
     if let Some(at) = of_rig("prepare_other") {
-        at.at_key(
-            "the rig is at the other end, and not a guest",
-            "no `prepare_other`, or other_end: guest",
-        );
+        let want = "no `prepare_other`, or other_end: guest";
+        at.at_key("the rig is at the other end, and not a guest", want);
     }
     if let Some(at) = of_rig("exchange").filter(|_| exchange == Some(ExchangeWay::Beside)) {
         at.at_key(
