@@ -158,14 +158,12 @@ fn guests(at: &At<'_>) -> Option<Guests> {
     let other_end = fields.or("other_end", OtherEnd::Rig, |at| at.choice(&OtherEnd::NAMES));
     let exchange = fields.or("exchange", ExchangeWay::Through, |at| at.choice(&ExchangeWay::NAMES));
     let over = fields.or("over", IpVersion::V4, |at| at.choice(&IpVersion::NAMES));
-    if let Some(at) = fields.get("prepare_other").filter(|_| other_end == Some(OtherEnd::Rig)) {
-        at.at_key(
-            "the rig is at the other end, and not a guest",
-            "no `prepare_other`, or other_end: guest",
-        );
+    let of_rig = |key| fields.get(key).filter(|_| other_end == Some(OtherEnd::Rig));
+    if let Some(at) = of_rig("prepare_other") {
+        let want = "no `prepare_other`, or other_end: guest";
+        at.at_key("the rig is at the other end, and not a guest", want);
     }
-    let beside = exchange == Some(ExchangeWay::Beside) && other_end == Some(OtherEnd::Rig);
-    if let Some(at) = fields.get("exchange").filter(|_| beside) {
+    if let Some(at) = of_rig("exchange").filter(|_| exchange == Some(ExchangeWay::Beside)) {
         at.at_key(
             "the rig is at the other end, and agrees on the connections itself",
             "exchange: through, or other_end: guest",

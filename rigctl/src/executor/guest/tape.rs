@@ -257,9 +257,10 @@ mod tests {
         let ip = ipv4::Repr::udp(Ipv4Addr::UNSPECIFIED, Ipv4Addr::UNSPECIFIED, dscp);
         let path = Path::v4(MacAddr([2; 6]), MacAddr([4; 6]), ip);
         let ext = match opcode {
-            Opcode::RcAcknowledge => {
-                Ext::Aeth(aeth::Repr { syndrome: aeth::Syndrome::ACK, msn: aeth::Msn::default() })
-            }
+            Opcode::RcAcknowledge => Ext::Aeth(aeth::Repr {
+                syndrome: aeth::Syndrome::ACK,
+                msn: aeth::Msn::new(0).expect("24 bits"),
+            }),
             _ => Ext::Plain,
         };
         RoceFrame::new(path, bth::Repr::new(opcode, qpn(to), Psn::new(psn)), ext)
