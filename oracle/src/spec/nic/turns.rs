@@ -89,8 +89,6 @@ mod tests {
     use super::*;
     use rig_units::L2Rate;
 
-    const G40: PortSpeed = PortSpeed::G40;
-
     /// A byte a nanosecond, and a microsecond for each of more than four contexts.
     fn host() -> NicHost {
         NicHost {
@@ -103,32 +101,35 @@ mod tests {
 
     fn steady(sharing: u64) -> Steady {
         let thresholds = (Some((Bytes(4_000), Bytes(2_000))), Dur::us(1));
-        let of =
-            |host: &NicHost| Steady::of(host, (Bytes(1_000), Bytes(938)), sharing, G40, thresholds);
+        let of = |host: &NicHost| {
+            Steady::of(host, (Bytes(1_000), Bytes(938)), sharing, PortSpeed::G10, thresholds)
+        };
         of(&host()).expect("it is declared")
     }
 
     #[test]
     fn who_is_one_too_many_costs_each_packet_a_read() {
         let stretch = Within::exactly(Dur::us(1_000));
-        // 1000 ns each, four and five of a microsecond on the wire and one more may wait; of five connections 2000 ns.
-        assert_eq!(steady(4).passes(stretch, 0), (989, 1_011));
-        assert_eq!(steady(5).passes(stretch, 0), (489, 511));
+        // 1000 ns each, and seven may wait: four, two that come meanwhile and one more; of five connections 2000 ns.
+        assert_eq!(steady(4).passes(stretch, 0), (992, 1_008));
+        assert_eq!(steady(5).passes(stretch, 0), (492, 508));
         assert!(steady(4).is_slow());
         // 2000 B that still wait when XON is said keep the host busy until more come.
-        assert_eq!(steady(4).passes(stretch, 100), (989, 1_011));
+        assert_eq!(steady(4).passes(stretch, 100), (992, 1_008));
     }
 
     #[test]
     fn a_host_that_takes_all_leaves_it_to_the_port() {
         let none = NicHost::default();
-        let of = Steady::of(&none, (Bytes(1_000), Bytes(938)), 9, G40, (None, Dur::ZERO)).unwrap();
-        // 1020 B of 0.2 ns.
-        assert_eq!(of.passes(Within::exactly(Dur::us(204)), 0), (999, 1_001));
+        let of =
+            Steady::of(&none, (Bytes(1_000), Bytes(938)), 9, PortSpeed::G10, (None, Dur::ZERO))
+                .unwrap();
+        // 1020 B of 0.8 ns.
+        assert_eq!(of.passes(Within::exactly(Dur::us(816)), 0), (999, 1_001));
         assert!(!of.is_slow());
         // When a NIC asks for a pause has to be known of one whose host may be slow.
         assert_eq!(
-            Steady::of(&host(), (Bytes(1_000), Bytes(938)), 9, G40, (None, Dur::ZERO)),
+            Steady::of(&host(), (Bytes(1_000), Bytes(938)), 9, PortSpeed::G10, (None, Dur::ZERO)),
             None
         );
     }

@@ -8,12 +8,12 @@ const APART: &str = "8 queue pairs from few-1 on";
 const RATE: &str = "8 queue pairs from few-1 on, rate";
 
 /// Eight queue pairs through a port of 100G.
-fn eight(steps: &str) -> Ran {
+fn eight(more: &str) -> Ran {
     let text = format!(
         "    dut: {{nic: {{generation: gen2, rc: {{timeout: 0}}}}}}
-    between: {{delay: 500ns}}
+    between: {{delay: 500ns{more}}}
     flows: {{few: {{nic: p1, to: p2, class: 3, verb: write, message: 1KiB, mtu: 1024B, queue_pairs: 8}}}}
-    steps: {steps}
+    steps: [{{at: 0us, start: few}}]
     length: 110us
     trials: 1
     measure: [{{rate.turns: {{flows: [few], from: 20us, until: 100us}}}}]
@@ -41,7 +41,7 @@ fn without(ran: &Ran, count: usize) -> super::given::Said {
 
 #[test]
 fn one_packet_apart_is_a_turn_and_two_are_not() {
-    let ran = eight("[{at: 0us, start: few}]");
+    let ran = eight("");
     assert_eq!(ran.as_seen().wrong(), "");
     let (read, want, passes) = ran.as_seen().about("rate.turns", APART);
     assert_eq!((want.hi, passes, read.hi <= 1), (1, true, true));
@@ -51,7 +51,7 @@ fn one_packet_apart_is_a_turn_and_two_are_not() {
 
 #[test]
 fn what_a_port_brings_is_told_to_a_few_packets() {
-    let ran = eight("[{at: 0us, start: few}]");
+    let ran = eight("");
     let (_, want, passes) = ran.as_seen().about("rate.turns", RATE);
     assert!(passes && want.hi - want.lo <= 6, "{want:?}");
     let (read, _, passes) = without(&ran, 6).about("rate.turns", RATE);
@@ -59,9 +59,7 @@ fn what_a_port_brings_is_told_to_a_few_packets() {
 }
 
 #[test]
-fn queue_pairs_that_are_not_there_all_the_time_say_nothing() {
-    for steps in ["[{at: 0us, start: few, for: 90us}]", "[{at: 30us, start: few}]"] {
-        let word = eight(steps).as_seen().word("rate.turns");
-        assert_eq!(word, Word::Doubt("not-measured"), "{steps}");
-    }
+fn queue_pairs_that_are_asked_again_say_nothing() {
+    let lost = ", inject: [{on: few-1, frames: data, psn: 30, do: drop, iteration: 1}]";
+    assert_eq!(eight(lost).as_seen().word("rate.turns"), Word::Doubt("not-measured"));
 }

@@ -16,9 +16,7 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
         let parts = [Part::Rc, Part::Rp, Part::Ets];
         measure::of(one).tells_rate || parts.iter().any(|part| one.parts().contains(part))
     };
-    if profile.kind != Kind::Nic
-        || says_of(case, ".estats.")
-        || !case.measure.iter().any(is_timed)
+    if profile.kind != Kind::Nic || says_of(case, ".estats.") || !case.measure.iter().any(is_timed)
     {
         return None;
     }

@@ -331,7 +331,10 @@ fn a_case_for_hosts_that_post_all_at_once_is_not_told_of_those_that_post_a_few()
     // Twelve messages of 16 KiB, 1.4 us each, of which the first is polled a few microseconds later.
     let case = "recovery::nothing-lost";
     let why = with(1, "5us", case).expect("a host that posts one at a time");
-    assert!(why.contains("posts 1 messages of sender") && why.contains("nic.estats.depth"), "{why}");
+    assert!(
+        why.contains("posts 1 messages of sender") && why.contains("nic.estats.depth"),
+        "{why}"
+    );
     assert!(with(4, "50us", case).is_some());
     assert_eq!(with(11, "5us", case), None);
     assert_eq!(with(12, "1ms", case), None);

@@ -91,7 +91,7 @@ fn who_passes_over_every_second_in_every_second_turn_gives_it_half() {
     let counts = |count: u16, skips: bool| {
         let mut config = config();
         config.faults.rp.turns_skipped = skips;
-        let mut bench = super::bench::bench(&config);
+        let mut bench = bench(&config);
         (1..=count).for_each(|id| bench.network.start_flow(NIC, &flow(id)));
         bench.run(Dur::us(30));
         let mut counts = vec![0_u32; usize::from(count)];
@@ -105,7 +105,8 @@ fn who_passes_over_every_second_in_every_second_turn_gives_it_half() {
     assert!(skipping[3].abs_diff(skipping[2] / 2) <= 1, "{skipping:?}");
     // Nobody waits for others where there are none, and the port does not stand idle.
     assert_eq!(counts(1, true), counts(1, false));
-    assert_eq!(skipping.iter().sum::<u32>(), healthy.iter().sum::<u32>());
+    let sum = |counts: &[u32]| counts.iter().sum::<u32>();
+    assert!(sum(&skipping).abs_diff(sum(&healthy)) <= 1);
 }
 
 #[test]
