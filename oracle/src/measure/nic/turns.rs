@@ -20,7 +20,7 @@ use rig_testcases::{Case, FlowSpec, Measure, RoceKind, Script, Verb, Window};
 use rig_units::{Bytes, Quanta, Time, Within};
 use std::collections::{BTreeMap, BTreeSet};
 
-const SOURCE: &str = "Kalia et al., ATC'16, 3.3.1; Guo et al., SIGCOMM'16, 4.4";
+const SOURCE: &str = "Kalia et al., ATC'16; Guo et al., SIGCOMM'16, 4.4";
 const APART: &str = "one packet, or one burst, of whoever has its turn";
 const PASSES: &str = "W / max(slot, n / r + misses x miss)";
 /// Headers of a frame that are no payload, as the host counts it.

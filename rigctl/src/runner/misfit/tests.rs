@@ -219,8 +219,8 @@ fn what_rests_on_a_strict_queue_is_not_asked_of_a_device_that_serves_all_by_weig
     let strict = || serde_json::json!("strict");
     assert_eq!(weights(strict(), below), Ok(Vec::new()));
     assert_eq!(weights(strict(), limit), Ok(Vec::new()));
-    // Of 98.08 Gb/s in frames 58.85 are sent to queue 6 for 278 us. It is granted as much by 15 of 25; by 14 of 24 56 kB wait, and fit;
-    // by 2 of 12 1.5 MB wait for a queue that holds 500 kB.
+    // Of 98.08 Gb/s in frames 58.85 are sent to queue 6 for 278 us. It is granted as much by 15 of 25; by 14 of 24 56 kB wait, and fit
+    // beside the 300 kB that queue 1 may hold of 600; by 2 of 12 1.5 MB wait for a queue that holds half of what is left.
     let by = |weight: u16| serde_json::json!({ "dwrr": weight });
     assert_eq!(weights(by(15), below), Ok(Vec::new()));
     assert_eq!(weights(by(14), below), Ok(Vec::new()));
