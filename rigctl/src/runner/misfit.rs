@@ -14,6 +14,7 @@ use rig_units::{L2Rate, PortSpeed};
 /// What of the case does not hold on the device, in words; `None`: nothing.
 pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     keyless(lab, profile, case)
+        .or_else(|| slow_host::unread(profile, case))
         .or_else(|| shaped(lab, profile, case))
         .or_else(|| overfull(lab, profile, case))
         .or_else(|| misplaced(profile, case))

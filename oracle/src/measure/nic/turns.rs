@@ -54,8 +54,9 @@ pub(in super::super) static TURNS: Known = Known {
         let script = points.first().and_then(|point| context.script(point).ok());
         let seen = script.as_ref().and_then(|script| Ends::of(measure, context, script));
         let Some(ends) = seen else { return told("nothing: its flows are not there", "", SOURCE) };
-        let most = apart(&ends.sender.rp, ends.frame());
+        let most = ends.turn();
         let takes = match ends.steady(context) {
+            None if most > 1 => "; what its receiver takes of bursts is not told",
             None => "; when its receiver asks for a pause is not declared",
             Some(steady) if steady.is_slow() => {
                 "; the host at the other end takes less than the port brings"
@@ -134,10 +135,19 @@ impl<'a> Ends<'a> {
         Bytes(BARE + names_memory + u64::from(self.spec.message))
     }
 
-    /// What of them the host of the receiver takes.
+    /// How many packets a queue pair sends in its turn, at most.
+    fn turn(&self) -> u64 {
+        apart(&self.sender.rp, self.frame())
+    }
+
+    /// What of them the host of the receiver takes. Of a sender of bursts nothing is told where a read may be needed: one fetches the context of a
+    /// whole burst, of which nobody knows how long it is.
     fn steady(&self, context: &Context<'_>) -> Option<Steady> {
         let Nic { pfc, host, .. } = self.receiver;
         let frame = self.frame();
+        if self.turn() > 1 && (host.contexts.is_some() || host.mtt.is_some()) {
+            return None;
+        }
         let speed = stamps::speed(context, self.script, self.spec.to);
         // From what calls for a word until the sender obeys: behind a frame of the receiver's, over the cable, and a frame that is under way.
         let said = pfc.emission.unwrap_or(Within::ZERO).most() + speed.slot(frame) * 3;
@@ -163,7 +173,7 @@ fn turns(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
         let ends = Ends::of(measure, done.context, &trial.script);
         let ends = ends.ok_or_else(|| trial.doubt("its flows are not in the script"))?;
         let carried = carried(trial, &window, ends.spec)?;
-        let mut all = vec![(on(measure), fairness(trial, &ends, &carried))];
+        let mut all = vec![(on(measure), fairness(trial, &ends, &carried)?)];
         if let Some(steady) = ends.steady(done.context) {
             let open = trial.observation.bound() * 2;
             let lasts = done.context.apart().range(Within::exactly(window.until - window.from));
@@ -240,7 +250,7 @@ fn carried(trial: &Trial, window: &Window, spec: &FlowSpec) -> Result<Carried, D
 }
 
 /// By how many packets they differ.
-fn fairness(trial: &Trial, ends: &Ends<'_>, carried: &Carried) -> TrialReading {
+fn fairness(trial: &Trial, ends: &Ends<'_>, carried: &Carried) -> Result<TrialReading, Doubt> {
     let by_count = |one: &(&u16, &u64)| *one.1;
     let fewest = carried.counts.iter().min_by_key(by_count);
     let most = carried.counts.iter().max_by_key(by_count);
@@ -250,8 +260,17 @@ fn fairness(trial: &Trial, ends: &Ends<'_>, carried: &Carried) -> TrialReading {
     let said = |of: Option<(&u16, &u64)>| {
         of.map_or(String::new(), |(connection, count)| format!("{count} of {}", name(*connection)))
     };
-    let bound = apart(&ends.sender.rp, ends.frame());
+    let bound = ends.turn();
     let all: u64 = carried.counts.values().sum();
+    // One that gets every other turn is half of the others' behind.
+    let each = all / ends.sharing.max(1);
+    if each < bound * 2 {
+        let why = format!(
+            "each brought about {}, and may send {bound} in a turn: too few turns to tell who gets none",
+            packets(each)
+        );
+        return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) });
+    }
     let want = Prediction {
         unit: Unit::Count,
         span: Span { lo: 0, hi: bound },
@@ -261,13 +280,13 @@ fn fairness(trial: &Trial, ends: &Ends<'_>, carried: &Carried) -> TrialReading {
     };
     let index = jain(carried.counts.values().copied());
     let got = format!("{} to {}, {index}", said(fewest), said(most));
-    TrialReading {
+    Ok(TrialReading {
         span: Span::exactly(number(most) - number(fewest)),
         want,
         got: Some(got),
         records: carried.records.iter().copied().take(2).collect(),
         looked: looked(carried.records.len(), "packets"),
-    }
+    })
 }
 
 /// How many packets of all of them came.

@@ -28,6 +28,19 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     })
 }
 
+/// Why the case cannot have what it sets of a NIC's memory: nobody declared what a read from the host takes.
+pub(super) fn unread(profile: &Profile, case: &Case) -> Option<String> {
+    let asks = ["host.contexts", "host.mtt"].into_iter().find(|part| says_of(case, part))?;
+    if says_of(case, "host.mtt_miss") {
+        return None;
+    }
+    let mut nics = profile.declared.nics()?.all();
+    let silent = nics.any(|(_, nic)| nic.host.pcie.is_some() && nic.host.mtt_miss.is_none());
+    silent.then(|| {
+        format!("how long a read from its host takes is not declared (host.mtt_miss), and the case sets {asks}")
+    })
+}
+
 /// Whether the case sets anything whose path has `part` in it.
 pub(super) fn says_of(case: &Case, part: &str) -> bool {
     let swept = case.sweep.iter().filter_map(|sweep| match sweep {
