@@ -1,7 +1,8 @@
 //! One unmodified perftest in one guest, its server in another, and the rig between the two.
 
-use crate::guest::{Guest, HwCounters, OTHER};
-use crate::peer::{GuestCrossing, Middle};
+use crate::guest::{Guest, HwCounters, OTHER, OTHER_BESIDE};
+use crate::peer::{GuestCrossing, Knows, Learner, Middle};
+use crate::perftest::Overheard;
 use crate::session::{Came, GID_V4, PORT, rxe};
 use crate::{FlowsOver, GuestFault, PATIENCE, Perftest};
 use core::time::Duration;
@@ -31,14 +32,18 @@ impl Perftest {
         let (there, here) = (client.namespace(), server.namespace());
         self.served(server, answers)?;
         // What passes is timed from here on, when the server's own start is over.
-        let middle = match Middle::start([&there, &here], PORT, crossing) {
+        let (knows, finds) = match client.has_line_beside() {
+            true => (Knows::Frames(Learner::default()), OTHER_BESIDE),
+            false => (Knows::Talk(Overheard::new(PORT)), OTHER),
+        };
+        let middle = match Middle::start([&there, &here], knows, crossing) {
             Ok(middle) => middle,
             Err(fault) => {
                 finished(server, false)?;
                 return Err(fault);
             }
         };
-        let ran = client.run(&format!("{} {OTHER}", self.command(&rxe(asks), PORT)), PATIENCE * 2);
+        let ran = client.run(&format!("{} {finds}", self.command(&rxe(asks), PORT)), PATIENCE * 2);
         // A server whose client went wrong waits for it in vain.
         let by_itself = ran.as_ref().is_ok_and(|ran| ran.status == 0);
         let unfinished = finished(server, by_itself);

@@ -24,6 +24,10 @@ pub const RIG: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
 pub const GUEST: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
 /// Address of a second guest, with the rig between the two.
 pub const OTHER: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 3);
+/// Address of the guest on a line of its own to the second one, at which the rig does not listen.
+const GUEST_BESIDE: Ipv4Addr = Ipv4Addr::new(10, 78, 0, 2);
+/// Address of the second guest on that line.
+pub(crate) const OTHER_BESIDE: Ipv4Addr = Ipv4Addr::new(10, 78, 0, 3);
 /// Length of the prefix that all share.
 pub const PREFIX: u8 = 24;
 /// Address of the rig where flows go over IPv6 (RFC 4193).
@@ -59,13 +63,20 @@ impl GuestRole {
         (0..self.ports()).map(tap).collect()
     }
 
-    /// What its first process is told of it.
-    fn told(self) -> String {
-        match self {
+    /// What its first process is told of it, and of its end of a line beside the rig.
+    fn told(self, beside: bool) -> String {
+        let line = match self {
+            GuestRole::Nic => format!(" rig.beside={GUEST_BESIDE}/{PREFIX}"),
+            GuestRole::OtherNic => format!(" rig.beside={OTHER_BESIDE}/{PREFIX}"),
+            // Nobody in it talks to anybody.
+            GuestRole::Switch(_) => String::new(),
+        };
+        let own = match self {
             GuestRole::Nic => format!("rig.ip={GUEST}/{PREFIX}"),
             GuestRole::OtherNic => format!("rig.ip={OTHER}/{PREFIX}"),
             GuestRole::Switch(_) => "rig.bridge=br0".to_owned(),
-        }
+        };
+        if beside { own + &line } else { own }
     }
 }
 
@@ -104,6 +115,8 @@ pub struct Guest {
     keeper: Option<JoinHandle<()>>,
     process: u32,
     role: GuestRole,
+    /// Whether it has a line to the other guest beside the rig.
+    beside: bool,
     /// Index of its GID of IPv6, once it has one.
     gid_v6: Option<u32>,
 }
@@ -143,11 +156,32 @@ impl Guest {
     /// # Errors
     /// The process may make no namespace; QEMU does not start; the guest does not become ready.
     pub fn boot(image: &Image, role: GuestRole, console: &Path) -> Result<Guest, GuestFault> {
+        Guest::booted(image, (role, None), console)
+    }
+
+    /// The same with a second interface, to the other guest of a pair: not by way of the rig, but by a socket at this path. The
+    /// [first](GuestRole::Nic) of the two waits there for the other, and so is booted first.
+    ///
+    /// # Errors
+    /// As [`boot`](Self::boot).
+    pub fn boot_beside(
+        image: &Image,
+        role: GuestRole,
+        (console, line): (&Path, &Path),
+    ) -> Result<Guest, GuestFault> {
+        Guest::booted(image, (role, Some(line)), console)
+    }
+
+    fn booted(
+        image: &Image,
+        (role, beside): (GuestRole, Option<&Path>),
+        console: &Path,
+    ) -> Result<Guest, GuestFault> {
         let lab = |error| GuestFault::failed("make a network for the guest", error);
         let namespace = Arc::new(Namespace::new().map_err(lab)?);
         let (end, ended) = mpsc::channel::<()>();
         let (told, started) = mpsc::channel();
-        let (inside, mut qemu) = (Arc::clone(&namespace), qemu(image, role, console));
+        let (inside, mut qemu) = (Arc::clone(&namespace), qemu(image, (role, beside), console));
         // QEMU gets a signal when the thread that started it ends: this one ends with the process, or after QEMU.
         let keeper = thread::spawn(move || {
             let child = inside
@@ -191,6 +225,7 @@ impl Guest {
             keeper: Some(keeper),
             process,
             role,
+            beside: beside.is_some(),
             gid_v6: None,
         };
         guest.wake(role)?;
@@ -213,6 +248,11 @@ impl Guest {
             // What talks to the other NIC is a NIC; the rig only passes it on.
             GuestRole::OtherNic | GuestRole::Switch(_) => Ok(()),
         }
+    }
+
+    /// Whether its programs reach the other guest's beside the rig.
+    pub(crate) const fn has_line_beside(&self) -> bool {
+        self.beside
     }
 
     /// The release of its kernel.
@@ -353,7 +393,7 @@ fn finish(child: &mut Child) {
 
 /// QEMU by software emulation, with a console in a file and the line for commands on its standard input and output. A kernel
 /// that panics ends it.
-fn qemu(image: &Image, role: GuestRole, console: &Path) -> Command {
+fn qemu(image: &Image, (role, beside): (GuestRole, Option<&Path>), console: &Path) -> Command {
     let mut command = Command::new("setsid");
     // Before what else the machine does: a guest that waits for a processor is a slow device. A niceness counts among the threads of one
     // session where the kernel groups them so (sched(7), autogroup): that session, which is QEMU's own, has one, too. Neither where it may not.
@@ -363,7 +403,8 @@ fn qemu(image: &Image, role: GuestRole, console: &Path) -> Command {
     command.args(["-display", "none", "-monitor", "none", "-nic", "none"]);
     command.arg("-kernel").arg(&image.kernel).arg("-initrd").arg(&image.initrd);
     // While it boots a kernel sees whether its timer ticks, and panics where none came: on a machine that does much else one is late.
-    let line = format!("console=ttyS0 quiet panic=-1 no_timer_check {}", role.told());
+    let line =
+        format!("console=ttyS0 quiet panic=-1 no_timer_check {}", role.told(beside.is_some()));
     command.arg("-append").arg(line);
     command.arg("-serial").arg(format!("file:{}", console.display()));
     command.args(["-serial", "stdio"]);
@@ -372,6 +413,14 @@ fn qemu(image: &Image, role: GuestRole, console: &Path) -> Command {
         let tap = format!("tap,id=n{port},ifname={name},script=no,downscript=no,vnet_hdr=off");
         let nic = format!("virtio-net-pci,netdev=n{port},mac={mac},romfile=");
         command.args(["-netdev", &tap, "-device", &nic]);
+    }
+    if let Some(at) = beside {
+        // Whoever waits removes what a run before left there.
+        let waits = if role == GuestRole::Nic { "on" } else { "off" };
+        let (at, mac) = (at.display(), mac(role, role.ports()));
+        let line = format!("stream,id=beside,server={waits},addr.type=unix,addr.path={at}");
+        let nic = format!("virtio-net-pci,netdev=beside,mac={mac},romfile=");
+        command.args(["-netdev", &line, "-device", &nic]);
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     // What QEMU itself has to say stands beside the console.

@@ -164,6 +164,8 @@ pub struct Guests {
     pub other_end: OtherEnd,
     /// What is done in the guest at the other end once it is up.
     pub prepare_other: Vec<String>,
+    /// How the programs of two guests find each other.
+    pub exchange: ExchangeWay,
     /// What the flows of a NIC go over.
     pub over: IpVersion,
 }
@@ -206,6 +208,22 @@ pub enum OtherEnd {
 impl OtherEnd {
     /// Each with its word in a lab.
     pub const NAMES: [(&str, OtherEnd); 2] = [("rig", OtherEnd::Rig), ("guest", OtherEnd::Guest)];
+}
+
+/// How the programs of two guests find each other, and so from what the rig between them knows their connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum ExchangeWay {
+    /// Through the rig, which hears what they agree on.
+    #[default]
+    Through,
+    /// By a line of their own: the rig learns the connections from their first packets.
+    Beside,
+}
+
+impl ExchangeWay {
+    /// Each with its word in a lab.
+    pub const NAMES: [(&str, ExchangeWay); 2] =
+        [("through", ExchangeWay::Through), ("beside", ExchangeWay::Beside)];
 }
 
 /// What the flows of a NIC in a guest go over.

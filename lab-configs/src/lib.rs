@@ -73,8 +73,8 @@ pub use flex_counter::{FlexCounter, FlexGroup};
 pub use keys::{Keys, Secret};
 pub use kind::Kind;
 pub use lab::{
-    Backend, ControlName, DpdkWire, Guests, Interfaces, IpVersion, Lab, OtherEnd, Server,
-    Transport, Veth,
+    Backend, ControlName, DpdkWire, ExchangeWay, Guests, Interfaces, IpVersion, Lab, OtherEnd,
+    Server, Transport, Veth,
 };
 pub use macsec::{CipherSuite, Form, Macsec, PfcMode, Policy, Reception};
 pub use nic::{EcnField, Limiting, Nic, Np, Rc, Receive, Rp, Scope};

@@ -3,7 +3,9 @@
 use crate::declare::NO_RULE;
 use crate::fields::{self, Fieldset};
 use crate::read::TRANSPORTS;
-use crate::{Backend, ControlName, Declared, IpVersion, Kind, OtherEnd, Profile, RuleFamily};
+use crate::{
+    Backend, ControlName, Declared, ExchangeWay, IpVersion, Kind, OtherEnd, Profile, RuleFamily,
+};
 use rig_units::{Dur, Length, PortSpeed, Ppm, limits};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -184,6 +186,11 @@ fn wire() -> Value {
                     "type": "array",
                     "items": { "type": "string" },
                     "description": "other_end guest: what is done in that guest once it is up",
+                },
+                "exchange": {
+                    "enum": ExchangeWay::NAMES.map(|(word, _)| word),
+                    "description": "other_end guest: how the two programs find each other, through the rig, which hears what they agree \
+                        on, or by a line beside it, so that it learns the connections from their first packets",
                 },
                 "over": {
                     "enum": IpVersion::NAMES.map(|(word, _)| word),

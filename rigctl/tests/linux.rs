@@ -133,7 +133,7 @@ fn guests_that_are_wrong_are_seen() {
 #[test]
 fn two_nics_of_linux_recover_with_the_rig_between_them_and_a_wrong_one_is_seen() {
     if std::env::var_os("RIG_WHOLE_LINUX").is_none_or(|all| all != "1") {
-        eprintln!("skipped: six boots, for RIG_WHOLE_LINUX=1 alone (cargo xtask nightly)");
+        eprintln!("skipped: eight boots, for RIG_WHOLE_LINUX=1 alone (cargo xtask nightly)");
         return;
     }
     if !can_have_one() {
@@ -168,10 +168,19 @@ fn two_nics_of_linux_recover_with_the_rig_between_them_and_a_wrong_one_is_seen()
             assert_eq!(told[case].0, "pass", "{case} over {over}: {}", told[case].1);
         }
     }
-    // A receiver that says all twice.
+    // The programs find each other beside the rig, which learns from their first packets what is to be lost.
+    let learned = ["nothing-lost", "lost-packet", "hole-and-nak", "lost-nak", "one-of-twelve-lost"];
+    let beside = format!("*::{{{}}}", learned.join(","));
+    let file = desk.path().join("beside.yaml");
+    fs::write(&file, lab.replace("wire:", "wire:\n  exchange: beside")).expect("a lab");
+    let out = desk.path().join("beside");
+    let told = guest::run("linux-pair", (&[SUITE, PAIR], &beside), &file, &out);
+    for case in learned {
+        assert_eq!(told[case].0, "pass", "{case} beside the rig: {}", told[case].1);
+    }
+    // A receiver that says all twice, learned so, too.
     let file = desk.path().join("twice.yaml");
-    let twice =
-        "wire:\n  prepare_other: [/usr/bin/tc qdisc add dev eth0 root netem duplicate 100%]";
+    let twice = "wire:\n  exchange: beside\n  prepare_other: [/usr/bin/tc qdisc add dev eth0 root netem duplicate 100%]";
     fs::write(&file, lab.replace("wire:", twice)).expect("a lab");
     let only = "*::{nothing-lost,lost-nak}";
     let told = guest::run("linux-pair", (&[SUITE], only), &file, &desk.path().join("twice"));

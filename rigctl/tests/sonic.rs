@@ -8,6 +8,8 @@ mod common;
 mod scripts;
 #[path = "sonic/ssh.rs"]
 mod ssh;
+#[path = "sonic/whole.rs"]
+mod whole;
 
 use common::root;
 use core::time::Duration;

@@ -8,6 +8,7 @@ use rig_frames::vlan;
 use rig_lab::{Color, Kind, Part, Place, RuleFamily, Setting};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// All cases of one file.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,8 +94,9 @@ pub struct Case {
     pub expect: Expect,
     /// Why no wrong device turns it red, where none can. Absent: one must.
     pub spared: Option<Spared>,
-    /// Where its parts stand in the file, by key; the case itself under the empty one. See [`Case::fault`].
-    pub places: BTreeMap<String, Place>,
+    /// Where its parts stand in the file, by key; the case itself under the empty one. See [`Case::fault`]. Nobody
+    /// changes them, and a case is copied for every device that it may run on.
+    pub places: Arc<BTreeMap<String, Place>>,
 }
 
 /// `kills: {none: "why", tried: "pfcwd.action=drop"}`: a case that no wrong device turns red, because it is about a measurement

@@ -14,7 +14,7 @@ use crate::{
     Action, Amount, Bottleneck, Case, EndpointSpec, Expect, Flow, FlowSpec, Injection, Lookup,
     MacsecMode, Middlebox, PfcFrames, Script, Step, StormSpec, StreamRate, StreamSpec, Tamper,
 };
-use rig_lab::{Color, Declared, Fault, Form, Macsec};
+use rig_lab::{Color, Declared, Fault, Form, Macsec, Qos};
 use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed, limits};
 use std::collections::BTreeMap;
 
@@ -52,9 +52,11 @@ impl Case {
         let dut_ports = self.dut_ports(declared).map_err(|why| {
             self.fault("", format!("the device does not fit: {why}"), "a device with such ports")
         })?;
+        let qos = declared.qos();
         let resolving = Resolving {
             case: self,
             declared,
+            qos: &qos,
             lookup,
             ports: &ports,
             dut_ports: &dut_ports,
@@ -131,6 +133,8 @@ fn counted(streams: &[StreamSpec], flows: &[FlowSpec], resolving: &Resolving<'_>
 struct Resolving<'a> {
     case: &'a Case,
     declared: &'a Declared,
+    /// Its map from classes to code points, made once: there may be thousands of flows.
+    qos: &'a Qos,
     lookup: &'a dyn Lookup,
     ports: &'a [String],
     dut_ports: &'a [u16],
@@ -218,7 +222,7 @@ impl Resolving<'_> {
     fn stream(&self, name: &str, stream: &Stream) -> Result<StreamSpec, Fault> {
         let place = format!("streams.{name}");
         let size = self.lookup.size(name).unwrap_or(stream.size);
-        let Some(dscp) = self.declared.qos().dscp_of(stream.class, stream.color) else {
+        let Some(dscp) = self.qos.dscp_of(stream.class, stream.color) else {
             let color = match stream.color {
                 Color::Green => String::new(),
                 color => format!(" and {}", color.name()),
@@ -339,7 +343,7 @@ impl Resolving<'_> {
 
     fn flow(&self, name: &str, flow: &Flow) -> Result<FlowSpec, Fault> {
         let place = format!("flows.{name}");
-        let Some(dscp) = self.declared.qos().dscp_of(flow.class, Color::Green) else {
+        let Some(dscp) = self.qos.dscp_of(flow.class, Color::Green) else {
             let found = format!("no DSCP is mapped to class {}", flow.class);
             return Err(self.case.fault(&place, found, "a class such as 3"));
         };

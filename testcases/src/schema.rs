@@ -189,7 +189,7 @@ fn flow() -> Value {
         "address": address(),
         "container": container(),
         "queue_pairs": {
-            "description": "of a container: how many queue pairs do the same, each a flow of its own: NAME-1, NAME-2, ...",
+            "description": "how many queue pairs do the same, each a flow of its own: NAME-1, NAME-2, ...",
             "type": "integer", "minimum": 1, "maximum": QUEUE_PAIRS,
         },
     });

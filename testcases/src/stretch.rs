@@ -1,6 +1,6 @@
 //! A case that goes with the device as it is found: slower or faster, with more frames or fewer.
 
-use crate::case::{CaseAction, Count};
+use crate::case::{CaseAction, Count, Storm};
 use crate::vocabulary::Argument;
 use crate::{Accepts, Amount, Case, StreamRate, Sweep};
 use rig_lab::field::Holds;
@@ -46,8 +46,9 @@ impl Case {
         [of(Holds::Time), of(Holds::Size)]
     }
 
-    /// The same case, slower by `times` and with more frames by `frames`. No stream is faster than its port, of which `slot` knows how
-    /// long a frame takes. Variables, pauses and what the rig's ports take to react stay.
+    /// The same case, slower by `times` and with more frames by `frames`; of a stream without a number of frames they come that much
+    /// sooner where a storm holds it, since it is what the memory is filled with. No stream is faster than its port, of which `slot` knows
+    /// how long a frame takes. Variables, pauses and what the rig's ports take to react stay.
     #[must_use]
     pub fn stretched(
         mut self,
@@ -61,11 +62,17 @@ impl Case {
             Amount::Of { plus, minus, .. } => (*plus, *minus) = (dur(*plus), dur(*minus)),
             Amount::Swept(_) => {}
         };
+        let storms = &self.storms;
         for stream in self.streams.values_mut() {
+            let held =
+                |storm: &Storm| storm.from == stream.to && storm.classes.contains(&stream.class);
+            let fills = stream.count.is_none() && storms.values().any(held);
+            // Never later: what is shown by one of its frames would be known less well.
+            let sooner = if fills && frames.0 > frames.1 { frames } else { (1, 1) };
             if let StreamRate::Every(gap) = &mut stream.rate
-                && times.0 != times.1
+                && (times.0 != times.1 || sooner.0 != sooner.1)
             {
-                *gap = dur(*gap).max(slot(&stream.from, stream.size));
+                *gap = dur(*gap).scaled(sooner.1, sooner.0).max(slot(&stream.from, stream.size));
             }
             if let Some(Count::Frames(count)) = &mut stream.count {
                 let all = u128::from(*count) * u128::from(frames.0);
@@ -89,6 +96,27 @@ impl Case {
                     amount(of);
                 }
             }
+        }
+        self
+    }
+
+    /// The same case with the frames of streams that have a number of them, or of which it is searched, sooner one after the other: `sooner`
+    /// times as soon, as far as their port has room for them. What is counted stays.
+    #[must_use]
+    pub fn hurried(mut self, sooner: u64, slot: impl Fn(&str, Bytes) -> Dur) -> Case {
+        let sweep = &self.sweep;
+        for (name, stream) in &mut self.streams {
+            let StreamRate::Every(gap) = &mut stream.rate else { continue };
+            if stream.count.is_none() {
+                continue;
+            }
+            let swept = sweep.iter().find_map(|one| match one {
+                Sweep::Size { stream, sizes } if stream == name => sizes.iter().max(),
+                _ => None,
+            });
+            let most = swept.map_or(stream.size, |most| stream.size.max(*most));
+            let least = slot(&stream.from, most).min(*gap);
+            *gap = gap.scaled(1, sooner.max(1)).max(least);
         }
         self
     }

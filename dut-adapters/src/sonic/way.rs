@@ -36,11 +36,18 @@ pub(super) fn options() -> impl Iterator<Item = &'static str> {
     OPTIONS.into_iter()
 }
 
-/// The chip whose redis that is, as SONiC names both: `asic1` of `/var/run/redis1/redis.sock`.
+/// The chip whose redis that would be at a switch that has several, as SONiC names both: `asic1` of `/var/run/redis1/redis.sock`. A
+/// folder of that name is no evidence that there are several: CONFIG_DB is.
 pub(super) fn chip(at: &RedisAt) -> Option<String> {
     let (RedisAt::Unix(socket) | RedisAt::Ssh { socket, .. }) = at else { return None };
     let number = socket.parent()?.file_name()?.to_str()?.strip_prefix("redis")?;
     number.parse::<u8>().ok().map(|number| format!("asic{number}"))
+}
+
+/// Whether that is where SONiC itself keeps the sockets of its redis servers.
+pub(super) fn is_of_sonic(at: &RedisAt) -> bool {
+    let (RedisAt::Unix(socket) | RedisAt::Ssh { socket, .. }) = at else { return false };
+    ["/var/run", "/run"].iter().any(|run| socket.ancestors().nth(2) == Some(Path::new(run)))
 }
 
 /// The last that somebody has said who has ended.
@@ -164,6 +171,11 @@ mod tests {
         ] {
             let at: RedisAt = text.parse().expect(text);
             assert_eq!(chip(&at).as_deref(), named, "{text}");
+            assert_eq!(
+                is_of_sonic(&at),
+                text.contains("/var/run/") || text == "ssh:admin@leaf-1",
+                "{text}"
+            );
         }
     }
 }

@@ -261,7 +261,6 @@ impl Parts {
         if self.poller.is_some() {
             hears.subscribe(ACTIONS)?;
         }
-        hears.set_read_timeout(Some(LOOK))?;
         self.take()?;
         // Who is asked here may answer only once this is ready.
         ready();
@@ -272,6 +271,8 @@ impl Parts {
         if self.poller.is_some() {
             self.asic.yields();
         }
+        // Only now: on a busy machine a subscription is answered later than that, and the stand-in would take it for an end of its redis.
+        hears.set_read_timeout(Some(LOOK))?;
         // When what has changed is taken.
         let mut due = Some(Mono::now());
         while !self.ends.load(Ordering::SeqCst) {
@@ -349,10 +350,13 @@ impl Parts {
 
     /// Answers who asks how the device has kept up, under the name of that question.
     fn keeps_up(&mut self, asked: &str) -> RedisResult<()> {
-        let Some(said) = self.asic.health().and_then(|health| serde_json::to_string(&health).ok())
-        else {
-            return Ok(());
-        };
+        let Some(mut health) = self.asic.health() else { return Ok(()) };
+        // Who asks has read the events: one that waits here yet came too late for that.
+        if self.poller.is_none() {
+            self.told.tell(&self.orchagent.rows, &mut self.line, &mut *self.asic)?;
+        }
+        health.event_late = health.event_late.max(self.told.lateness());
+        let Ok(said) = serde_json::to_string(&health) else { return Ok(()) };
         let mut all = redis::pipe();
         all.cmd("SELECT").arg(Db::State as u8).ignore();
         all.cmd("HSET").arg(HEALTH).arg(&["said", &said, "asked", asked][..]).ignore();

@@ -101,7 +101,7 @@ fn invalid(rows: &Rows) -> Option<String> {
             return None;
         }
         if key == "PFC_WD|GLOBAL" {
-            return ranged(row, "POLL_INTERVAL", POLL);
+            return None;
         }
         for (field, range) in [("detection_time", DETECTION), ("restoration_time", RESTORATION)] {
             if let Some(why) = ranged(row, field, range) {
@@ -120,5 +120,7 @@ fn invalid(rows: &Rows) -> Option<String> {
             row.get("action").filter(|word| !["drop", "forward", "alert"].contains(&word.as_str()));
         action.map(|word| format!("Invalid value \"{word}\" in \"action\" element."))
     };
-    rows.iter().find_map(of)
+    // What is of no range is of no type, and that is looked at before any time is held against it.
+    let first = global.and_then(|row| ranged(row, "POLL_INTERVAL", POLL));
+    first.or_else(|| rows.iter().find_map(of))
 }

@@ -5,7 +5,7 @@ use super::names::Row;
 /// Milliseconds (`PFC_WD_DETECTION_TIME_MIN` and its kin of sonic-swss `pfcwdorch.cpp`; the interval as its YANG model has it).
 pub(super) const DETECTION: (u64, u64) = (100, 5_000);
 pub(super) const RESTORATION: (u64, u64) = (100, 60_000);
-pub(super) const POLL: (u64, u64) = (100, 3_000);
+pub(super) const POLL: (u64, u64) = (100, 1_000);
 
 /// Why it does not take this row.
 pub(super) fn why(key: &str, row: &Row) -> Option<String> {

@@ -9,6 +9,7 @@ use crate::protocol::Happened;
 use redis::{Connection, RedisResult};
 use rig_capture::DutEventKind;
 use rig_generator::port::Mono;
+use rig_units::Dur;
 
 /// The field of the last poll.
 const STAMP: &str = "PFCWD_POLL_TIMESTAMP_last";
@@ -21,13 +22,21 @@ const SHORT: u64 = 600_000;
 #[derive(Debug, Default)]
 pub(super) struct Told {
     waits: Vec<Happened>,
+    /// The longest that this machine, and no fault, let one wait since that was last asked.
+    late: Dur,
     pub(super) faults: Faults,
 }
 
 impl Told {
     /// Nothing so far.
     pub(super) fn new(faults: Faults) -> Told {
-        Told { waits: Vec::new(), faults }
+        Told { waits: Vec::new(), late: Dur::ZERO, faults }
+    }
+
+    /// By how much what was told since this was last asked came later than it should: a rig that dates a storm by when it heard of it
+    /// would call that the switch's.
+    pub(super) fn lateness(&mut self) -> Dur {
+        core::mem::take(&mut self.late)
     }
 
     /// Publishes what is new.
@@ -57,6 +66,8 @@ impl Told {
                 (time + ahead).saturating_sub(ago).saturating_sub(off)
             });
             self.publish(rows, &event, at, line)?;
+            let due = event.at_ns.saturating_add(late);
+            self.late = self.late.max(Dur::ns(Mono::now().0.saturating_sub(due)));
         }
         Ok(())
     }

@@ -1,11 +1,11 @@
 #!/bin/sh
-# PID 1 of the guest. On the kernel's command line: rig.ip=ADDRESS/LENGTH for a RoCE NIC, or rig.bridge=NAME for a switch. The console is
+# PID 1 of the guest. On the kernel's command line: rig.ip=ADDRESS/LENGTH for a RoCE NIC (and rig.beside=ADDRESS/LENGTH for a line beside the rig), or rig.bridge=NAME for a switch. The console is
 # the first serial line; the second one is where the rig says what to run: one line a command behind its length, answered by its output, each
 # line behind `|`, and `=STATUS`. A line of another length has lost some of it on its way: it is not run, and the answer is `=torn`. BusyBox takes its own `ip` and `tc` before those of iproute2 unless they are called by their paths.
 mount -t proc proc /proc; mount -t sysfs sysfs /sys; mount -t devtmpfs dev /dev; mount -t tmpfs tmp /tmp
 export PATH=/usr/bin:/bin HOME=/tmp
 for m in $(cat /modules); do insmod "$m" || echo "rig: $m does not load"; done
-for w in $(cat /proc/cmdline); do case $w in rig.ip=*) ip=${w#rig.ip=};; rig.bridge=*) br=${w#rig.bridge=};; esac; done
+for w in $(cat /proc/cmdline); do case $w in rig.ip=*) ip=${w#rig.ip=};; rig.bridge=*) br=${w#rig.bridge=};; rig.beside=*) beside=${w#rig.beside=};; esac; done
 /usr/bin/ip link set lo up
 if [ -n "$br" ]; then
   # Nothing but what comes in leaves: no addresses, no queries, and no wait before a port passes frames on.
@@ -19,6 +19,7 @@ if [ -n "$br" ]; then
   /usr/bin/ip link set "$br" up || has=
 else
   /usr/bin/ip link set eth0 mtu 1500 up; /usr/bin/ip addr add "$ip" dev eth0
+  [ -z "$beside" ] || { /usr/bin/ip link set eth1 up; /usr/bin/ip addr add "$beside" dev eth1; }
   rdma link add rxe0 type rxe netdev eth0
   # The address becomes a GID a moment later.
   gid=/sys/class/infiniband/rxe0/ports/1/gids/1

@@ -1,11 +1,11 @@
 //! The rig in the cable between two guests: a thread that passes on all that either sends, and does to single frames of RoCE what it is told.
 //!
-//! Each guest's tap is in a namespace of its own, so that nothing but this thread joins them. What is no RoCE passes as it is: among it is
-//! the talk of the two programs, which tells the connections that they agree on.
+//! Each guest's tap is in a namespace of its own, so that nothing but this thread joins them. What is no RoCE passes as it is: among it may be
+//! the talk of the two programs, which tells the connections that they agree on. Where they talk elsewhere the frames themselves tell them.
 
 use super::station::{Exchanged, NAP, SLOTS};
 use super::way::Underway;
-use super::{QpPair, Treatment};
+use super::{Learned, Learner, QpPair, Treatment};
 use crate::GuestFault;
 use crate::guest::TAP;
 use crate::perftest::Overheard;
@@ -53,12 +53,24 @@ pub trait GuestCrossing: Send {
     /// The programs have agreed on a connection; its frames may come from now on. The server's end is the own one.
     fn met(&mut self, ends: &QpPair);
 
+    /// A frame that is about to pass has told this of a connection, on which nobody was heard to agree.
+    fn learned(&mut self, what: &Learned);
+
     /// What becomes of a frame of RoCE that came from this guest at `at`. Nobody is [not ready](Treatment::NotReady) here but the guests
     /// themselves: such a frame is lost.
     fn passes(&mut self, at: Time, from: GuestEnd, frame: &RoceFrame) -> Treatment;
 
     /// A frame of RoCE was at the tap of this guest: the rig sent it, or the guest did. Its bytes without FCS.
     fn saw(&mut self, at: Time, tap: GuestEnd, by_rig: bool, bytes: &[u8]);
+}
+
+/// From what the rig knows the connections.
+#[derive(Debug)]
+pub(crate) enum Knows {
+    /// From what the programs tell each other at a port of TCP.
+    Talk(Overheard),
+    /// From the frames.
+    Frames(Learner),
 }
 
 /// The thread, under way.
@@ -69,13 +81,13 @@ pub(crate) struct Middle {
 }
 
 impl Middle {
-    /// Opens the taps in the client's and in the server's namespace, and begins to pass frames on. The programs talk at this port of TCP.
+    /// Opens the taps in the client's and in the server's namespace, and begins to pass frames on.
     ///
     /// # Errors
     /// A port does not open.
     pub(crate) fn start(
         [client, server]: [&Namespace; 2],
-        talk: u16,
+        knows: Knows,
         crossing: Box<dyn GuestCrossing>,
     ) -> Result<Middle, GuestFault> {
         let ports = [opened(client)?, opened(server)?];
@@ -87,7 +99,7 @@ impl Middle {
                     ports,
                     clock: Wall::start(),
                     ways: [Underway::new(), Underway::new()],
-                    overheard: Overheard::new(talk),
+                    knows,
                     crossing,
                     lost: 0,
                     late: Dur::ZERO,
@@ -126,7 +138,7 @@ struct Work {
     clock: Wall,
     /// What is on its way from each of the two.
     ways: [Underway<Vec<u8>>; 2],
-    overheard: Overheard,
+    knows: Knows,
     crossing: Box<dyn GuestCrossing>,
     lost: u64,
     late: Dur,
@@ -168,12 +180,19 @@ impl Work {
 
     fn take(&mut self, at: Time, from: GuestEnd, mut bytes: Vec<u8>) {
         let way = &mut self.ways[from.index()];
-        let Ok(Packet::Roce { frame, .. }) = packet::parse(&bytes) else {
-            for ends in self.overheard.heard(&bytes) {
-                self.crossing.met(&ends);
+        let Ok(Packet::Roce { frame, icrc_ok }) = packet::parse(&bytes) else {
+            if let Knows::Talk(overheard) = &mut self.knows {
+                for ends in overheard.heard(&bytes) {
+                    self.crossing.met(&ends);
+                }
             }
             return way.beside(at, bytes);
         };
+        if let Knows::Frames(learner) = &mut self.knows
+            && let Some(what) = learner.hears(from, &frame, icrc_ok)
+        {
+            self.crossing.learned(&what);
+        }
         self.crossing.saw(at, from, false, &bytes);
         let treatment = self.crossing.passes(at, from, &frame);
         if treatment == Treatment::Marked {

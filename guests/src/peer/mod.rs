@@ -2,6 +2,7 @@
 //! that moves frames. And the rig between two such NICs, as neither end.
 
 mod converse;
+mod learned;
 mod middle;
 mod responder;
 mod rules;
@@ -11,8 +12,10 @@ mod tests;
 mod timed;
 mod way;
 
-pub(crate) use middle::Middle;
+pub use learned::Learned;
+pub(crate) use learned::Learner;
 pub use middle::{GuestCrossing, GuestEnd};
+pub(crate) use middle::{Knows, Middle};
 pub(crate) use responder::in_six;
 pub use responder::{QpPair, Responder, ResponderCounts};
 pub use rules::{Conduct, PacketRule, RuleKind};

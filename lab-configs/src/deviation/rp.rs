@@ -40,6 +40,9 @@ table! {
     /// The queue pairs of a NIC are served in turns, and one that is held back holds all others: each is as slow as the slowest.
     // The congestion of one way leaks onto all others.
     flows_tied;
+    /// Every second queue pair of a NIC is passed over in every second turn.
+    // What one of many connections gets rests on which of them it is.
+    turns_skipped;
     /// CNPs for an unreliable connection, or for whoever sends datagrams, are counted as ignored and slow nobody down.
     unreliable_not_slowed;
 }

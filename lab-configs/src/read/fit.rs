@@ -236,6 +236,7 @@ mod tests {
             told("over: ipv6", switch),
             told("prepare_other: [a]", pair),
             told("other_end: none", pair),
+            told("exchange: beside", pair),
             told("other_end: guest", "{pair: [duts/soft-roce.yaml, duts/rig-peer.yaml]}"),
         ];
         insta::assert_snapshot!(all.join("\n"));

@@ -2,7 +2,9 @@
 
 use super::server;
 use crate::check::CLOCK;
-use crate::lab::{ControlName, DpdkWire, Guests, Interfaces, IpVersion, OtherEnd, Transport, Veth};
+use crate::lab::{
+    ControlName, DpdkWire, ExchangeWay, Guests, Interfaces, IpVersion, OtherEnd, Transport, Veth,
+};
 use crate::walk::{At, Fields};
 use crate::yaml::Value;
 use crate::{Backend, Kind};
@@ -36,7 +38,7 @@ const VIRTUAL: [&str; 1] = ["bound"];
 const VETH: [&str; 5] = ["speed", "ports", "bound", "benches", "budget"];
 const INTERFACES: [&str; 8] =
     ["interfaces", "backend", "eal", "shim", "speed", "bound", "clock", "budget"];
-const GUESTS: [&str; 9] = [
+const GUESTS: [&str; 10] = [
     "bound",
     "wait",
     "makes_up",
@@ -45,6 +47,7 @@ const GUESTS: [&str; 9] = [
     "prepare",
     "other_end",
     "prepare_other",
+    "exchange",
     "over",
 ];
 
@@ -153,11 +156,17 @@ fn guests(at: &At<'_>) -> Option<Guests> {
         })
     });
     let other_end = fields.or("other_end", OtherEnd::Rig, |at| at.choice(&OtherEnd::NAMES));
+    let exchange = fields.or("exchange", ExchangeWay::Through, |at| at.choice(&ExchangeWay::NAMES));
     let over = fields.or("over", IpVersion::V4, |at| at.choice(&IpVersion::NAMES));
-    if let Some(at) = fields.get("prepare_other").filter(|_| other_end == Some(OtherEnd::Rig)) {
+    let of_rig = |key| fields.get(key).filter(|_| other_end == Some(OtherEnd::Rig));
+    if let Some(at) = of_rig("prepare_other") {
+        let want = "no `prepare_other`, or other_end: guest";
+        at.at_key("the rig is at the other end, and not a guest", want);
+    }
+    if let Some(at) = of_rig("exchange").filter(|_| exchange == Some(ExchangeWay::Beside)) {
         at.at_key(
-            "the rig is at the other end, and not a guest",
-            "no `prepare_other`, or other_end: guest",
+            "the rig is at the other end, and agrees on the connections itself",
+            "exchange: through, or other_end: guest",
         );
     }
     Some(Guests {
@@ -169,6 +178,7 @@ fn guests(at: &At<'_>) -> Option<Guests> {
         prepare: prepare?,
         other_end: other_end?,
         prepare_other: prepare_other?,
+        exchange: exchange?,
         over: over?,
     })
 }

@@ -10,6 +10,7 @@ pub mod fired;
 #[cfg(test)]
 mod fixture;
 mod grid;
+pub mod jain;
 mod latency;
 pub mod likelihood;
 pub mod marking_fit;

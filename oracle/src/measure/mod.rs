@@ -116,6 +116,7 @@ static ALL: &[&Known] = &[
     &nic::completions::COMPLETIONS,
     &nic::carried::GOODPUT,
     &nic::shares::SHARES,
+    &nic::turns::TURNS,
     &nic::fixed_point::FIXED_POINT,
     &nic::np::ANSWERS,
     &nic::np::LATENCY,

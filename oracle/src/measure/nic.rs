@@ -27,6 +27,7 @@ pub(super) mod recovery;
 pub(super) mod rp;
 pub(super) mod shares;
 mod spoilt;
+pub(super) mod turns;
 pub(super) mod unreliable;
 
 use super::judge_context::JudgeContext;

@@ -13,6 +13,7 @@ use rig_lab::Scheduler;
 use rig_testcases::running::{TrafficSource, running};
 use rig_testcases::{Measure, Script, StreamSpec, Wanted};
 use rig_units::{Bytes, Dur, PortSpeed};
+use std::collections::BTreeSet;
 
 /// Why a stream of a class that pauses nobody may lose frames although its queue is sent no more than the line takes: others of the port
 /// are served beside it, and leave it less.
@@ -25,10 +26,17 @@ pub(super) fn loses(measure: &Measure, context: &Context<'_>, script: &Script) -
     // What it does not get waits in its queue, and what others do not get may wait in the same memory.
     let waiting = |of: &Granted<'_>| (waits_of(of.offers, of.gets.lo, of.lasts), of.others_wait);
     let waits = granted.iter().map(waiting).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let others: BTreeSet<u8> = granted.iter().flat_map(|of| &of.beside).copied().collect();
     let less = granted.into_iter().find(|of| of.alone.hi >= of.offers && of.gets.hi < of.offers)?;
-    let buffer = &context.group.declared.switch()?.buffer;
-    let taken = (waits.1, waits.1);
-    let drop = |off: Off| buffer::lossy_first_drop_off(buffer, less.size, taken, off.limit);
+    let declared = context.group.declared.switch()?;
+    let buffer = &declared.buffer;
+    // Queues that pause nobody hold no more than their limits, however much is sent to them.
+    let limited = others.iter().all(|class| !declared.qos.pfc_enable.contains(class));
+    let drop = |off: Off| {
+        let most = buffer::lossy_most(buffer, others.len(), off.limit.unsigned_abs());
+        let taken = if limited { waits.1.min(most) } else { waits.1 };
+        buffer::lossy_first_drop_off(buffer, less.size, (taken, taken), off.limit)
+    };
     let (first, _) = Off::span(buffer, drop);
     if waits.0.div_ceil(less.size.0.max(1)) + 2 < first {
         return None;
@@ -137,6 +145,8 @@ struct Granted<'a> {
     lasts: Dur,
     /// Bytes that are sent to other queues meanwhile and not granted.
     others_wait: u64,
+    /// The classes of those queues.
+    beside: Vec<u8>,
     /// The rig's port that it goes to.
     port: &'a str,
     /// All that is sent to it.
@@ -208,15 +218,17 @@ fn while_it_runs<'a>(
         let (_, gets) = of_queue(grants(&all));
         let own_length = own.length(speed(own.from)).unwrap_or(Dur(u64::MAX));
         let lasts = until.saturating_sub(from).min(own_length);
-        let beside = grants(&all).into_iter().filter(|(class, ..)| *class != own.class);
+        let besides = grants(&all).into_iter().filter(|(class, ..)| *class != own.class);
         let others_wait =
-            beside.map(|(_, offers, gets)| waits_of(offers, gets.lo, lasts)).sum::<u64>();
+            besides.map(|(_, offers, gets)| waits_of(offers, gets.lo, lasts)).sum::<u64>();
+        let beside = others.iter().map(|one| one.class).collect();
         let flooded = grants(&others).iter().any(|(_, offers, gets)| gets.hi < *offers);
         Some(Granted {
             queue: own.class,
             size: own.size,
             lasts,
             others_wait,
+            beside,
             port,
             offers,
             alone,

@@ -390,12 +390,12 @@ fn restarted(done: &JudgeContext<'_>, trial: &Trial, seen: &StormTrial) -> Optio
         (Fired::At(_), None) => None,
     };
     // It is told to at the step, and has done so when it answers.
-    let took = trial.observation.counters.took;
+    let obeyed = trial.observation.counters.obeyed;
     let values = done.values(trial);
     let meets = |(at, verb): &(Dur, DeviceVerb)| {
         let lasts = verb.row().lasts.and_then(|setting| values.duration(setting));
         let lasts = lasts.map(|lasts| done.context.apart().most(lasts));
-        *at + took + lasts.unwrap_or_default() + slack >= start
+        *at + obeyed + lasts.unwrap_or_default() + slack >= start
             && until.is_none_or(|until| *at <= start + until + slack)
     };
     let (at, _) = see::restarts(&trial.script).find(meets)?;

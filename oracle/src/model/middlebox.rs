@@ -6,7 +6,7 @@ mod bottleneck;
 use self::bottleneck::{Bottleneck, Fate};
 use super::blue_rdma::{self, Log};
 use super::host::{Device, Plug, RigPort};
-use super::packet::{ACK_SIZE, Packet, PacketKind, bit};
+use super::packet::{ACK_SIZE, CLASSES, Packet, PacketKind, bit, slot};
 use rig_testcases::{Injected, Injection, Target, Which};
 use rig_units::{Dur, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -24,6 +24,8 @@ pub(crate) struct Middlebox {
     bottleneck: Option<(usize, Bottleneck)>,
     /// What leaves by each of the hosts, by time; of one time in the order in which it came.
     leaves: [VecDeque<(Time, Packet)>; 2],
+    /// How many of them there are of each class: what waits for a class that is closed is not looked through each time.
+    waiting: [[usize; CLASSES]; 2],
     /// What waits for so many more frames that leave by each of the hosts.
     held: [Vec<(u32, Packet)>; 2],
     /// How often each packet sequence number of a connection has passed, where an injection asks for it.
@@ -76,6 +78,7 @@ impl Middlebox {
             injections: Vec::new(),
             bottleneck: None,
             leaves: Default::default(),
+            waiting: Default::default(),
             held: Default::default(),
             passed: BTreeMap::new(),
             touched: Vec::new(),
@@ -128,8 +131,10 @@ impl Middlebox {
     /// The place of the next frame that leaves by a side: the first that is not of one of the classes in `closed`.
     fn place(&self, side: usize, closed: u8) -> Option<usize> {
         let mut leaves = self.leaves[side].iter();
+        let is_open = |class: u8| closed & bit(class) == 0 && self.waiting[side][slot(class)] > 0;
         match closed {
             0 => leaves.next().map(|_| 0),
+            _ if !(0..).take(CLASSES).any(is_open) => None,
             _ => leaves.position(|(_, packet)| closed & bit(packet.class) == 0),
         }
     }
@@ -145,6 +150,7 @@ impl Middlebox {
     fn pop(&mut self, side: usize, closed: u8) -> Option<Packet> {
         let place = self.place(side, closed)?;
         let (_, packet) = self.leaves[side].remove(place)?;
+        self.waiting[side][slot(packet.class)] -= 1;
         if let Some(Some(expected)) = self.expected.get_mut(&packet.stream) {
             *expected = after(*expected, &packet);
         }
@@ -260,6 +266,7 @@ impl Middlebox {
     fn leave(&mut self, to: usize, due: Time, packet: Packet) {
         let behind = self.leaves[to].iter().rposition(|(other, _)| *other <= due);
         self.leaves[to].insert(behind.map_or(0, |behind| behind + 1), (due, packet));
+        self.waiting[to][slot(packet.class)] += 1;
     }
 
     /// The first thing that is to be done to a frame, and the injection that says so.

@@ -21,7 +21,7 @@ pub mod voq;
 mod xon;
 
 pub use invert::{headroom_from, pool_from};
-pub use lossy::{lossy_first_drop, lossy_first_drop_off, overrun};
+pub use lossy::{lossy_first_drop, lossy_first_drop_off, lossy_most, overrun};
 pub use together::{GroupSpread, queue_at_xoff, together};
 use voq::Ahead;
 pub use xon::xon_after;

@@ -9,6 +9,7 @@ use crate::spec::nic::rc::{rnr_retries, timeout};
 use rig_lab::Nic;
 use rig_testcases::{Action, FlowSpec, Injected, Injection, Script, Verb, Which};
 use rig_units::{Bytes, Dur, PortSpeed, Within};
+use std::collections::BTreeMap;
 
 /// What is between two NICs, there and back, with a frame of so many bytes: cables, devices, the rig, and the frame itself at each of them.
 pub fn round_trip(context: &Context<'_>, script: &Script, frame: Bytes) -> Dur {
@@ -22,21 +23,29 @@ pub fn round_trip(context: &Context<'_>, script: &Script, frame: Bytes) -> Dur {
 
 /// When the last flow of a script may be done, from the trial's start; zero where none ends by itself.
 pub(super) fn latest(context: &Context<'_>, script: &Script) -> Dur {
-    let last = |action: Action| {
-        script.steps.iter().filter(|step| step.action == action).map(|step| step.at).max()
-    };
+    // Looked for once: there may be thousands of flows, each with steps of its own.
+    let (mut started, mut stopped) = (BTreeMap::new(), BTreeMap::new());
+    for step in &script.steps {
+        let (times, flow) = match step.action {
+            Action::StartFlow(flow) => (&mut started, flow),
+            Action::StopFlow(flow) => (&mut stopped, flow),
+            _ => continue,
+        };
+        let last = times.entry(flow).or_insert(step.at);
+        *last = step.at.max(*last);
+    }
     let flows = || (0_u16..).zip(&script.flows);
     let done = flows().filter_map(|(index, spec)| {
-        Some(last(Action::StartFlow(index))? + takes(context, script, (index, spec))?)
+        Some(*started.get(&index)? + takes(context, script, (index, spec))?)
     });
     // They share their ports: each may wait for all others.
     let all: Dur = done.sum();
     // Of one that is stopped the message that is under way, and all that is on the way, is still to come.
-    let stopped = flows().filter_map(|(index, spec)| {
+    let stops = flows().filter_map(|(index, spec)| {
         let one = FlowSpec { count: spec.count.is_none().then_some(1), ..spec.clone() };
-        Some(last(Action::StopFlow(index))? + takes(context, script, (index, &one))?)
+        Some(*stopped.get(&index)? + takes(context, script, (index, &one))?)
     });
-    stopped.fold(all, Dur::max)
+    stops.fold(all, Dur::max)
 }
 
 fn slowest(context: &Context<'_>) -> PortSpeed {

@@ -10,7 +10,7 @@ use rig_oracle::trials::seed::Seed;
 use rig_oracle::trials::threshold_search::Counts;
 use rig_testcases::case::{CaseAction, Count, Stream};
 use rig_testcases::{Accepts, Action, Case, Lookup, Script, Step, StormSpec, Sweep};
-use rig_units::{Dur, PortSpeed};
+use rig_units::{Bytes, Dur, PortSpeed};
 
 /// The case as it is run there; what it does without is added to `left_out`.
 ///
@@ -50,16 +50,44 @@ pub(super) fn of(
     let [times, frames] = case.proportions(declared);
     let dut_ports = case.dut_ports(declared).map_err(|why| Missing::Found.so(why))?;
     let ports = case.rig_ports();
-    let found = found.stretched(times, frames, |port, size| {
+    let slot = |port: &str, size| {
         let at = ports.iter().position(|name| name == port).and_then(|at| dut_ports.get(at));
         let speed = at.and_then(|port| declared.port_speed(*port));
         speed.unwrap_or(PortSpeed::G100).slot(size)
-    });
-    if found != *case {
-        same_to_the_watchdog(lab, profile, case, &found).map_err(|why| Missing::Found.so(why))?;
+    };
+    let found = found.stretched(times, frames, slot);
+    if found == *case {
+        return Ok(found);
     }
-    Ok(found)
+    soon_enough(lab, profile, case, found, slot)
 }
+
+/// The case as it is found, its counted frames as much sooner as the watchdog leaves a held queue alone: a large memory takes long to fill. Where
+/// nothing has to be sooner, nothing is.
+fn soon_enough(
+    lab: &Lab,
+    profile: &Profile,
+    case: &Case,
+    found: Case,
+    slot: impl Fn(&str, Bytes) -> Dur + Copy,
+) -> Result<Case, Unfit> {
+    let Err(why) = same_to_the_watchdog(lab, profile, case, &found) else { return Ok(found) };
+    let mut before = found.clone();
+    for doubled in 1..=MOST_DOUBLED {
+        let hurried = found.clone().hurried(1 << doubled, slot);
+        if hurried == before {
+            break;
+        }
+        if same_to_the_watchdog(lab, profile, case, &hurried).is_ok() {
+            return Ok(hurried);
+        }
+        before = hurried;
+    }
+    Err(Missing::Found.so(why))
+}
+
+/// How often the pace of what fills a memory is doubled at most: by then any port is full.
+const MOST_DOUBLED: u32 = 16;
 
 /// The case with those points of its sweep of settings that the device is at. Where it is at none, and may be found elsewhere, there is
 /// that one instead.

@@ -25,6 +25,7 @@ mod np;
 mod packets;
 mod pause;
 mod pfc;
+mod queue_pairs;
 mod ranges;
 mod rc;
 mod rdma_router;

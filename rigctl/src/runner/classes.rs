@@ -62,7 +62,8 @@ fn changes(case: &Case) -> bool {
 fn unmapped(declared: &Declared, case: &Case) -> Option<String> {
     let streams = case.streams.values().map(|stream| (stream.class, stream.color));
     let flows = case.flows.values().map(|flow| (flow.class, Color::Green));
-    let none = |(class, color): &(u8, Color)| declared.qos().dscp_of(*class, *color).is_none();
+    let qos = declared.qos();
+    let none = |(class, color): &(u8, Color)| qos.dscp_of(*class, *color).is_none();
     let (class, color) = streams.chain(flows).find(none)?;
     Some(match color {
         Color::Green => format!("it maps no DSCP to class {class} (qos.dscp_to_tc)"),

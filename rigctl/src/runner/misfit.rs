@@ -14,6 +14,7 @@ use rig_units::{L2Rate, PortSpeed};
 /// What of the case does not hold on the device, in words; `None`: nothing.
 pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     keyless(lab, profile, case)
+        .or_else(|| slow_host::unread(profile, case))
         .or_else(|| shaped(lab, profile, case))
         .or_else(|| overfull(lab, profile, case))
         .or_else(|| misplaced(profile, case))
@@ -23,6 +24,7 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
         .or_else(|| unfounded(lab, profile, case))
         .or_else(|| way::behind(lab, profile, case))
         .or_else(|| slow_host::of(lab, profile, case))
+        .or_else(|| few_posted::of(lab, profile, case))
 }
 
 /// Why nothing promises that on which all else rests that the case wants.
@@ -263,6 +265,7 @@ fn apart(profile: &Profile, case: &Case) -> Option<String> {
 }
 
 mod dropping;
+mod few_posted;
 mod limited;
 mod slow_host;
 #[cfg(test)]

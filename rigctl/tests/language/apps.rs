@@ -70,3 +70,14 @@ fn an_application_starts_as_a_whole_and_one_that_nobody_starts_is_told() {
     let alone = faults(app, "ask");
     assert!(alone.iter().any(|found| found.contains("one")), "{alone:?}");
 }
+
+#[test]
+fn a_step_of_more_packets_than_anybody_waits_for_is_refused() {
+    let of = |rounds: u32| {
+        let app = format!("{{steps: [{{flow: data, chunks: 2}}, ask, reply], rounds: {rounds}}}");
+        faults(&app, "one")
+    };
+    assert_eq!(of(16_384), Vec::<String>::new());
+    let found = "`data` is 131080 packets: 16385 rounds of 2 messages of 4";
+    assert_eq!(of(16_385), [found]);
+}

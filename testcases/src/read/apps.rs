@@ -17,6 +17,9 @@ pub(super) const KEYS: &[&str] = &["steps", "rounds", "credits"];
 /// The most steps of a round.
 const MOST_STEPS: usize = 16;
 
+/// The most packets of a step in all rounds: far from where their numbers wrap, and over in seconds.
+const MOST_PACKETS: u64 = 1 << 17;
+
 const STEPS: &str = "a list of flows in the order of their messages, such as [data, done]";
 
 /// Reads an application.
@@ -132,6 +135,17 @@ fn check(at: &At<'_>, app: &App, flows: &IndexMap<String, Flow>) -> bool {
             return no(
                 format!("`{name}` is a step, and has a `count` of its own"),
                 "no `count`: the application's `rounds` are",
+            );
+        }
+        let packets = flow.message.0.div_ceil(flow.mtu.0.max(1));
+        let of_all = u64::from(app.rounds) * u64::from(step.chunks) * packets;
+        if of_all > MOST_PACKETS {
+            return no(
+                format!(
+                    "`{name}` is {of_all} packets: {} rounds of {} messages of {packets}",
+                    app.rounds, step.chunks
+                ),
+                &format!("fewer `rounds` or `chunks`: at most {MOST_PACKETS} packets of a step"),
             );
         }
         let mut pair = [flow.nic.clone(), flow.to.clone()];

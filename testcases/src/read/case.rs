@@ -19,6 +19,7 @@ use rig_lab::yaml::Value;
 use rig_lab::{Declared, Kind, Setting};
 use rig_units::limits::TRIALS;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What all cases of a file share.
 #[derive(Debug)]
@@ -193,7 +194,7 @@ impl<'w> Reading<'w, '_> {
             measure: measures?,
             expect: expect?,
             spared: spared?,
-            places,
+            places: Arc::new(places),
         };
         let mut used = case.rig_ports();
         if !whole {
@@ -203,9 +204,12 @@ impl<'w> Reading<'w, '_> {
             used.extend(more);
         }
         let needs = ports::needs(&self.blocks("ports"), &used);
-        let endpoints =
-            ports::endpoints(&self.of_ports("endpoints", &used), &names, &mut case.places);
-        let taps = ports::taps(&self.of_ports("taps", &used), &mut case.places);
+        let endpoints = ports::endpoints(
+            &self.of_ports("endpoints", &used),
+            &names,
+            Arc::make_mut(&mut case.places),
+        );
+        let taps = ports::taps(&self.of_ports("taps", &used), Arc::make_mut(&mut case.places));
         (case.ports, case.endpoints, case.taps) = (needs?, endpoints?, taps?);
         whole.then_some(())?;
         if device.has_nics() {

@@ -7,7 +7,7 @@ use rig_lab::walk::{At, Fields};
 use rig_units::L2Rate;
 
 /// The most queue pairs that do the same.
-pub(crate) const MOST: u16 = 1_024;
+pub(crate) const MOST: u16 = 4_096;
 
 const KEYS: [&str; 4] = ["number", "memory", "cap", "takes_over"];
 

@@ -11,7 +11,8 @@ impl Case {
         let (ports, dut_ports) = (self.rig_ports(), self.dut_ports(declared).ok()?);
         let (ports, dut_ports) = (&ports, &dut_ports);
         let counted = Counted::default();
-        let resolving = Resolving { case: self, declared, lookup, ports, dut_ports, counted };
+        let qos = &*declared.qos();
+        let resolving = Resolving { case: self, declared, qos, lookup, ports, dut_ports, counted };
         if let Some(flow) = self.flows.get(name) {
             let flow = resolving.flow(name, flow).ok()?;
             return flow.length(resolving.speed(flow.nic));

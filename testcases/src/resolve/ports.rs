@@ -4,6 +4,7 @@ use crate::case::{CaseAction, PortNeed};
 use crate::{Case, Measure};
 use rig_lab::{Declared, Kind, Profile, settings};
 use rig_units::PortSpeed;
+use std::collections::BTreeSet;
 
 /// The number in the name of a rig port: 1 of `p1`.
 pub(crate) fn port_number(name: &str) -> Option<u16> {
@@ -15,14 +16,15 @@ pub(crate) fn port_number(name: &str) -> Option<u16> {
 impl Case {
     /// The rig ports that the case uses, in the order of their numbers.
     pub fn rig_ports(&self) -> Vec<String> {
-        let mut all: Vec<&str> = Vec::new();
+        // Thousands of flows have a few ports between them.
+        let mut all: BTreeSet<&str> = BTreeSet::new();
         all.extend(self.streams.values().flat_map(|s| [s.from.as_str(), s.to.as_str()]));
         all.extend(self.flows.values().flat_map(|f| [f.nic.as_str(), f.to.as_str()]));
         all.extend(self.storms.values().map(|storm| storm.from.as_str()));
         for step in &self.steps {
             match &step.what {
                 CaseAction::Pfc { from: port, .. } | CaseAction::LinkDown { port, .. } => {
-                    all.push(port);
+                    all.insert(port);
                 }
                 CaseAction::Start { .. }
                 | CaseAction::Stop { .. }
@@ -31,8 +33,8 @@ impl Case {
             }
         }
         all.extend(self.measure.iter().flat_map(Measure::ports));
+        let mut all: Vec<&str> = all.into_iter().collect();
         all.sort_by_key(|name| port_number(name));
-        all.dedup();
         all.into_iter().map(str::to_owned).collect()
     }
 

@@ -4,6 +4,7 @@
 use crate::{Action, Case, Measure, Script, Window};
 use rig_lab::Fault;
 use rig_units::Dur;
+use std::collections::BTreeSet;
 
 /// Refuses a stretch that ends before it begins, or after the trial.
 pub(super) fn within(
@@ -26,15 +27,21 @@ pub(super) fn within(
 
 /// The first window whose flows are not those that are under way.
 pub(super) fn check(case: &Case, script: &Script) -> Result<(), Fault> {
+    let times = under_way(script);
     for measure in &case.measure {
         for window in &measure.windows() {
-            one(case, script, measure.name(), window)?;
+            one((case, script), &times, measure.name(), window)?;
         }
     }
     Ok(())
 }
 
-fn one(case: &Case, script: &Script, name: &str, window: &Window) -> Result<(), Fault> {
+fn one(
+    (case, script): (&Case, &Script),
+    times: &[Vec<(Dur, Dur)>],
+    name: &str,
+    window: &Window,
+) -> Result<(), Fault> {
     let Window { flows, from, until } = window;
     let refused = |found: String, want: &str| {
         let found = format!("`{name}` from {from} until {until}: {found}");
@@ -43,9 +50,9 @@ fn one(case: &Case, script: &Script, name: &str, window: &Window) -> Result<(), 
     if *until > script.length {
         return refused(format!("the trial ends at {}", script.length), "an end within the trial");
     }
-    for (index, flow) in (0_u16..).zip(&script.flows) {
-        let times = under_way(script, index);
-        if flows.contains(&flow.name) {
+    let named: BTreeSet<&str> = flows.iter().map(String::as_str).collect();
+    for (flow, times) in script.flows.iter().zip(times) {
+        if named.contains(flow.name.as_str()) {
             if flow.count.is_some() || !times.iter().any(|(a, b)| a <= from && b >= until) {
                 let found = format!("`{}` is not under way all the time", flow.name);
                 return refused(found, "flows that begin before and are stopped after");
@@ -58,14 +65,20 @@ fn one(case: &Case, script: &Script, name: &str, window: &Window) -> Result<(), 
     Ok(())
 }
 
-/// From when until when a flow is under way, each time.
-fn under_way(script: &Script, flow: u16) -> Vec<(Dur, Dur)> {
-    let mut times: Vec<(Dur, Dur)> = Vec::new();
+/// From when until when each flow is under way, each time.
+fn under_way(script: &Script) -> Vec<Vec<(Dur, Dur)>> {
+    let mut times = vec![Vec::new(); script.flows.len()];
     for step in &script.steps {
         match step.action {
-            Action::StartFlow(of) if of == flow => times.push((step.at, script.length)),
-            Action::StopFlow(of) if of == flow => {
-                if let Some((_, end)) = times.last_mut() {
+            Action::StartFlow(flow) => {
+                if let Some(times) = times.get_mut(usize::from(flow)) {
+                    times.push((step.at, script.length));
+                }
+            }
+            Action::StopFlow(flow) => {
+                if let Some((_, end)) =
+                    times.get_mut(usize::from(flow)).and_then(|times| times.last_mut())
+                {
                     *end = step.at;
                 }
             }

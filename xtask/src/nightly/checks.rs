@@ -110,7 +110,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "sonic",
-        about: "stand-ins for switches with SONiC, reboots over ssh among it (root)",
+        about: "stand-ins for switches with SONiC, whole suites and reboots over ssh among it (root)",
         share: 1,
         rounds: Some(|| 1),
         round: sonic,

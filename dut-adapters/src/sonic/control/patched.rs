@@ -7,7 +7,7 @@
 
 use super::super::link::{Db, Link, Made};
 use super::super::tables::Tables;
-use super::super::way::{chip, options, said};
+use super::super::way::{options, said};
 use super::super::write::{Write, shown};
 use super::SonicControl;
 use crate::control::{Ability, Control as _, ControlError, Lost, Refused};
@@ -55,7 +55,7 @@ impl SonicControl {
             return Err(self.lacks(Ability::Refusals));
         };
         // How a patch says which chip it is of differs from image to image.
-        if chip(&self.at).is_some() {
+        if self.chip().is_some() {
             return Err(self.lacks(Ability::Refusals));
         }
         // What no patch can be made of nobody has refused.

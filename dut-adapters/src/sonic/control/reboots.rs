@@ -8,7 +8,7 @@
 //! which is told, and nothing is written to make it stay.
 
 use super::super::link::{Db, Link};
-use super::super::way::{chip, options, said};
+use super::super::way::{chip, is_of_sonic, options, said};
 use super::super::wire::end;
 use super::super::write::shown;
 use super::{ARRIVES, SonicControl, pause};
@@ -160,10 +160,17 @@ impl SonicControl {
         Ok(())
     }
 
+    /// Which chip of a switch with several it is. By what the switch says of itself, and by the folder where SONiC's own namespaces have
+    /// theirs: one of that name elsewhere is whoever's.
+    pub(super) fn chip(&self) -> Option<String> {
+        let said = self.seen.0.metadata("asic_name").map(|said| said.text.to_lowercase());
+        said.or_else(|| chip(&self.at).filter(|_| is_of_sonic(&self.at)))
+    }
+
     /// Orders a reboot, and goes on.
     pub(super) fn reboot(&mut self, kind: RebootKind) -> Result<(), ControlError> {
         self.returned()?;
-        if let Some(name) = chip(&self.at) {
+        if let Some(name) = self.chip() {
             let why = format!(
                 "it is {name} of a switch with several chips, and a reboot would take the others with it"
             );

@@ -1,11 +1,13 @@
 //! How a stand-in has kept up: whoever steers it as a switch hears that over its databases, and of a switch nothing.
 
-use super::{Device, devices, redis_server, tell};
+use super::{Device, devices, redis_server, tell, until};
 use crate::SonicControl;
 use crate::control::{Control as _, ControlError, Health};
 use crate::protocol::Happened;
 use crate::standin::{Asic, Faults, Log, Standin};
 use core::time::Duration;
+use rig_capture::DutEventKind;
+use rig_generator::port::Mono;
 use rig_lab::{RedisAt, Setting, WatermarkCopy};
 use rig_units::Dur;
 use std::collections::BTreeMap;
@@ -63,6 +65,39 @@ fn whoever_steers_a_stand_in_by_its_databases_hears_how_late_it_was_and_of_a_swi
             }
             (other, late) => panic!("{other:?} {late:?}"),
         }
+        drop(control);
+        drop(standin);
+    }
+}
+
+#[test]
+fn what_is_told_late_counts_as_late_unless_a_fault_keeps_it_back() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let ago = Dur::s(5);
+    for (held_back, counts) in [(Dur::ZERO, true), (ago + Dur::ms(100), false)] {
+        let Some(server) = redis_server(desk.path()) else { return };
+        let (profile, device) = (&devices()[0], Device::default());
+        let asic: Box<dyn Asic> = Box::new(Late(device.clone(), Dur::ZERO));
+        let faults = Faults { late_events: held_back, ..Faults::default() };
+        let log: Log = Box::new(|_| {});
+        let standin = Standin::of(profile, server.socket(), asic, (faults, log));
+        let standin = standin.expect("it stands");
+        let at = RedisAt::Unix(server.socket().to_owned());
+        let control = SonicControl::with(&at, profile, 4, Duration::from_secs(5));
+        let mut control = control.expect("it is what the profile declares");
+        let at_ns = Mono::now().0 - ago.0 / 1_000;
+        let (port, what) = ("Ethernet4".to_owned(), DutEventKind::Storm);
+        let event = Happened { at_ns, port, class: 3, what };
+        device.0.lock().expect("no panic").events.push(event);
+        let queue: String = tell(&server, 2, &["HGET", "COUNTERS_QUEUE_NAME_MAP", "Ethernet4:3"]);
+        until(|| {
+            let status: Option<String> =
+                tell(&server, 2, &["HGET", &format!("COUNTERS:{queue}"), "PFC_WD_STATUS"]);
+            status.as_deref() == Some("stormed")
+        });
+        let late = control.health().expect("it is a stand-in").event_late;
+        assert_eq!(late >= ago, counts, "{late}, held back by {held_back}");
+        assert!(control.health().expect("it is a stand-in").event_late < ago, "it is told once");
         drop(control);
         drop(standin);
     }

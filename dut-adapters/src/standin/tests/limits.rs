@@ -66,6 +66,11 @@ fn a_patch_is_taken_or_refused_by_the_yang_model_in_the_words_of_sonic() {
         ("Ethernet0/action", "wait", "Invalid value \"wait\" in \"action\" element."),
         (
             "GLOBAL/POLL_INTERVAL",
+            "1001",
+            "Value \"1001\" does not satisfy the constraint \"100..1000\"",
+        ),
+        (
+            "GLOBAL/POLL_INTERVAL",
             "201",
             "detection_time must be greater than or equal to POLL_INTERVAL",
         ),

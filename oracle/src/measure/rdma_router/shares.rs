@@ -4,6 +4,7 @@ use super::stall::held_back;
 use super::{OF_FLOW, SOURCE, Sent, alike, capped, ends, spec, started};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
+use crate::judge::jain::jain;
 use crate::measure::judge_context::{JudgeContext, TrialReading};
 use crate::measure::judged::{Judged, looked};
 use crate::measure::measurement::{Known, Red, Tells, told};
@@ -101,10 +102,8 @@ fn shares(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
             text: format!("no more than {} messages apart, of {all}", spec::APART),
             source: SOURCE,
         };
-        let got = format!(
-            "{fewest} to {most} messages each, an index of {}",
-            shown(jain(counts.values().copied()))
-        );
+        let index = jain(counts.values().copied());
+        let got = format!("{fewest} to {most} messages each, {index}");
         let looked = looked(usize::try_from(all).unwrap_or(usize::MAX), "messages");
         records.truncate(2);
         Ok(TrialReading {
@@ -115,18 +114,4 @@ fn shares(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
             looked,
         })
     });
-}
-
-/// Jain's index, in millionths: the square of the sum over so many times the sum of squares.
-fn jain(counts: impl Iterator<Item = u64>) -> u64 {
-    let (mut number, mut sum, mut squares) = (0_u128, 0_u128, 0_u128);
-    for count in counts.map(u128::from) {
-        (number, sum, squares) = (number + 1, sum + count, squares + count * count);
-    }
-    u64::try_from(sum * sum * 1_000_000 / (number * squares).max(1)).unwrap_or(0)
-}
-
-/// An index of so many millionths.
-fn shown(millionths: u64) -> String {
-    format!("{}.{:04}", millionths / 1_000_000, millionths % 1_000_000 / 100)
 }

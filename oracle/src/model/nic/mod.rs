@@ -166,7 +166,7 @@ impl Nic {
             line,
             table: Table::default(),
             pairs: Vec::new(),
-            send_queues: SendQueues::new(config.faults.rp.flows_tied),
+            send_queues: SendQueues::new(&config.faults.rp),
             limit_of_address: BTreeMap::new(),
             limit_of_port: NOBODY,
             np: Np::default(),

@@ -11,6 +11,7 @@ use super::rp::Limiter;
 use super::table::NOBODY;
 use crate::model::packet::{CLASSES, bit, slot};
 use core::cmp::Reverse;
+use rig_lab::RpFaults;
 use rig_units::Time;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -59,6 +60,8 @@ struct SendQueue {
     last: u16,
     /// Which of all turns it had last.
     turn: u32,
+    /// Whether it is passed over when its turn comes.
+    is_passed_over: bool,
 }
 
 /// All limits of a NIC, and who waits for them.
@@ -74,12 +77,15 @@ pub(super) struct SendQueues {
     turns: u32,
     /// Whether limits take turns: one that has let a frame go waits for the one that lets the next go last.
     is_tied: bool,
+    /// Whether every second lane is passed over in every second turn.
+    skips: bool,
 }
 
 impl SendQueues {
-    /// No limits yet; whether they are to take turns.
-    pub(super) fn new(is_tied: bool) -> SendQueues {
-        SendQueues { is_tied, ..SendQueues::default() }
+    /// No limits yet, of a NIC that serves them in turns as well as it does.
+    pub(super) fn new(faults: &RpFaults) -> SendQueues {
+        let RpFaults { flows_tied, turns_skipped, .. } = *faults;
+        SendQueues { is_tied: flows_tied, skips: turns_skipped, ..SendQueues::default() }
     }
 
     /// A limit that nobody waits for; its place.
@@ -90,7 +96,8 @@ impl SendQueues {
 
     /// Forgets every limit and who waits for it.
     pub(super) fn clear(&mut self, pairs: &mut [Pair]) {
-        *self = SendQueues::new(self.is_tied);
+        let SendQueues { is_tied, skips, .. } = *self;
+        *self = SendQueues { is_tied, skips, ..SendQueues::default() };
         for pair in pairs {
             (pair.limit, pair.send_queue, pair.after, pair.is_queued) =
                 (NOBODY, NOBODY, NOBODY, false);
@@ -128,7 +135,15 @@ impl SendQueues {
         let is_new = self.send_queues.last().is_none_or(|last| last.limit < limit);
         let found = if is_new { None } else { self.send_queues.iter().rposition(is) };
         let place = found.unwrap_or_else(|| {
-            self.send_queues.push(SendQueue { limit, class, first: NOBODY, last: NOBODY, turn: 0 });
+            let (first, last) = (NOBODY, NOBODY);
+            self.send_queues.push(SendQueue {
+                limit,
+                class,
+                first,
+                last,
+                turn: 0,
+                is_passed_over: false,
+            });
             self.send_queues.len() - 1
         });
         u16::try_from(place).unwrap_or(NOBODY)
@@ -191,10 +206,25 @@ impl SendQueues {
             let send_queue = &self.send_queues[usize::from(place)];
             let next = self.limits[usize::from(send_queue.limit)].pacer.next();
             if next <= at && pairs[usize::from(send_queue.first)].is_ready() {
-                return Some((at, place));
+                if !self.skips || !self.passes_over(class, place) {
+                    return Some((at, place));
+                }
+                continue;
             }
             self.correct(pairs, class, next);
         }
+    }
+
+    /// Whether the first lane of its class is passed over this time: it waits for all others then, as if it had sent something.
+    #[cold]
+    #[inline(never)]
+    fn passes_over(&mut self, class: u8, place: u16) -> bool {
+        if !core::mem::take(&mut self.send_queues[usize::from(place)].is_passed_over) {
+            return false;
+        }
+        let last = self.order[slot(class)].iter().map(|Reverse((at, _))| *at).max();
+        self.settle(place, Time(last.unwrap_or(Time::ZERO).0.saturating_add(1)));
+        true
     }
 
     /// Puts the first lane of a class where it belongs: others have used its limit, or its first queue pair cannot send.
@@ -242,7 +272,8 @@ impl SendQueues {
             self.append(pairs, place, pair);
         }
         self.turns = self.turns.wrapping_add(1);
-        self.send_queues[usize::from(place)].turn = self.turns;
+        let lane = &mut self.send_queues[usize::from(place)];
+        (lane.turn, lane.is_passed_over) = (self.turns, self.skips && place & 1 == 1);
         self.settle(place, self.limits[usize::from(limit)].pacer.next());
     }
 

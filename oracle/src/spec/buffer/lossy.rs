@@ -38,6 +38,22 @@ pub fn lossy_first_drop_off(
     whole(by_limit.min(by_pool) + 1)
 }
 
+/// How much other lossy queues may hold at the most, each with a limit `off` bytes above what is declared. By shares the first of them takes
+/// most while it is alone, and each that comes later its part of what is left, which is (L - off) / (1 + 2^k) behind every one; together they
+/// never hold more than one after the other.
+pub fn lossy_most(buffer: &Buffer, queues: usize, off: u64) -> u64 {
+    let (num, den) = alpha(buffer.lossy_dynamic_th);
+    let behind = |left: u64, _| match buffer.lossy_static_th {
+        Some(limit) => left.saturating_sub(limit.0.saturating_add(off)),
+        None => {
+            let all = u128::from(left.saturating_sub(off)).saturating_mul(den) / (num + den);
+            u64::try_from(all).unwrap_or(left)
+        }
+    };
+    let pool = buffer.lossy_pool.0;
+    pool - (0..queues).fold(pool, behind)
+}
+
 /// Several senders at the line rate of the port that all of them send to: how many frames each has sent when the first is
 /// lost, least and most, where `first` is the frame that a held queue would lose. Of so many frames each the port sends one
 /// sender's, `passing` slots late, which is what the idle device takes; the rest is held. One frame may be under way at

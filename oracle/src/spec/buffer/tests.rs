@@ -320,6 +320,17 @@ fn a_lossy_queue_counts_what_is_left_behind_its_last_frame() {
 }
 
 #[test]
+fn lossy_queues_hold_no_more_than_their_limits_leave_them() {
+    // Half of 900, half of what is left, and half of that.
+    let halves = [0, 1, 2, 3].map(|queues| lossy_most(&Buffer::plain(900, 0), queues, 0));
+    assert_eq!(halves, [0, 450, 675, 788]);
+    // 900 - (900 - 20) / 2.
+    assert_eq!(lossy_most(&Buffer::plain(900, 0), 1, 20), 460);
+    let own = Buffer { lossy_static_th: Some(Bytes(350)), ..Buffer::plain(900, 0) };
+    assert_eq!([1, 2, 3].map(|queues| lossy_most(&own, queues, 10)), [360, 720, 900]);
+}
+
+#[test]
 fn thresholds_give_back_the_pool_and_the_headroom() {
     // 1163 x 1040 <= 1248 + B/9 < 1164 x 1040: B/9 from 1208272 to 1209311.
     let pool = pool_from(&broadcom(), Bytes(1_024), &ALONE, 1_164);

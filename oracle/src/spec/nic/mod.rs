@@ -22,6 +22,7 @@ pub mod receives;
 pub mod rp;
 pub mod selective;
 pub mod slow_receiver;
+pub mod turns;
 pub mod unreliable;
 
 pub use ready::Ready;

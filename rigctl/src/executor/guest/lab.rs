@@ -16,7 +16,7 @@ use rig_capture::pcapng::{Onto, Spool, Spooled};
 use rig_capture::{
     Counters, DutWaits, Integrity, Lateness, Observation, PortTrace, Provenance, Touched,
 };
-use rig_dut::control::{Readings, Refused};
+use rig_dut::control::{Lost, Readings, Refused};
 use rig_dut::host::{Counted, knobs_at, knobs_of};
 use rig_dut::{Control as _, PerftestControl};
 use rig_generator::clock::{Clock as _, Wall};
@@ -418,6 +418,10 @@ fn had(came: Came, tape: &Tape) -> Result<Came, Broken> {
         let also = came.unfinished.as_deref().unwrap_or("both sides were done");
         Broken::Device(format!("{what} (exit status {}; {also}):\n{said}", came.ran.status))
     };
+    if let Some(why) = &tape.void {
+        let tried = "follow the connection from its first packet on".to_owned();
+        return Err(Broken::Away(Lost { tried, why: why.clone() }));
+    }
     match tape.met {
         0 if ENDS.contains(&came.ran.status) => Err(told(
             "perftest had no connection by the trial's end: give the lab a longer `trial`",

@@ -5,7 +5,7 @@ use super::starved::Starved;
 use crate::rights::{self, Work};
 use rig_dut::Shell;
 use rig_guests::{Guest, GuestFault, GuestRole, Image, PATIENCE};
-use rig_lab::{Guests, IpVersion, OtherEnd};
+use rig_lab::{ExchangeWay, Guests, IpVersion, OtherEnd};
 use rig_units::{Dur, Time};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,6 +46,8 @@ pub struct GuestHost {
     /// What is done in it once it is up, in lines of shell.
     prepare: Vec<String>,
     role: GuestRole,
+    /// Whether its programs find those of the other guest beside the rig.
+    beside: bool,
     /// How long it may be kept waiting for a processor in one go, and how much of that it makes up for.
     bears: (Dur, Dur),
     guest: Mutex<Option<Guest>>,
@@ -59,7 +61,8 @@ impl GuestHost {
             GuestRole::OtherNic => wire.prepare_other.clone(),
         };
         let bears = (wire.wait, wire.makes_up);
-        GuestHost { folder, prepare, role, bears, guest: Mutex::default() }
+        let beside = wire.exchange == ExchangeWay::Beside;
+        GuestHost { folder, prepare, role, beside, bears, guest: Mutex::default() }
     }
 
     /// What it is to the rig.
@@ -114,6 +117,10 @@ impl GuestHost {
         let _raised = rights::raise(Work::Ports);
         let mut held = self.guest.lock().unwrap_or_else(PoisonError::into_inner);
         let mut held_other = other.guest.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.beside && held.is_none() {
+            // The line that the other one has leads to a guest that is gone.
+            *held_other = None;
+        }
         let (mut guest, mut second) = (self.taken(&mut held)?, other.taken(&mut held_other)?);
         let done = work([&mut guest, &mut second]).map_err(|fault| lost(&fault))?;
         (*held, *held_other) = (Some(guest), Some(second));
@@ -133,7 +140,12 @@ impl GuestHost {
             GuestRole::OtherNic => ".other.end",
         };
         let console = self.folder.join(format!("{CONSOLE}{}{beside}", std::process::id()));
-        let mut guest = Guest::boot(&image, self.role, &console)?;
+        let mut guest = if self.beside {
+            let line = self.folder.join(format!("{CONSOLE}{}.line", std::process::id()));
+            Guest::boot_beside(&image, self.role, (&console, &line))?
+        } else {
+            Guest::boot(&image, self.role, &console)?
+        };
         for line in &self.prepare {
             let ran = guest.run(line, PATIENCE)?;
             if ran.status != 0 {

@@ -13,7 +13,7 @@ use rig_units::{Bytes, L2Rate, PortSpeed};
 /// whoever is paused.
 pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     let is_timed = |one: &Measure| measure::of(one).tells_rate || one.parts().contains(&Part::Rc);
-    if profile.kind != Kind::Nic || says_of_hosts(case) || !case.measure.iter().any(is_timed) {
+    if profile.kind != Kind::Nic || says_of(case, ".host.") || !case.measure.iter().any(is_timed) {
         return None;
     }
     groups(case, &profile.declared).ok()?.into_iter().find_map(|group| {
@@ -28,14 +28,27 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     })
 }
 
-/// Whether the case sets anything of a host.
-fn says_of_hosts(case: &Case) -> bool {
+/// Why the case cannot have what it sets of a NIC's memory: nobody declared what a read from the host takes.
+pub(super) fn unread(profile: &Profile, case: &Case) -> Option<String> {
+    let asks = ["host.contexts", "host.mtt"].into_iter().find(|part| says_of(case, part))?;
+    if says_of(case, "host.mtt_miss") {
+        return None;
+    }
+    let mut nics = profile.declared.nics()?.all();
+    let silent = nics.any(|(_, nic)| nic.host.pcie.is_some() && nic.host.mtt_miss.is_none());
+    silent.then(|| {
+        format!("how long a read from its host takes is not declared (host.mtt_miss), and the case sets {asks}")
+    })
+}
+
+/// Whether the case sets anything whose path has `part` in it.
+pub(super) fn says_of(case: &Case, part: &str) -> bool {
     let swept = case.sweep.iter().filter_map(|sweep| match sweep {
         Sweep::Setting { path, .. } => Some(path),
         _ => None,
     });
     let mut paths = case.settings.iter().map(|setting| &setting.path).chain(swept);
-    paths.any(|path| path.contains(".host."))
+    paths.any(|path| path.contains(part))
 }
 
 /// The first NIC to which more comes than fits below XOFF, in words.

@@ -219,8 +219,8 @@ fn what_rests_on_a_strict_queue_is_not_asked_of_a_device_that_serves_all_by_weig
     let strict = || serde_json::json!("strict");
     assert_eq!(weights(strict(), below), Ok(Vec::new()));
     assert_eq!(weights(strict(), limit), Ok(Vec::new()));
-    // Of 98.08 Gb/s in frames 58.85 are sent to queue 6 for 278 us. It is granted as much by 15 of 25; by 14 of 24 56 kB wait, and fit;
-    // by 2 of 12 1.5 MB wait for a queue that holds 500 kB.
+    // Of 98.08 Gb/s in frames 58.85 are sent to queue 6 for 278 us. It is granted as much by 15 of 25; by 14 of 24 56 kB wait, and fit
+    // beside the 300 kB that queue 1 may hold of 600; by 2 of 12 1.5 MB wait for a queue that holds half of what is left.
     let by = |weight: u16| serde_json::json!({ "dwrr": weight });
     assert_eq!(weights(by(15), below), Ok(Vec::new()));
     assert_eq!(weights(by(14), below), Ok(Vec::new()));
@@ -307,6 +307,40 @@ fn a_case_for_hosts_that_take_all_that_comes_is_not_told_of_slower_ones() {
     assert!(why.contains(told), "{why}");
     assert_eq!(with("8Gbps-L2", "20KiB", "cnp::one-cnp-an-interval"), None);
     assert_eq!(with("8Gbps-L2", "20KiB", "slow-receiver::few-connections-heal"), None);
+}
+
+#[test]
+fn a_case_for_hosts_that_post_all_at_once_is_not_told_of_those_that_post_a_few() {
+    let lab = rig_lab::read::lab(None).expect("the bundled lab");
+    let pair = lab.duts.iter().find(|dut| dut.name == "gen2-to-gen2").expect("a pair");
+    let with = |depth: u32, poll: &str, id: &str| {
+        let mut pair = pair.clone();
+        for (field, value) in [
+            ("latency", "300ns".into()),
+            ("poll", poll.into()),
+            ("depth", depth.into()),
+            ("window", "100us".into()),
+            ("sync", "20us".into()),
+            ("drift", "100ppm".into()),
+        ] {
+            let setting = Setting { path: format!("nic.estats.{field}"), value };
+            pair.declared = pair.declared.with(&setting).expect("it fits");
+        }
+        applicability::of(&lab, &pair, &bundled::case(id)).err().map(|unfit| unfit.why)
+    };
+    // Twelve messages of 16 KiB, 1.4 us each, of which the first is polled a few microseconds later.
+    let case = "recovery::nothing-lost";
+    let why = with(1, "5us", case).expect("a host that posts one at a time");
+    assert!(
+        why.contains("posts 1 messages of sender") && why.contains("nic.estats.depth"),
+        "{why}"
+    );
+    assert!(with(4, "50us", case).is_some());
+    assert_eq!(with(11, "5us", case), None);
+    assert_eq!(with(12, "1ms", case), None);
+    // What goes to the rig is never acknowledged. A case that says how its host posts is about that.
+    assert!(with(64, "1us", "dcqcn::additive-increase").is_some());
+    assert_eq!(with(1, "5us", "completions::posted-as-far-as-the-queue-goes"), None);
 }
 
 #[test]

@@ -114,3 +114,17 @@ fn what_was_set_and_is_gone_with_the_reboot_is_told_and_nothing_is_left() {
     drop(control);
     assert_eq!(server.all(CONFIG), before);
 }
+
+#[test]
+fn a_folder_that_is_named_like_a_chip_of_several_makes_none_of_a_switch_of_one() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let folder = desk.path().join("redis7");
+    std::fs::create_dir(&folder).expect("writable");
+    let Some((server, _orchagent)) = switch(&folder) else { return };
+    let place = server.at().to_string();
+    assert!(place.contains("/redis7/"), "{place}");
+    assert_eq!(open(&server).chip(), None);
+    let metadata = "DEVICE_METADATA|localhost";
+    server.tell(CONFIG, &["HSET", metadata, "asic_name", "Asic1"]);
+    assert_eq!(open(&server).chip().as_deref(), Some("asic1"));
+}

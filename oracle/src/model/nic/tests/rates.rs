@@ -87,6 +87,29 @@ fn queue_pairs_take_turns() {
 }
 
 #[test]
+fn who_passes_over_every_second_in_every_second_turn_gives_it_half() {
+    let counts = |count: u16, skips: bool| {
+        let mut config = config();
+        config.faults.rp.turns_skipped = skips;
+        let mut bench = bench(&config);
+        (1..=count).for_each(|id| bench.network.start_flow(NIC, &flow(id)));
+        bench.run(Dur::us(30));
+        let mut counts = vec![0_u32; usize::from(count)];
+        let data = bench.received(PacketKind::Data);
+        data.iter().for_each(|one| counts[usize::from(one.packet.stream) - 1] += 1);
+        counts
+    };
+    let [healthy, skipping] = [counts(4, false), counts(4, true)];
+    assert!(healthy.iter().all(|one| one.abs_diff(healthy[0]) <= 1), "{healthy:?}");
+    assert!(skipping[1].abs_diff(skipping[0] / 2) <= 1, "{skipping:?}");
+    assert!(skipping[3].abs_diff(skipping[2] / 2) <= 1, "{skipping:?}");
+    // Nobody waits for others where there are none, and the port does not stand idle.
+    assert_eq!(counts(1, true), counts(1, false));
+    let sum = |counts: &[u32]| counts.iter().sum::<u32>();
+    assert!(sum(&skipping).abs_diff(sum(&healthy)) <= 1);
+}
+
+#[test]
 fn a_paused_class_stands_still_and_the_others_do_not() {
     let mut bench = bench(&config());
     bench.network.start_flow(NIC, &flow(1));

@@ -1,0 +1,65 @@
+//! How far apart queue pairs get that take turns, and what all of them carry.
+
+use super::given::{Ran, Word};
+use rig_capture::{Dir, What};
+use rig_testcases::RoceKind;
+
+const APART: &str = "8 queue pairs from few-1 on";
+const RATE: &str = "8 queue pairs from few-1 on, rate";
+
+/// Eight queue pairs through a port of 100G.
+fn eight(more: &str) -> Ran {
+    let text = format!(
+        "    dut: {{nic: {{generation: gen2, rc: {{timeout: 0}}}}}}
+    between: {{delay: 500ns{more}}}
+    flows: {{few: {{nic: p1, to: p2, class: 3, verb: write, message: 1KiB, mtu: 1024B, queue_pairs: 8}}}}
+    steps: [{{at: 0us, start: few}}]
+    length: 110us
+    trials: 1
+    measure: [{{rate.turns: {{flows: [few], from: 20us, until: 100us}}}}]
+"
+    );
+    Ran::of("gen2-to-gen2", &text)
+}
+
+/// What they say with so many packets fewer of the first of them.
+fn without(ran: &Ran, count: usize) -> super::given::Said {
+    ran.changed(|seen| {
+        let own = |one: RoceKind| matches!(one, RoceKind::Data { .. });
+        let all = seen.roce(1, Dir::Tx, own);
+        let first = |at: &&usize| {
+            matches!(seen.observation.records[**at].what, What::Roce(roce) if roce.connection == 0)
+        };
+        // In the middle of the window.
+        let of_first: Vec<usize> = all.iter().filter(first).copied().collect();
+        let from = of_first.len() / 2;
+        for lost in of_first[from..from + count].iter().rev() {
+            seen.lose(*lost);
+        }
+    })
+}
+
+#[test]
+fn one_packet_apart_is_a_turn_and_two_are_not() {
+    let ran = eight("");
+    assert_eq!(ran.as_seen().wrong(), "");
+    let (read, want, passes) = ran.as_seen().about("rate.turns", APART);
+    assert_eq!((want.hi, passes, read.hi <= 1), (1, true, true));
+    let (read, want, passes) = without(&ran, 3).about("rate.turns", APART);
+    assert!(read.lo > want.hi && !passes, "{read:?}");
+}
+
+#[test]
+fn what_a_port_brings_is_told_to_a_few_packets() {
+    let ran = eight("");
+    let (_, want, passes) = ran.as_seen().about("rate.turns", RATE);
+    assert!(passes && want.hi - want.lo <= 6, "{want:?}");
+    let (read, _, passes) = without(&ran, 6).about("rate.turns", RATE);
+    assert!(read.hi < want.lo && !passes, "{read:?} in {want:?}");
+}
+
+#[test]
+fn queue_pairs_that_are_asked_again_say_nothing() {
+    let lost = ", inject: [{on: few-1, frames: data, psn: 30, do: drop, iteration: 1}]";
+    assert_eq!(eight(lost).as_seen().word("rate.turns"), Word::Doubt("not-measured"));
+}
