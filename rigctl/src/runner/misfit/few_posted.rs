@@ -54,8 +54,9 @@ fn held_up(context: &Context<'_>, script: &Script, flow: &FlowSpec) -> Option<St
     // The rig acknowledges nothing of what is sent to it, so that nothing of that is ever polled.
     (flow.nic == flow.to || others < back).then(|| {
         let part = Nics::port_name(own);
+        let messages = if depth == 1 { "message" } else { "messages" };
         format!(
-            "the host behind `{part}` posts {depth} messages of {} and no more until one is polled ({part}.estats.depth): the case is laid out for hosts \
+            "the host behind `{part}` posts {depth} {messages} of {} and no more until one is polled ({part}.estats.depth): the case is laid out for hosts \
              that post all at once",
             flow.name
         )

@@ -28,16 +28,16 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     })
 }
 
-/// Why the case cannot have what it sets of a NIC's memory: nobody declared what a read from the host takes.
+/// Why the case cannot have what it sets of a NIC's memory: nobody declared what a read from its host takes.
 pub(super) fn unread(profile: &Profile, case: &Case) -> Option<String> {
-    let asks = ["host.contexts", "host.mtt"].into_iter().find(|part| says_of(case, part))?;
-    if says_of(case, "host.mtt_miss") {
-        return None;
-    }
-    let mut nics = profile.declared.nics()?.all();
-    let silent = nics.any(|(_, nic)| nic.host.pcie.is_some() && nic.host.mtt_miss.is_none());
-    silent.then(|| {
-        format!("how long a read from its host takes is not declared (host.mtt_miss), and the case sets {asks}")
+    profile.declared.nics()?.all().find_map(|(part, nic)| {
+        let field = ["contexts", "mtt"].map(|field| format!("{part}.host.{field}"));
+        let asked = field.into_iter().find(|path| says_of(case, path))?;
+        let missing = format!("{part}.host.mtt_miss");
+        let silent = nic.host.pcie.is_some() && nic.host.mtt_miss.is_none();
+        (silent && !says_of(case, &missing)).then(|| {
+            format!("how long a read from its host takes is not declared ({missing}), and the case sets {asked}")
+        })
     })
 }
 

@@ -308,7 +308,7 @@ fn a_case_for_hosts_that_take_all_that_comes_is_not_told_of_slower_ones() {
     assert_eq!(with("8Gbps-L2", "20KiB", "cnp::one-cnp-an-interval"), None);
     // Whose case it is, it is told why not here: a context that is not at hand has to be read.
     let why = with("8Gbps-L2", "20KiB", "slow-receiver::few-connections-heal");
-    let told = "how long a read from its host takes is not declared (host.mtt_miss)";
+    let told = "how long a read from its host takes is not declared (peer.host.mtt_miss)";
     assert!(why.as_ref().is_some_and(|why| why.starts_with(told)), "{why:?}");
 }
 
@@ -334,10 +334,7 @@ fn a_case_for_hosts_that_post_all_at_once_is_not_told_of_those_that_post_a_few()
     // Twelve messages of 16 KiB, 1.4 us each, of which the first is polled a few microseconds later.
     let case = "recovery::nothing-lost";
     let why = with(1, "5us", case).expect("a host that posts one at a time");
-    assert!(
-        why.contains("posts 1 messages of sender") && why.contains("nic.estats.depth"),
-        "{why}"
-    );
+    assert!(why.contains("posts 1 message of sender") && why.contains("nic.estats.depth"), "{why}");
     assert!(with(4, "50us", case).is_some());
     assert_eq!(with(11, "5us", case), None);
     assert_eq!(with(12, "1ms", case), None);
