@@ -225,6 +225,10 @@ pub struct Rc {
     /// as long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_late: Option<Within>,
+    /// Whether its timer is left running when everything is acknowledged, and runs out on what was sent since then, however lately: of Linux's rxe, whose
+    /// timers are only ever put off. Unset: no, each packet has its whole time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timer_runs_on: Option<bool>,
     /// How long it waits before each try without progress, where that follows a list of its own and not the timeout (adaptive retransmission; NVIDIA
     /// `roce_adp_retrans_en` of `ROCE_ACCL`). Unset: as the timeout says, each time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -326,6 +330,7 @@ impl Rc {
         optional("resend_extra", Count).by_case().live().tried(&["16"]),
         needed("timeout", Count, "0").by_case().live().tried(&["x2", "x0.5"]),
         optional("timeout_late", Range).by_case().live().varies().tried(&["+1us", "never"]),
+        optional("timer_runs_on", Switch).tried(&["true"]),
         optional("adaptive", List).by_case().live(),
         needed("retries", Count, "7").by_case().live().tried(&["1"]),
         optional("rnr_retries", Count).by_case().live().tried(&["1", "6"]),

@@ -5,7 +5,9 @@ mod progress;
 mod receiver;
 mod requester;
 mod resent;
+mod running;
 mod sender;
+mod standing;
 #[cfg(test)]
 mod tests;
 mod tries;

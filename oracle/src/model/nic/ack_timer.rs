@@ -35,6 +35,11 @@ impl AckTimer {
         Some(since + self.1)
     }
 
+    /// Whether it was started at `since` and has not run out by `now`.
+    pub(super) fn runs(&self, since: Time, now: Time) -> bool {
+        self.0 == since && now < since + self.1
+    }
+
     /// What it was set to is no more.
     pub(super) const fn forget(&mut self) {
         self.0 = Time::MAX;

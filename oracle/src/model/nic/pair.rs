@@ -7,6 +7,7 @@ use super::requester::{Request, Requester};
 use super::responder::{Responder, Response};
 use super::table::NOBODY;
 use crate::model::packet::{ATOMIC_SIZE, Packet, PacketKind};
+use rig_lab::Rc;
 use rig_units::Time;
 
 /// Bytes of payload of a packet of a READ that nobody announced.
@@ -64,9 +65,9 @@ impl Pair {
     }
 
     /// Takes on a flow.
-    pub(super) fn start(&mut self, flow: &Flow) {
+    pub(super) fn start(&mut self, flow: &Flow, rc: &Rc) {
         (self.far, self.class, self.dscp, self.ect) = (flow.dst, flow.class, flow.dscp, flow.ect);
-        self.requester = Some(Requester::new(flow));
+        self.requester = Some(Requester::new(flow, rc));
         self.prepare();
     }
 

@@ -47,6 +47,8 @@ pub(super) struct Requester {
     /// Whether somebody will look for progress.
     pub(super) is_watched: bool,
     pub(super) timer: AckTimer,
+    /// Whether the timer is left running when everything is acknowledged.
+    runs_on: bool,
 }
 
 /// How far a requester is acknowledged whose connection has no acknowledgements: beyond every packet, so that it waits for none.
@@ -75,7 +77,7 @@ pub(super) enum Request {
 }
 
 impl Requester {
-    pub(super) fn new(flow: &Flow) -> Requester {
+    pub(super) fn new(flow: &Flow, rc: &Rc) -> Requester {
         let packets = flow.message.div_ceil(flow.mtu.max(1)).max(1);
         let total = flow.count.map_or(u64::MAX, |count| u64::from(count) * u64::from(packets));
         Requester {
@@ -100,6 +102,7 @@ impl Requester {
             refusals: 0,
             is_watched: false,
             timer: AckTimer::default(),
+            runs_on: rc.timer_runs_on == Some(true),
         }
     }
 
@@ -222,7 +225,7 @@ impl Requester {
     /// That packet has left at `now`.
     #[inline]
     pub(super) fn sent(&mut self, now: Time) {
-        if !self.is_waiting() {
+        if !self.is_waiting() && !(self.runs_on && self.timer.runs(self.idle_since, now)) {
             self.idle_since = now;
         }
         let packets = if self.is_read() { self.packets - self.place } else { 1 };
@@ -262,7 +265,8 @@ impl Requester {
 
     fn progress(&mut self, now: Time, acked: u64, faults: &RcFaults) -> bool {
         self.acked = acked;
-        if !faults.timeout_not_restarted {
+        let restarts = !self.runs_on || self.is_waiting();
+        if restarts && !faults.timeout_not_restarted {
             self.idle_since = now;
         }
         if !faults.tries_not_reset {

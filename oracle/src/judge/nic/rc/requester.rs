@@ -1,6 +1,7 @@
 //! A requester's READ requests: one for each message, anew where a hole is, and anew as the timeout runs out.
 
 use super::receiver::{Answer, Answered, receiver};
+use super::running::Running;
 use super::tries::Tries;
 use super::{Fault, Sight};
 use crate::spec::nic::Ready;
@@ -44,6 +45,7 @@ pub fn requester(
         taken: 0,
         begun: 0,
         since: None,
+        running: rc.timer_runs_on.unwrap_or(false).then(Running::default),
         before: Vec::new(),
         tries: Tries::default(),
         expired: 0,
@@ -97,6 +99,8 @@ struct Standing<'a> {
     begun: u32,
     /// Since when the timer runs: the last progress, or when it ran out, after which a request may have waited for the port.
     since: Option<Ready>,
+    /// Of one whose timer is left running when all has come.
+    running: Option<Running>,
     /// How it stood before each packet that came: for a while that may not have been taken in.
     before: Vec<Before>,
     /// Timeouts in a row.
@@ -136,7 +140,9 @@ impl Standing<'_> {
             let (came, taken, tries) = (packet.at, self.taken, self.tried());
             self.before.extend(self.since.map(|since| Before { came, taken, since, tries }));
             self.taken += 1;
-            self.since = Some(packet.at.into());
+            let (more, taken_in) = (self.taken < self.whole(), self.taken_in());
+            self.running.iter_mut().for_each(|one| one.progress(came, more, taken_in));
+            self.since = Some(self.begun(came));
             self.tries.ended(packet.at, blur);
         }
     }
@@ -145,9 +151,12 @@ impl Standing<'_> {
     fn explains(&mut self, ask: &Asked) -> bool {
         // Who asks again has not given up.
         self.ended = self.ended.or(Some(false));
-        let whole = self.begun * self.reading.packets;
-        if self.taken == whole && ask.psn == self.expected() {
-            (self.begun, self.since) = (self.begun + 1, Some(ask.at.into()));
+        if self.taken == self.whole() && ask.psn == self.expected() {
+            let timeout = timeout_between(self.rc, 0, self.tried().1);
+            let over = self.since.zip(timeout).map(|(since, timeout)| since.by + timeout.most());
+            let over = over.map(|over| over + self.taken_in());
+            self.running.iter_mut().for_each(|running| running.begins(ask.at, over));
+            (self.begun, self.since) = (self.begun + 1, Some(self.begun(ask.at)));
             return true;
         }
         let on_time = |due: &Ready| self.sight.on_time(*due, ask.at, Dur::ZERO);
@@ -157,11 +166,23 @@ impl Standing<'_> {
             let waited = self.sight.busy + self.sight.blur();
             let from = Time(ask.at.0.saturating_sub(waited.0)).max(due.from).min(ask.at);
             self.since = Some(Ready { from, by: ask.at });
+            self.running.iter_mut().for_each(|running| running.starts(from));
             self.tries.again(ask.at, self.taken_in() + self.sight.busy);
             self.expired += 1;
             return true;
         }
         false
+    }
+
+    /// Packets of all messages that it has asked for.
+    const fn whole(&self) -> u32 {
+        self.begun * self.reading.packets
+    }
+
+    /// Since when the timer runs that was started at `at`, or before that and left running.
+    fn begun(&self, at: Time) -> Ready {
+        let since = self.running.as_ref().map(|running| running.since(at, self.taken_in()));
+        Ready { from: since.unwrap_or(at).min(at), by: at }
     }
 
     /// When the timeout runs out.
@@ -201,7 +222,7 @@ impl Standing<'_> {
 
     /// When the timeout runs out of one that has taken so many packets, and made so many tries.
     fn runs_out(&self, taken: u32, since: Ready, tries: (usize, usize)) -> Option<Ready> {
-        let waits = taken < self.begun * self.reading.packets;
+        let waits = taken < self.whole();
         let timeout = timeout_between(self.rc, tries.0, tries.1);
         let timeout = timeout.filter(|_| waits)?;
         Some(Ready { from: since.from + timeout.least(), by: since.by + timeout.most() })
@@ -325,6 +346,24 @@ mod tests {
         assert_eq!(judged(FINITE, &[(0, 7)], &[]), [Fault::NoTimeout { packet: 0 }]);
         assert_eq!(judged(FINITE, &[(0, 7), (500, 7), (1_000, 7)], &[]), []);
         assert_eq!(judged(FOREVER, &[(0, 7)], &[]), []);
+    }
+
+    #[test]
+    fn a_timer_that_is_left_running_repeats_a_request_before_its_own_time_is_over() {
+        // The second message is asked for at 300: its time is over at 800, that of the first at 500, or where a part of the first came, behind that.
+        let faults = |runs_on: Option<bool>, again: u64| {
+            let rc = Rc { timer_runs_on: runs_on, ..rc(FINITE) };
+            let brought = [(100, 7), (110, 8), (900, 9), (910, 10)];
+            let brought = brought.map(|(at, psn)| Packet {
+                at: Time(at),
+                psn: Psn::new(psn),
+                last: psn % 2 == 0,
+            });
+            let asked = all_asked(&[(0, 7), (300, 9), (again, 9)]);
+            requester(&rc, &READING, &asked, &brought, &EXACT).faults.len()
+        };
+        assert_eq!([600, 599].map(|again| faults(Some(true), again)), [0, 1]);
+        assert_eq!([800, 799, 600].map(|again| faults(None, again)), [0, 1, 1]);
     }
 
     #[test]

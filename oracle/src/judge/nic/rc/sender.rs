@@ -4,6 +4,8 @@
 //! acknowledgement overtakes a sender that went back, or comes between a NAK and its effect.
 
 use super::resent::{Event, Resent, Sent, Untried, behind_the_port};
+use super::running::Running;
+use super::standing::{Standing, may_stand};
 use super::tries::Tries;
 use super::{Fault, Sight};
 use crate::spec::nic::rc::{Says, may_begin, rnr_retries, timeout_between};
@@ -28,6 +30,7 @@ pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight)
         standings: vec![start],
         naks: Vec::new(),
         active: Time::ZERO,
+        running: rc.timer_runs_on.unwrap_or(false).then(Running::default),
         tries: Tries::default(),
         refusals: 0,
         refused: None,
@@ -53,18 +56,6 @@ pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight)
     sender.ended(sent.len());
     sender.resent.faults.sort_unstable();
     sender.resent
-}
-
-/// How far a sender has got, from an instant on.
-#[derive(Debug, Clone, Copy)]
-struct Standing {
-    from: Time,
-    /// The first number that is not acknowledged.
-    unacked: Psn,
-    /// Since when there was no progress.
-    since: Time,
-    /// Whether something that came says so: for a while it may not have been taken in.
-    told: bool,
 }
 
 /// A NAK whose number was not sent again yet.
@@ -106,6 +97,8 @@ struct Sender<'a> {
     naks: Vec<Nak>,
     /// The last instant at which anything started the timeout anew, by any reading of the rule.
     active: Time,
+    /// Of one whose timer is left running when all is acknowledged.
+    running: Option<Running>,
     tries: Tries,
     /// RNR NAKs since the last progress.
     refusals: u32,
@@ -165,6 +158,8 @@ impl Sender<'_> {
         }
         if progress > 0 {
             self.standings.push(Standing { from: event.at, unacked, since: event.at, told: true });
+            let (more, taken_in) = (unacked != self.top, self.taken_in());
+            self.running.iter_mut().for_each(|one| one.progress(event.at, more, taken_in));
             self.tries.ended(event.at, self.sight.blur());
             self.adapt();
             self.refusals = 0;
@@ -211,7 +206,7 @@ impl Sender<'_> {
         let timeout = self.waits().filter(|_| self.tries.most() >= usize::from(self.rc.retries))?;
         let blur = self.sight.blur();
         let held = self.refused.map_or(Time::ZERO, |(from, _)| from);
-        let soonest = self.standing().since.max(held) + timeout.least();
+        let soonest = self.begun(&self.standing(), at).max(held) + timeout.least();
         let latest = self.runs_from().1 + timeout.most();
         if self.tried_all() && at > latest + blur {
             return Some(GivenUp::By(latest));
@@ -226,6 +221,8 @@ impl Sender<'_> {
             self.given_up = None;
         }
         if self.standing().unacked == self.top {
+            let ran_out = self.timeout.map(|most| self.active + most.most() + self.taken_in());
+            self.running.iter_mut().for_each(|running| running.begins(one.at, ran_out));
             self.standings.push(Standing {
                 since: one.at,
                 from: one.at,
@@ -320,19 +317,16 @@ impl Sender<'_> {
             && one.psn.ahead_of(nak.psn).is_some()
     }
 
-    /// The standings that a packet which left at `at` may have known of: the last of them first, and then those before what came so short a
-    /// time ago that it need not have been taken in. What comes in takes no longer to be acted on than a NAK.
+    /// The standings that a packet which left at `at` may have known of. What comes in takes no longer to be acted on than a NAK.
     fn may_stand(&self, at: Time) -> impl Iterator<Item = &Standing> {
-        let known_by = move |standing: &Standing, after: Dur| standing.from + after <= at;
         let blur = self.sight.blur();
-        let known = self.standings.iter().rposition(|standing| known_by(standing, blur));
-        let known = known.unwrap_or(0);
-        let taken_in = blur + self.rc.resend_latency.most();
-        let before = self.standings[..=known].windows(2).rev();
-        let before = before
-            .take_while(move |pair| pair[1].told && !known_by(&pair[1], taken_in))
-            .map(|pair| &pair[0]);
-        self.standings[known..].iter().chain(before)
+        may_stand(&self.standings, at, blur, blur + self.rc.resend_latency.most())
+    }
+
+    /// When the timer of one that stands so was started at the earliest, as it is at `at`.
+    fn begun(&self, standing: &Standing, at: Time) -> Time {
+        let running = self.running.as_ref().map(|running| running.since(at, self.taken_in()));
+        running.map_or(standing.since, |since| since.min(standing.since))
     }
 
     /// The earliest NAK that this may be the way back for, `which` the latest: each takes its own time to its effect, and a sender that goes back
@@ -428,7 +422,7 @@ impl Sender<'_> {
         let (blur, timeout) = (self.sight.blur(), self.timeout?);
         let fits = |standing: &&Standing| {
             may_begin(self.rc, standing.unacked, one.psn)
-                && one.at + blur >= standing.since + timeout.least()
+                && one.at + blur >= self.begun(standing, one.at) + timeout.least()
         };
         Some((*self.may_stand(one.at).find(fits)?, timeout))
     }
@@ -437,8 +431,10 @@ impl Sender<'_> {
     fn timed_out(&mut self, packet: usize, one: &Sent) -> bool {
         let blur = self.sight.blur();
         let Some((standing, timeout)) = self.expired(one) else { return false };
-        let took = one.at.since(standing.since).unwrap_or(Dur::ZERO);
-        let span = Span { lo: took.saturating_sub(blur).0, hi: (took + blur).0 };
+        let begun = self.begun(&standing, one.at);
+        let took = one.at.since(begun).unwrap_or(Dur::ZERO);
+        let least = one.at.since(standing.since).unwrap_or(Dur::ZERO);
+        let span = Span { lo: least.saturating_sub(blur).0, hi: (took + blur).0 };
         self.resent.timeouts.push((packet, span));
         self.resent.either += behind_the_port(took, timeout, self.sight.busy);
         if self.overdue(one.at) {
@@ -452,7 +448,8 @@ impl Sender<'_> {
         self.naks.iter_mut().for_each(|nak| nak.binds = false);
         // Its timer began anew as it ran out, and the packet may have waited for the port since.
         let waited = Time(one.at.0.saturating_sub((self.sight.busy + blur).0));
-        let since = waited.max(standing.since + timeout.least()).min(one.at);
+        let since = waited.max(begun + timeout.least()).min(one.at);
+        self.running.iter_mut().for_each(|running| running.starts(since));
         self.standings.push(Standing { from: one.at, since, told: false, ..self.standing() });
         self.active = self.active.max(one.at);
         true

@@ -18,6 +18,28 @@ fn a_timer_that_ran_out_runs_again_at_once_whenever_its_packet_gets_out() {
     assert_eq!(faults(5_080, 10_019, 60), [Fault::Unprompted { packet: 2 }]);
 }
 
+#[test]
+fn a_timer_that_is_left_running_runs_out_on_what_was_sent_later_and_no_sooner_than_its_time() {
+    // All is acknowledged at 100, and the next packet leaves at 4000: its time is over at 9000, that of the first at 5000.
+    let faults = |runs_on: bool, again: u64, acks: &[(u64, u32)]| {
+        let sent = [(0, 0), (4_000, 1), (again, 1)];
+        let sent = sent.map(|(at, psn)| Sent { at: Time(at), psn: Psn::new(psn) });
+        let came = acks.iter().map(|&(at, psn)| Event {
+            at: Time(at),
+            says: Says::Ack,
+            psn: Psn::new(psn),
+        });
+        let came: Vec<Event> = came.collect();
+        let sight = Sight { until: Time(again), ..EXACT };
+        let rc = Rc { timer_runs_on: runs_on.then_some(true), ..rc(1) };
+        sender(&rc, Psn::new(0), &sent, &came, &sight).faults
+    };
+    assert_eq!(faults(true, 5_000, &[(100, 0)]), []);
+    assert_eq!(faults(true, 4_999, &[(100, 0)]), [Fault::Unprompted { packet: 2 }]);
+    assert_eq!(faults(false, 5_000, &[(100, 0)]), [Fault::Unprompted { packet: 2 }]);
+    assert_eq!(faults(false, 9_000, &[(100, 0)]), []);
+}
+
 /// A packet that is never acknowledged in time, tried `tries` times by a sender that may try once, and what comes then.
 fn late(came: &[(u64, Says, u32)], then: &[(u64, u32)], until: u64) -> Resent {
     let sent = [(0, 0), (1, 1), (5_000, 0), (5_100, 1)].iter().chain(then);
