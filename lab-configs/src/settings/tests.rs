@@ -3,6 +3,7 @@
 use super::*;
 use crate::{Action, Color, Kind, Mutation, Profile, RuleFamily, Switch};
 use rig_units::{Bytes, Dur, Ppm};
+use serde_json::json;
 
 fn profile() -> Profile {
     let lab = crate::read::lab(None).unwrap_or_else(|faults| panic!("{}", faults[0]));
@@ -38,6 +39,41 @@ fn every_path_can_be_read_and_set_to_what_it_holds() {
             assert!(value.is_some() || fields::is_optional(&path), "{path}");
             let value = value.unwrap_or_default();
             assert_eq!(declared.with(&set(&path, value)).as_ref(), Ok(&declared), "{path}");
+        }
+    }
+}
+
+#[test]
+fn one_field_becomes_what_it_becomes_where_all_of_the_device_is_read_anew() {
+    let whole = |declared: &Declared, path: &str, value: &Value| {
+        let mut tree = serde_json::to_value(declared).expect("a tree");
+        let (parent, key) = path.rsplit_once('.').map_or(("", path), |both| both);
+        let parent = parent.split('.').filter(|key| !key.is_empty());
+        let at = parent.fold(&mut tree, |at, key| &mut at[key]);
+        at[key] = value.clone();
+        serde_json::from_value::<Declared>(tree).ok()
+    };
+    for (_, kind) in Kind::NAMES {
+        let declared = crate::sample(kind).expect("rows that fit");
+        let own =
+            |path: &String| declared.kind().has(part(path)) && declared.get(part(path)).is_some();
+        for path in fields::paths().into_iter().filter(own) {
+            let held = declared.get(&path).unwrap_or_default();
+            let others = [
+                json!(null),
+                json!(0),
+                json!(1),
+                json!("0B"),
+                json!("1us"),
+                json!("0s"),
+                json!("x"),
+                json!(true),
+                json!([3]),
+            ];
+            for value in others.into_iter().chain([held]) {
+                let became = declared.with(&set(&path, value.clone())).ok();
+                assert_eq!(became, whole(&declared, &path, &value), "{path} = {value}");
+            }
         }
     }
 }

@@ -1,10 +1,10 @@
 use super::*;
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 /// The explanation of a bundled case, without its line in the file: that is another one after any edit of the catalogue.
 fn explained(id: &str) -> String {
-    let input = bundled();
-    let text = text(&input, id).unwrap_or_else(|bad| bad.text());
+    let text = text(bundled(), id).unwrap_or_else(|bad| bad.text());
     let line = |line: &str| match line.rsplit_once(':') {
         Some((file, _)) if line.starts_with("  written in") => format!("{file}:LINE\n"),
         _ => format!("{line}\n"),
@@ -12,7 +12,13 @@ fn explained(id: &str) -> String {
     text.lines().map(line).collect()
 }
 
-fn bundled() -> Input {
+/// Read once for all of these.
+fn bundled() -> &'static Input {
+    static BUNDLED: OnceLock<Input> = OnceLock::new();
+    BUNDLED.get_or_init(read)
+}
+
+fn read() -> Input {
     let selection = Selection { paths: Vec::new(), lab: None, dut: None, only: None };
     Input::read(&selection).expect("the bundled catalogue reads")
 }
@@ -47,7 +53,7 @@ fn the_tag_of_a_stream_is_told() {
 #[test]
 fn what_a_lab_cannot_have_of_a_case_is_told_and_not_promised() {
     // A switch that nobody asks for its counters.
-    let mut input = bundled();
+    let mut input = read();
     input.lab.transport = rig_lab::Transport::Interfaces(rig_lab::Interfaces {
         interfaces: (1..=4).map(|n| format!("eth{n}")).collect(),
         backend: rig_lab::Backend::AfXdp,
@@ -78,8 +84,7 @@ fn a_slip_in_the_name_is_answered_with_what_was_meant() {
 fn every_case_of_the_catalogue_is_explained_with_each_of_its_measures() {
     let input = bundled();
     for case in input.cases() {
-        let text =
-            text(&input, &case.id.to_string()).unwrap_or_else(|bad| panic!("{}", bad.text()));
+        let text = text(input, &case.id.to_string()).unwrap_or_else(|bad| panic!("{}", bad.text()));
         for measure in &case.measure {
             assert!(text.contains(measure.name()), "{}: {}", case.id, measure.name());
         }
@@ -100,7 +105,7 @@ fn what_is_predicted_is_more_than_what_is_measured() {
         if fresh == 0 {
             continue;
         }
-        let said = text(&input, &case.id.to_string()).unwrap_or_else(|bad| bad.text());
+        let said = text(input, &case.id.to_string()).unwrap_or_else(|bad| bad.text());
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         for measure in &case.measure {
             assert!(!said.contains(measure.entry.about), "{}: {}", case.id, measure.name());
@@ -132,7 +137,7 @@ fn what_an_interval_of_cnps_counts_for_is_told_in_words() {
     let input = bundled();
     let each = input.cases();
     let asks = |case: &&&Case| case.measure.iter().any(|one| one.name() == "cnp.answers");
-    let told = each.iter().filter(asks).map(|case| text(&input, &case.id.to_string()));
+    let told = each.iter().filter(asks).map(|case| text(input, &case.id.to_string()));
     let told: Vec<String> = told.map(|text| text.unwrap_or_else(|bad| bad.text())).collect();
     let has = |words: &str| told.iter().any(|text| text.contains(words));
     assert!(has("before it, per queue pair"));
