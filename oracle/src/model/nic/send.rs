@@ -1,6 +1,5 @@
 //! What goes out: which frame is next, from when on, and what follows from its leaving.
 
-use super::requester::Requester;
 use super::{Later, Nic};
 use crate::model::packet::{Packet, PacketKind};
 use rig_units::Time;
@@ -163,9 +162,13 @@ impl Nic {
     #[cold]
     #[inline(never)]
     pub(super) fn watch_anew(&mut self, now: Time, slot: u16) {
-        let requester = self.pairs.get(usize::from(slot)).and_then(|pair| pair.requester.as_ref());
-        if requester.is_some_and(Requester::is_waiting) {
+        let pair = self.pairs.get_mut(usize::from(slot));
+        let Some(requester) = pair.and_then(|pair| pair.requester.as_mut()) else { return };
+        if requester.is_waiting() {
             self.start_timer(now, slot);
+        } else {
+            // What is sent next waits for less than what the last look was planned for.
+            requester.is_watched = false;
         }
     }
 

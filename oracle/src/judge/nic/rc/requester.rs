@@ -5,7 +5,7 @@ use super::running::Running;
 use super::tries::Tries;
 use super::{Fault, Sight};
 use crate::spec::nic::Ready;
-use crate::spec::nic::rc::{Data, Packet, Says, timeout_between};
+use crate::spec::nic::rc::{Data, Packet, Says, timeout, timeout_between};
 use rig_frames::psn::Psn;
 use rig_lab::Rc;
 use rig_units::{Dur, Time};
@@ -152,8 +152,8 @@ impl Standing<'_> {
         // Who asks again has not given up.
         self.ended = self.ended.or(Some(false));
         if self.taken == self.whole() && ask.psn == self.expected() {
-            let timeout = timeout_between(self.rc, 0, self.tried().1);
-            let over = self.since.zip(timeout).map(|(since, timeout)| since.by + timeout.most());
+            let over =
+                self.since.zip(timeout(self.rc)).map(|(since, timeout)| since.by + timeout.most());
             let over = over.map(|over| over + self.taken_in());
             self.running.iter_mut().for_each(|running| running.begins(ask.at, over));
             (self.begun, self.since) = (self.begun + 1, Some(self.begun(ask.at)));
@@ -223,7 +223,11 @@ impl Standing<'_> {
     /// When the timeout runs out of one that has taken so many packets, and made so many tries.
     fn runs_out(&self, taken: u32, since: Ready, tries: (usize, usize)) -> Option<Ready> {
         let waits = taken < self.whole();
-        let timeout = timeout_between(self.rc, tries.0, tries.1);
+        // One that is left running was started after any number of tries.
+        let timeout = match self.running {
+            Some(_) => timeout(self.rc),
+            None => timeout_between(self.rc, tries.0, tries.1),
+        };
         let timeout = timeout.filter(|_| waits)?;
         Some(Ready { from: since.from + timeout.least(), by: since.by + timeout.most() })
     }

@@ -8,7 +8,7 @@ use super::running::Running;
 use super::standing::{Standing, may_stand};
 use super::tries::Tries;
 use super::{Fault, Sight};
-use crate::spec::nic::rc::{Says, may_begin, rnr_retries, timeout_between};
+use crate::spec::nic::rc::{Says, may_begin, rnr_retries, timeout, timeout_between};
 use crate::spec::nic::selective;
 use rig_capture::Span;
 use rig_frames::psn::Psn;
@@ -19,9 +19,10 @@ use rig_units::{Dur, Time, Within};
 /// first packet.
 pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight) -> Resent {
     let start = Standing { from: Time::ZERO, unacked: first, since: Time::ZERO, told: false };
+    let runs_on = rc.timer_runs_on == Some(true);
     let mut sender = Sender {
         rc,
-        timeout: timeout_between(rc, 0, 0),
+        timeout: if runs_on { timeout(rc) } else { timeout_between(rc, 0, 0) },
         sight,
         next: first,
         top: first,
@@ -30,7 +31,7 @@ pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight)
         standings: vec![start],
         naks: Vec::new(),
         active: Time::ZERO,
-        running: rc.timer_runs_on.unwrap_or(false).then(Running::default),
+        running: runs_on.then(Running::default),
         tries: Tries::default(),
         refusals: 0,
         refused: None,
@@ -397,8 +398,11 @@ impl Sender<'_> {
         self.timeout.filter(|_| self.standing().unacked != self.top && lives)
     }
 
-    /// There was another try, or there was progress: it may wait for another time from now on.
+    /// There was another try, or there was progress: it may wait for another time from now on. A timer that is left running was started for any.
     fn adapt(&mut self) {
+        if self.running.is_some() {
+            return;
+        }
         let least = usize::try_from(self.tries.least(self.taken_in())).unwrap_or(usize::MAX);
         self.timeout = timeout_between(self.rc, least, self.tries.most().max(least));
     }
