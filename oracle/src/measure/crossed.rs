@@ -65,6 +65,15 @@ pub(super) fn relieving(declared: &Switch, trial: &Trial, index: u16, alone: Spa
     between(alone, &others, &gone, |held| Span { lo: with(held.lo).0, hi: with(held.hi).1 })
 }
 
+/// Whether the first `frames` of a load surely had come before any of them began to leave: what its group held then is their number.
+pub(super) fn held_together(trial: &Trial, index: u16, frames: u64) -> bool {
+    let Some(spec) = trial.script.streams.get(usize::from(index)) else { return false };
+    let last = usize::try_from(frames.saturating_sub(1)).unwrap_or(usize::MAX);
+    let came = instants(trial, index, (spec.from, Dir::Tx)).get(last).copied();
+    let leaves = begun(trial, index, spec).first().copied();
+    came.is_some_and(|came| leaves.is_none_or(|leaves| came.hi < leaves.lo))
+}
+
 /// The first of the frames at these instants that may be the one which is meant, and the first that surely is, where `meant` says which by what others
 /// hold.
 fn between(alone: Span, others: &[Other], at: &[Span], meant: impl Fn(Span) -> Span) -> Span {

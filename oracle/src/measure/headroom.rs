@@ -204,6 +204,7 @@ fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
             buffer::first_xoff(&declared.buffer, spec.size, &empty.others(spec.from))
         });
         let crossing = crossed::crossing(declared, trial, index, crossing);
+        together(trial, index, crossing.hi)?;
         let wait = wait(trial, spec.from);
         let want = |crossing: u64| Prediction {
             unit: Unit::Ps,
@@ -238,6 +239,7 @@ fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
             let why = format!("none is due: {count} frames leave the group within its XON");
             return Err(Unread::NotApplicable(why));
         }
+        together(trial, index, count)?;
         let leave = crossed::relieving(declared, trial, index, leave);
         let wait = wait(trial, spec.from);
         let leaving = trial.observation.ports[usize::from(spec.to)].speed.slot(spec.on_wire());
@@ -257,6 +259,21 @@ fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
         Ok(read)
     });
     blur.get()
+}
+
+/// In doubt unless so many frames of a stream were in the device together: which of them crosses or relieves is counted from none that left.
+fn together(trial: &Trial, index: u16, frames: u64) -> Result<(), Unread> {
+    let name = &trial.script.streams[usize::from(index)].name;
+    let why = if trial.observation.partial(index) {
+        format!("not every frame of {name} was recorded: which is frame {frames} is not known")
+    } else if crossed::held_together(trial, index, frames) {
+        return Ok(());
+    } else {
+        format!(
+            "the first {frames} frames of {name} were not in the device together: what its group held is not known"
+        )
+    };
+    Err(trial.doubt(&why).into())
 }
 
 /// The same of the frame of several that it may be by the declared margin: the one that it follows as it should. Where there is none, a
