@@ -152,9 +152,8 @@ impl Case {
         };
         let together = |one: &String, other: &String| {
             let begins = self.steps.iter().filter(|step| starts(step, one));
-            let with = |at: &Amount| {
-                self.steps.iter().any(|step| step.at == *at && starts(step, other))
-            };
+            let with =
+                |at: &Amount| self.steps.iter().any(|step| step.at == *at && starts(step, other));
             begins.map(|step| &step.at).any(with)
         };
         let with = |(name, stream): (&String, &Stream)| {
