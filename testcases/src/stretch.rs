@@ -107,8 +107,8 @@ impl Case {
     #[must_use]
     pub fn lengthened(mut self, more: Dur) -> Case {
         match &mut self.length {
-            Some(Amount::Exactly(exactly)) => *exactly = *exactly + more,
-            Some(Amount::Of { plus, .. }) => *plus = *plus + more,
+            Some(Amount::Exactly(exactly)) => *exactly += more,
+            Some(Amount::Of { plus, .. }) => *plus += more,
             Some(Amount::Swept(_)) | None => {}
         }
         self
