@@ -229,7 +229,7 @@ fn slow(name: &str) -> Result<Case, Unfit> {
     let Declared::Switch(switch) = &mut dut.declared else { panic!("it is a switch") };
     switch.ports.iter_mut().for_each(|group| group.speed = gigabit);
     let all = bundled::cases();
-    let case = named(&all, "buffers", &format!("{name}-broadcom"));
+    let case = named(all, "buffers", &format!("{name}-broadcom"));
     applicability::of(&in_virtual_time(&dut), &dut, case).map(|reach| reach.case)
 }
 
@@ -237,7 +237,7 @@ fn slow(name: &str) -> Result<Case, Unfit> {
 fn frames_that_begin_together_share_their_port_and_the_largest_of_a_sweep_finds_room() {
     let every = |name: &str| {
         let case = slow(name).unwrap_or_else(|unfit| panic!("{name}: {unfit:?}"));
-        case.streams["fill"].rate.clone()
+        case.streams["fill"].rate
     };
     // 1044 B at 1 Gb/s: alone, and with the other group of its port.
     assert_eq!(every("thresholds-in-turn"), StreamRate::Every(Dur::ns(8_352)));
