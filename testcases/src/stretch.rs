@@ -1,12 +1,13 @@
 //! A case that goes with the device as it is found: slower or faster, with more frames or fewer.
 
-use crate::case::{CaseAction, Count, Storm};
+use crate::case::{CaseAction, CaseStep, Count, Storm, Stream};
 use crate::vocabulary::Argument;
 use crate::{Accepts, Amount, Case, StreamRate, Sweep};
 use rig_lab::field::Holds;
 use rig_lab::{Declared, fields, settings};
 use rig_units::{Bytes, Dur};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// A part of something, as two whole numbers.
 pub type Proportion = (u64, u64);
@@ -48,7 +49,7 @@ impl Case {
 
     /// The same case, slower by `times` and with more frames by `frames`; of a stream without a number of frames they come that much
     /// sooner where a storm holds it, since it is what the memory is filled with. No stream is faster than its port, of which `slot` knows
-    /// how long a frame takes. Variables, pauses and what the rig's ports take to react stay.
+    /// how long a frame takes, and those that begin together have it together. Variables, pauses and what the rig's ports take to react stay.
     #[must_use]
     pub fn stretched(
         mut self,
@@ -62,8 +63,9 @@ impl Case {
             Amount::Of { plus, minus, .. } => (*plus, *minus) = (dur(*plus), dur(*minus)),
             Amount::Swept(_) => {}
         };
-        let storms = &self.storms;
-        for stream in self.streams.values_mut() {
+        let (storms, largest) = (&self.storms, self.largest());
+        let beside = self.beside();
+        for (name, stream) in &mut self.streams {
             let held =
                 |storm: &Storm| storm.from == stream.to && storm.classes.contains(&stream.class);
             let fills = stream.count.is_none() && storms.values().any(held);
@@ -72,7 +74,8 @@ impl Case {
             if let StreamRate::Every(gap) = &mut stream.rate
                 && (times.0 != times.1 || sooner.0 != sooner.1)
             {
-                *gap = dur(*gap).scaled(sooner.1, sooner.0).max(slot(&stream.from, stream.size));
+                let least = slot(&stream.from, largest[name]) * beside[name];
+                *gap = dur(*gap).scaled(sooner.1, sooner.0).max(least);
             }
             if let Some(Count::Frames(count)) = &mut stream.count {
                 let all = u128::from(*count) * u128::from(frames.0);
@@ -100,24 +103,64 @@ impl Case {
         self
     }
 
+    /// The same case with trials that are longer by `more`.
+    #[must_use]
+    pub fn lengthened(mut self, more: Dur) -> Case {
+        match &mut self.length {
+            Some(Amount::Exactly(exactly)) => *exactly += more,
+            Some(Amount::Of { plus, .. }) => *plus += more,
+            Some(Amount::Swept(_)) | None => {}
+        }
+        self
+    }
+
     /// The same case with the frames of streams that have a number of them, or of which it is searched, sooner one after the other: `sooner`
     /// times as soon, as far as their port has room for them. What is counted stays.
     #[must_use]
     pub fn hurried(mut self, sooner: u64, slot: impl Fn(&str, Bytes) -> Dur) -> Case {
-        let sweep = &self.sweep;
+        let (largest, beside) = (self.largest(), self.beside());
         for (name, stream) in &mut self.streams {
             let StreamRate::Every(gap) = &mut stream.rate else { continue };
             if stream.count.is_none() {
                 continue;
             }
-            let swept = sweep.iter().find_map(|one| match one {
-                Sweep::Size { stream, sizes } if stream == name => sizes.iter().max(),
-                _ => None,
-            });
-            let most = swept.map_or(stream.size, |most| stream.size.max(*most));
-            let least = slot(&stream.from, most).min(*gap);
+            let least = (slot(&stream.from, largest[name]) * beside[name]).min(*gap);
             *gap = gap.scaled(1, sooner.max(1)).max(least);
         }
         self
+    }
+
+    /// The largest frame of each stream, whatever of its size is swept.
+    fn largest(&self) -> BTreeMap<String, Bytes> {
+        let swept = |name: &String| {
+            self.sweep.iter().find_map(|one| match one {
+                Sweep::Size { stream, sizes } if stream == name => sizes.iter().max().copied(),
+                _ => None,
+            })
+        };
+        let of = |(name, stream): (&String, &Stream)| {
+            (name.clone(), swept(name).map_or(stream.size, |most| stream.size.max(most)))
+        };
+        self.streams.iter().map(of).collect()
+    }
+
+    /// How many streams begin with each from its port, itself counted.
+    fn beside(&self) -> BTreeMap<String, u64> {
+        let starts = |step: &CaseStep, name: &String| match &step.what {
+            CaseAction::Start { names, .. } => names.contains(name),
+            _ => false,
+        };
+        let together = |one: &String, other: &String| {
+            let begins = self.steps.iter().filter(|step| starts(step, one));
+            let with =
+                |at: &Amount| self.steps.iter().any(|step| step.at == *at && starts(step, other));
+            begins.map(|step| &step.at).any(with)
+        };
+        let with = |(name, stream): (&String, &Stream)| {
+            let others = self.streams.iter().filter(|(_, other)| other.from == stream.from);
+            let count = others.filter(|(other, _)| together(name, other)).count();
+            (name.clone(), u64::try_from(count).unwrap_or(u64::MAX).max(1))
+        };
+        self.streams.iter().map(with).collect()
     }
 }

@@ -4,10 +4,10 @@
 
 use crate::spec::buffer::{Off, Others, first_drop, first_xoff, occupied, xon_after};
 use crate::trials::trial::Trial;
-use rig_capture::analyse::ActionView;
+use rig_capture::analyse::{ActionView, sends};
 use rig_capture::fate::Fates;
 use rig_capture::passage::around;
-use rig_capture::{Dir, Span};
+use rig_capture::{Dir, Span, What};
 use rig_lab::Switch;
 use rig_testcases::StreamSpec;
 
@@ -63,6 +63,28 @@ pub(super) fn relieving(declared: &Switch, trial: &Trial, index: u16, alone: Spa
         begins.hi = ends.hi;
     }
     between(alone, &others, &gone, |held| Span { lo: with(held.lo).0, hi: with(held.hi).1 })
+}
+
+/// Whether the first `frames` of a load surely had come before any of them began to leave: what its group held then is their number. Of one that
+/// was not recorded a later one tells, or the rhythm by which it is sent.
+pub(super) fn held_together(trial: &Trial, index: u16, frames: u64) -> bool {
+    let Some(spec) = trial.script.streams.get(usize::from(index)) else { return false };
+    let observation = &trial.observation;
+    let port = &observation.ports[usize::from(spec.from)];
+    let mut sent = observation.of_stream(index, (spec.from, Dir::Tx));
+    let last = sent.find(|(_, record)| match record.what {
+        What::Data { seq, .. } => u64::from(seq) + 1 >= frames,
+        _ => false,
+    });
+    let due = || {
+        let (_, due) =
+            sends(observation, &trial.script, index).filter(|_| observation.partial(index))?;
+        Some(due)
+    };
+    let came = last.map(|(_, record)| record.at).or_else(due);
+    let came = came.map(|at| around(at + port.cable, port.provenance.bound()));
+    let leaves = begun(trial, index, spec).first().copied();
+    came.is_some_and(|came| leaves.is_none_or(|leaves| came.hi < leaves.lo))
 }
 
 /// The first of the frames at these instants that may be the one which is meant, and the first that surely is, where `meant` says which by what others

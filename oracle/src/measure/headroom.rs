@@ -16,7 +16,7 @@ use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Finding, Judgement, Looked};
 use crate::{Prediction, Resolution};
 use rig_capture::analyse::{self, ActionView, Delay, PfcSignal};
-use rig_capture::{Dir, Reading, Span, Unit};
+use rig_capture::{Dir, Reading, Span, Unit, What};
 use rig_lab::{Part, Switch};
 use rig_testcases::vocabulary::{ByMemory, ByPfc, Entry, LOAD, Looks, STREAM, ValueKind, optional};
 use rig_testcases::{Script, StreamSpec, Wanted};
@@ -204,6 +204,7 @@ fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
             buffer::first_xoff(&declared.buffer, spec.size, &empty.others(spec.from))
         });
         let crossing = crossed::crossing(declared, trial, index, crossing);
+        together(trial, index, crossing.hi)?;
         let wait = wait(trial, spec.from);
         let want = |crossing: u64| Prediction {
             unit: Unit::Ps,
@@ -238,6 +239,7 @@ fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
             let why = format!("none is due: {count} frames leave the group within its XON");
             return Err(Unread::NotApplicable(why));
         }
+        together(trial, index, count)?;
         let leave = crossed::relieving(declared, trial, index, leave);
         let wait = wait(trial, spec.from);
         let leaving = trial.observation.ports[usize::from(spec.to)].speed.slot(spec.on_wire());
@@ -257,6 +259,18 @@ fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
         Ok(read)
     });
     blur.get()
+}
+
+/// In doubt unless so many frames of a stream were in the device together: which of them crosses or relieves is counted from none that left.
+fn together(trial: &Trial, index: u16, frames: u64) -> Result<(), Unread> {
+    let name = &trial.script.streams[usize::from(index)].name;
+    if crossed::held_together(trial, index, frames) {
+        return Ok(());
+    }
+    let why = format!(
+        "the first {frames} frames of {name} were not in the device together: what its group held is not known"
+    );
+    Err(trial.doubt(&why).into())
 }
 
 /// The same of the frame of several that it may be by the declared margin: the one that it follows as it should. Where there is none, a
@@ -293,7 +307,13 @@ fn told(
 ) -> Result<TrialReading, Unread> {
     let nth = usize::try_from(n - 1).unwrap_or(usize::MAX);
     let telling = analyse::pfc_latency(&trial.observation, &trial.script, index, word, nth);
-    let Some(telling) = telling else {
+    // Of a load not every frame is recorded: the n-th that is may be a later one.
+    let partial = trial.observation.partial(index);
+    let is_it = |frame: usize| match trial.observation.records[frame].what {
+        What::Data { seq, .. } => u64::from(seq) + 1 == n,
+        _ => false,
+    };
+    let Some(telling) = telling.filter(|one| !partial || is_it(one.frame)) else {
         let why = format!("frame {n}, on which it depends, was not recorded");
         return Err(trial.doubt(&why).into());
     };

@@ -14,6 +14,7 @@ use rig_capture::{Observation, Reading};
 use rig_lab::Kind;
 use rig_testcases::vocabulary::Entry;
 use rig_testcases::{Case, Measure, Script};
+use rig_units::Ppm;
 
 /// What a measure rests on beside the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +80,9 @@ pub type LateLimits = fn(&Measure, &Context<'_>, &Script, &Observation) -> Vec<L
 /// What tells why nothing promises what a case wants of a measure.
 pub(super) type Unpromised = fn(&Measure, &Context<'_>, &Script) -> Option<String>;
 
+/// What tells by how much of itself something has to be off to show, before anything runs.
+pub(super) type Shows = fn(&Measure, &Context<'_>, &Script) -> Option<Ppm>;
+
 /// What of a measure counts from the instant at which a script starts a flow. Where the device starts that when it can, it says nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FromStart {
@@ -125,6 +129,8 @@ pub struct Known {
     /// Whether it knows what ETS limits a traffic class of a NIC to, or looks at each frame by itself, whenever that comes: whatever else is
     /// told of flows in a limited class is predicted of ones that nothing but their own limiter holds back.
     pub knows_class_limits: bool,
+    /// By how much of itself what it tells has to be off to show, before anything runs. Absent: that is told by what was measured alone.
+    pub shows: Option<Shows>,
     /// Why nothing promises what the case wants, by what the device declares.
     pub unpromised: Option<Unpromised>,
     /// Whether all else that a case wants rests on what it wants of this: where that is not promised, the case says nothing of the device.
@@ -161,6 +167,7 @@ impl Known {
         stamps: None,
         at_line_rate: false,
         knows_class_limits: false,
+        shows: None,
         unpromised: None,
         founds: false,
         bursts: |_| &[],

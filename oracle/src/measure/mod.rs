@@ -40,6 +40,7 @@ mod search;
 mod served;
 mod setting_answer;
 mod shallow;
+mod share_width;
 mod sized;
 mod stamps;
 mod storm;

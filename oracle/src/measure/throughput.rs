@@ -6,6 +6,7 @@ use super::legs::legs;
 use super::limits;
 use super::measurement::{Known, Red, Tells, by_formula};
 use super::shallow;
+use super::share_width;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::spec::share::{Offer, shares_between};
@@ -20,7 +21,7 @@ use rig_testcases::vocabulary::{
     Entry, FROM, Field, Given, Looks, Senders, StreamEnds, UNTIL, ValueKind, named, required,
 };
 use rig_testcases::{Amount, Measure, Script, StreamRate, StreamSpec, Tap};
-use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed, Rate, Time};
+use rig_units::{Apart, Bytes, Dur, L1_OVERHEAD, PortSpeed, Rate, Time};
 use std::collections::BTreeMap;
 
 /// Streams that share a port, and from when until when.
@@ -74,6 +75,7 @@ pub(super) static THROUGHPUT: Known = Known {
     },
     unpromised: Some(shallow::runs_dry),
     limits: limits::rate,
+    shows: Some(share_width::of),
     tells_rate: true,
     ..Known::USUAL
 };
@@ -150,10 +152,7 @@ fn queues(
         }
     }
     let read = |(queue, (got, want, records)): (u8, (Span, Span, Vec<usize>))| {
-        let uneven = round.bps(queue, over);
-        // Whatever of the port is left to a queue: the whole of it is as much more or less.
-        let uneven = uneven.saturating_add(done.context.apart().part(speed.bps()));
-        let uneven = uneven.saturating_add(shifted(speed, hides, over));
+        let uneven = round.uneven(queue, done.context.apart(), speed, (hides, over));
         let lo = want.lo.saturating_sub(others + uneven);
         let span = Span { lo, hi: want.hi.saturating_add(uneven) };
         let turns = if uneven == 0 {
@@ -287,6 +286,21 @@ impl<'a> Round<'a> {
         if self.frame == 0 { 0 } else { self.frame.max(TURN) * turns + self.frame }
     }
 
+    /// How many bits a second more or less a queue may carry `over` that time: by turns, by clocks so far apart, and where one frame took up to
+    /// `hides` longer than another.
+    pub(super) fn uneven(
+        &self,
+        queue: u8,
+        apart: Apart,
+        speed: PortSpeed,
+        (hides, over): (Dur, Dur),
+    ) -> u64 {
+        // Whatever of the port is left to a queue: the whole of it is as much more or less.
+        let clocks = apart.part(speed.bps());
+        let uneven = self.bps(queue, over).saturating_add(clocks);
+        uneven.saturating_add(shifted(speed, hides, over))
+    }
+
     /// That, as bits a second over `over`.
     fn bps(&self, queue: u8, over: Dur) -> u64 {
         let bits = u128::from(self.bytes(queue)) * 8 * 1_000_000_000_000;
@@ -312,7 +326,7 @@ pub(super) fn offered(rate: StreamRate, size: Bytes, speed: PortSpeed) -> u64 {
 }
 
 /// What other streams of the script may take of the port.
-fn others(script: &Script, to: u16, named: &[String], speed: PortSpeed) -> u64 {
+pub(super) fn others(script: &Script, to: u16, named: &[String], speed: PortSpeed) -> u64 {
     let others = script.streams.iter().filter(|spec| spec.to == to && !named.contains(&spec.name));
     others.map(|spec| of_wire(spec.rate, spec.on_wire(), speed)).sum()
 }

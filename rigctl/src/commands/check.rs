@@ -5,11 +5,12 @@ use super::list::finer;
 use super::words::count;
 use crate::cli::CheckArgs;
 use crate::runner::choose::choose;
-use crate::runner::{estimate, preflight};
+use crate::runner::estimate::{self, Planned};
+use crate::runner::preflight;
 use crate::stdout;
 use rig_oracle::trials::effort::Effort;
 use rig_reports::{Exit, printable};
-use rig_units::Dur;
+use rig_units::{Dur, Ppm};
 
 /// Reads and resolves everything, and tells what would run: trials, how long they last, and how small a departure they show.
 ///
@@ -43,15 +44,15 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Bad> {
     let effort = args.effort.plans().usual();
     let all = estimate::each(&input.lab, input.only_dut.as_deref(), &cases, effort);
     for ((case, planned), stamps) in cases.iter().zip(&all).zip(&stamps) {
-        let Some((trials, time)) = planned else { continue };
-        let line =
-            format!("{trials:>8} {:>12}  {}{}", shown(*time), case.id, finer(stamps.as_ref()));
+        let Some(Planned { trials, time, shows }) = planned else { continue };
+        let tells = format!("{}{}", finer(stamps.as_ref()), shows.map(share).unwrap_or_default());
+        let line = format!("{trials:>8} {:>12}  {}{tells}", shown(*time), case.id);
         stdout::text(&format!("{}\n", printable(&line)));
     }
     let sum = all
         .iter()
         .flatten()
-        .fold((0, Dur::ZERO), |(trials, time), one| (trials + one.0, time.saturating_add(one.1)));
+        .fold((0, Dur::ZERO), |sum, one| (sum.0 + one.trials, sum.1.saturating_add(one.time)));
     if sum.0 > 0 {
         stdout::text(&format!("{}\n", told(sum, &effort)));
     }
@@ -62,6 +63,12 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Bad> {
 fn shown(time: Dur) -> String {
     let hundredths = time.div_ceil(Dur::ms(10));
     format!("{}.{:02}s", hundredths / 100, hundredths % 100)
+}
+
+/// By how much a share has to be off to show, in hundredths of a percent of itself, upwards.
+fn share(off: Ppm) -> String {
+    let hundredths = off.0.div_ceil(100);
+    format!(" (shares to {}.{:02} %)", hundredths / 100, hundredths % 100)
 }
 
 /// All of it, and what it shows where a case does not say how many trials there are.

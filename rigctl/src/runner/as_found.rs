@@ -2,7 +2,7 @@
 //! finds it (`found:`); then all that happens goes with what is found, and the watchdog has to see of each storm what it was meant to see.
 
 use super::unfit::{Missing, Unfit};
-use rig_lab::{Lab, Profile, Setting, Switch, settings};
+use rig_lab::{Fault, Lab, Profile, Setting, Switch, settings};
 use rig_oracle::measure::{self, Fires};
 use rig_oracle::spec::buffer::{self, Others};
 use rig_oracle::trials::points::groups;
@@ -50,15 +50,21 @@ pub(super) fn of(
     let [times, frames] = case.proportions(declared);
     let dut_ports = case.dut_ports(declared).map_err(|why| Missing::Found.so(why))?;
     let ports = case.rig_ports();
-    let slot = |port: &str, size| {
+    let speed = |port: &str| {
         let at = ports.iter().position(|name| name == port).and_then(|at| dut_ports.get(at));
-        let speed = at.and_then(|port| declared.port_speed(*port));
-        speed.unwrap_or(PortSpeed::G100).slot(size)
+        at.and_then(|port| declared.port_speed(*port)).unwrap_or(PortSpeed::G100)
     };
+    let slot = |port: &str, size| speed(port).slot(size);
     let found = found.stretched(times, frames, slot);
     if found == *case {
         return Ok(found);
     }
+    // A pause stays as long as it is, however much sooner all else happens: what the last one holds leaves after it.
+    let pauses = case.storms.values().map(|storm| speed(&storm.from).pause(storm.quanta));
+    let found = match pauses.max() {
+        Some(pause) if times.0 < times.1 => found.lengthened(pause),
+        _ => found,
+    };
     soon_enough(lab, profile, case, found, slot)
 }
 
@@ -198,7 +204,7 @@ fn storms(
         if searched {
             point.counts = most_searched(case, context.switch(), &context.values());
         }
-        let script = context.script(&point).map_err(|fault| misfit(fault.to_string()))?;
+        let script = context.script(&point).map_err(|fault| misfit(in_a_line(&fault)))?;
         let Some(watch) = &context.watch else { continue };
         let tail = |storm: &StormSpec| {
             let speed = script.dut_ports.get(usize::from(storm.from));
@@ -218,6 +224,11 @@ fn storms(
         }
     }
     Ok(all)
+}
+
+/// A fault as a reason among others, without the line of the file.
+fn in_a_line(fault: &Fault) -> String {
+    format!("{}; it would take {}", fault.found, fault.want)
 }
 
 /// Each storm that is started, in the order of their numbers, and for how long it sends.

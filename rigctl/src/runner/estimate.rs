@@ -13,7 +13,7 @@ use rig_oracle::trials::points::groups;
 use rig_oracle::trials::seed::Seed;
 use rig_reports::Budget;
 use rig_testcases::Case;
-use rig_units::Dur;
+use rig_units::{Dur, Ppm};
 
 /// Between two trials the runner works out what was seen, and on a machine that stands still now and then some are void: so
 /// much more, in hundredths.
@@ -56,19 +56,29 @@ pub fn planned(
     Some((effort, planned))
 }
 
-/// How many trials each case is planned to have, and how long they last one after the other, in the time of the lab; `None` of a case
-/// that is skipped.
+/// What a case is planned to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Planned {
+    /// How many trials it has.
+    pub trials: u64,
+    /// How long they last one after the other, in the time of the lab.
+    pub time: Dur,
+    /// By how much of itself a share that it measures has to be off to show; `None` where it measures none.
+    pub shows: Option<Ppm>,
+}
+
+/// What each case is planned to be; `None` of a case that is skipped.
 pub fn each(
     lab: &Lab,
     only: Option<&str>,
     cases: &[&Case],
     effort: Effort,
-) -> Vec<Option<(u64, Dur)>> {
+) -> Vec<Option<Planned>> {
     let alpha = budget::each(cases);
     let one = |case: &&Case| {
         let (profile, reach) = choose(lab, only, case).ok()?;
         let load = of_case(lab, profile, &reach.case, (alpha, effort, Share(u64::MAX)));
-        Some((load.trials, load.time))
+        Some(Planned { trials: load.trials, time: load.time, shows: load.shows })
     };
     cases.iter().map(one).collect()
 }
@@ -83,6 +93,8 @@ struct Load {
     work: u128,
     /// The longest case: no case runs side by side with itself.
     longest: Dur,
+    /// What of its shares shows at the point where least does.
+    shows: Option<Ppm>,
 }
 
 impl Load {
@@ -92,6 +104,7 @@ impl Load {
             time: sum.time.saturating_add(case.time),
             work: sum.work.saturating_add(case.work),
             longest: sum.longest.max(case.longest),
+            shows: sum.shows.max(case.shows),
         })
     }
 
@@ -117,6 +130,11 @@ fn of_case(
         let trials = plan::of(&context, &points, alpha, effort).planned();
         let scripts: Vec<_> =
             points.iter().filter_map(|point| context.script(point).ok()).collect();
+        let shows = scripts.iter().filter_map(|script| {
+            let each = case.measure.iter();
+            each.filter_map(|one| measure::of(one).shows?(one, &context, script)).max()
+        });
+        load.shows = load.shows.max(shows.max());
         let Some(first) = scripts.first() else { continue };
         let total: Dur = scripts.iter().map(|script| script.length).sum();
         let mean = total / u64::try_from(scripts.len()).unwrap_or(1);
@@ -194,6 +212,7 @@ mod tests {
             time: Dur::s(10),
             work: u128::from(Dur::s(10).0) * u128::from(share),
             longest: Dur::s(10),
+            shows: None,
         };
         let takes = |share: u64| Load::sum((0..8).map(|_| case(share))).takes(8, WHOLE);
         assert_eq!(takes(1_000), Dur::s(15), "all at once");

@@ -4,15 +4,17 @@
 use super::super::applicability::{self, Missing, Unfit};
 use super::super::bundled;
 use super::super::case::{Rig, run};
+use super::in_a_line;
 use crate::stop::Stop;
 use rig_lab::{
-    Backend, ControlName, Interfaces, Lab, Mutation, Profile, RuleFamily, Setting, Transport,
+    Backend, ControlName, Declared, Fault, Interfaces, Lab, Mutation, Profile, RuleFamily, Setting,
+    Transport,
 };
 use rig_oracle::measure::{self, Needs};
 use rig_oracle::verdict::Verdict;
 use rig_testcases::case::CaseAction;
-use rig_testcases::{Accepts, Case, CaseId, Measure};
-use rig_units::Dur;
+use rig_testcases::{Accepts, Amount, Case, CaseId, Measure, StreamRate};
+use rig_units::{Dur, PortSpeed};
 use std::path::Path;
 
 /// Devices that nobody sells, and some that are bundled.
@@ -218,4 +220,45 @@ fn a_device_that_is_what_a_case_sets_runs_it_as_it_is_written() {
     let all = bundled::cases();
     let case = named(all, "pfcwd", "both-lossless-classes-broadcom");
     assert_eq!(found("pfcwd", "both-lossless-classes", &[]), Ok((case.clone(), Vec::new())));
+}
+
+/// What becomes of a case on a device with ports of 1 Gb/s whose watchdog waits a 25th of what the case sets.
+fn slow(name: &str) -> Result<Case, Unfit> {
+    let mut dut = profile("lab-configs/duts/broadcom.yaml");
+    let gigabit: PortSpeed = "1Gbps".parse().expect("a speed");
+    let Declared::Switch(switch) = &mut dut.declared else { panic!("it is a switch") };
+    switch.ports.iter_mut().for_each(|group| group.speed = gigabit);
+    let all = bundled::cases();
+    let case = named(all, "buffers", &format!("{name}-broadcom"));
+    applicability::of(&in_virtual_time(&dut), &dut, case).map(|reach| reach.case)
+}
+
+#[test]
+fn frames_that_begin_together_share_their_port_and_the_largest_of_a_sweep_finds_room() {
+    let every = |name: &str| {
+        let case = slow(name).unwrap_or_else(|unfit| panic!("{name}: {unfit:?}"));
+        case.streams["fill"].rate
+    };
+    // 1044 B at 1 Gb/s: alone, and with the other group of its port.
+    assert_eq!(every("thresholds-in-turn"), StreamRate::Every(Dur::ns(8_352)));
+    assert_eq!(every("six-groups-together"), StreamRate::Every(Dur::ns(16_704)));
+    // 9020 B, the largest that is swept, come so slowly that the watchdog does not wait; and the reason is one line.
+    let unfit = slow("threshold-over-frame-sizes").expect_err("it takes too long");
+    assert!(unfit.why.contains("in which its watchdog always fires"), "{}", unfit.why);
+    assert!(!unfit.why.contains('\n'), "{}", unfit.why);
+}
+
+#[test]
+fn a_trial_outlasts_the_last_pause_however_much_sooner_all_else_happens() {
+    let Some(Amount::Of { plus, .. }) = slow("headroom").expect("it is filled").length else {
+        panic!("it goes with what is searched")
+    };
+    // A 25th of 300 ms, and 65535 quanta at 1 Gb/s.
+    assert_eq!(plus, Dur::ms(12) + Dur::ns(33_553_920));
+}
+
+#[test]
+fn a_fault_among_reasons_is_one_line() {
+    let fault = Fault::of_file("a.yaml", "200 % of a port", "at most 100 %");
+    assert_eq!(in_a_line(&fault), "200 % of a port; it would take at most 100 %");
 }

@@ -121,6 +121,36 @@ fn a_word_that_never_comes_fails() {
     assert_eq!(said.word("pfc.latency"), Word::Fail("no XOFF".to_owned()));
 }
 
+#[test]
+fn a_group_that_did_not_hold_all_the_frames_that_are_counted_accuses_nobody() {
+    let said = |sent: &str, held: &str| {
+        let case = format!(
+            "    dut: {{pfcwd: {{detection_time: 5000ms}}, buffer: {{pool: 1000000B, lossy_pool: 1000000B}}}}
+    streams:
+      fill: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, {sent}}}
+    storms: {{hold: {{from: p2, classes: [3]}}}}
+    endpoints: {{p1: {{obeys: none}}}}
+    trials: 1
+    steps:
+      - {{at: 0ms, start: hold}}
+      - {{at: 1ms, start: fill}}
+      - {{at: {held}, stop: hold}}
+    length: 8ms
+    measure: [{LATENCY}]
+"
+        );
+        let ran = Ran::of("broadcom", &case);
+        let said = ran.as_seen();
+        (said.word("pfc.latency"), said.wrong())
+    };
+    assert_eq!(said("every: 10us, count: 200", "4ms"), (Word::Pass, String::new()));
+    // A few dozen of its frames are there when it is let go, and it takes more than a hundred to cross.
+    let doubt = Word::Doubt("not-observable");
+    let (word, why) = said("every: 10us, count: 200", "1ms");
+    assert_eq!(word, doubt, "{why}");
+    assert!(why.contains("frames of fill were not in the device together"), "{why}");
+}
+
 /// A full load into a held queue, its sender stopping so late.
 fn late(response: &str, measure: &str) -> Ran {
     Ran::of("broadcom", &late_text(response, measure))

@@ -3,6 +3,7 @@
 use super::given::{Ran, Seen, Word};
 use rig_capture::{Dir, Provenance, Span, What};
 use rig_lab::{Mutation, Profile, Setting};
+use rig_oracle::measure;
 use rig_units::{Dur, Time};
 use serde_json::json;
 
@@ -146,6 +147,16 @@ fn two_queues_of_equal_weight_have_half_of_the_port_give_or_take_a_round() {
     let (half, round) = (49_042_145_593_u64, 4 * 8_192_000_000_000_000 / 300_000_000 / 1_000);
     assert_eq!((want.lo + want.hi) / 2, half);
     assert!((want.hi - half).abs_diff(round * 1_000) < round * 5, "{want:?}, {round}");
+    // How small a departure shows is told before the run as it is told behind it, to a fiftieth of that.
+    let (got, ..) = said.about("throughput", "three and four, queue 3");
+    let shows = want.hi + (got.hi - got.lo) - half;
+    let told = ran.of_context(|context| {
+        let script = context.script(&context.points().expect("values")[0]).expect("a script");
+        let one = &context.case.measure[0];
+        measure::of(one).shows.and_then(|shows| shows(one, context, &script))
+    });
+    let told = half / 1_000_000 * u64::from(told.expect("it tells one").0);
+    assert!(told.abs_diff(shows) * 50 < shows, "{told} and {shows}");
 }
 
 /// Two lossy streams of one queue, each as fast as the port, of which half of everything is lost.
