@@ -234,7 +234,7 @@ pub(super) fn desk() -> Option<tempfile::TempDir> {
     redis(desk.path()).then_some(desk)
 }
 
-fn program(desk: &Path, name: &str, text: &str) {
+pub(super) fn program(desk: &Path, name: &str, text: &str) {
     write(desk, name, text);
     let may_run = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(desk.join(name), may_run).expect("ours");
