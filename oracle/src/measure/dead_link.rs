@@ -11,7 +11,6 @@ use rig_capture::{DutCounter, Span};
 use rig_lab::Part;
 use rig_testcases::Action;
 use rig_testcases::vocabulary::{Entry, Looks, STREAM};
-use rig_units::Dur;
 
 const SOURCE: &str = "row 31; test_tx_drop_counter_with_snappi.py of sonic-mgmt";
 
@@ -46,21 +45,17 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
     let delays = Delays::from(done.context.seen());
     done.each("queue.dead_link", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
-        let mut link = None;
-        for step in &trial.script.steps {
-            match step.action {
-                Action::LinkDown(port) if port == spec.to => link = Some((step.at, Dur(u64::MAX))),
-                Action::LinkUp(port) if port == spec.to => {
-                    link = link.map(|(from, _)| (from, step.at));
-                }
-                _ => {}
-            }
-        }
+        let mut steps = trial.script.steps.iter();
+        let down = steps.find_map(|step| match step.action {
+            Action::LinkDown(port) if port == spec.to => Some(step.at),
+            _ => None,
+        });
         let starts = trial.script.steps.iter().find_map(|step| match step.action {
             Action::StartStream(other) if other == index => Some(step.at),
             _ => None,
         });
-        if !link.zip(starts).is_some_and(|((from, _), starts)| from < starts) {
+        // A link that comes back too soon shows by what arrives.
+        if down.zip(starts).is_none_or(|(down, starts)| down >= starts) {
             let why = format!("the link that {stream} is sent to is not down as it begins");
             return Err(trial.doubt(&why).into());
         }
