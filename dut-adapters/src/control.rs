@@ -21,7 +21,7 @@ use crate::journal::Change;
 use core::fmt;
 use rig_capture::DutEvent;
 use rig_generator::port::Mono;
-use rig_lab::{Declared, Setting};
+use rig_lab::{ConfigPath, Declared, Setting};
 use rig_testcases::DeviceVerb;
 use rig_units::Dur;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,11 +61,13 @@ pub trait Control: fmt::Debug + Send {
         Err(self.lacks(Ability::Configure))
     }
 
-    /// The same by the device's own front door, behind which it holds them against its model of what may be configured: SONiC's YANG.
+    /// The same by one of the device's own front doors, behind each of which it looks at them in another way: SONiC's YANG models, its
+    /// commands.
     ///
     /// # Errors
     /// As [`Control::set`].
-    fn propose(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
+    fn propose(&mut self, way: ConfigPath, settings: &[Setting]) -> Result<(), ControlError> {
+        let _ = way;
         self.set(settings)
     }
 
@@ -73,6 +75,11 @@ pub trait Control: fmt::Debug + Send {
     /// this control: noted in the journal before it is made.
     fn changes(&self, settings: &[Setting]) -> Vec<Change> {
         let _ = settings;
+        Vec::new()
+    }
+
+    /// What whoever takes the device should know of it, a sentence each: nothing that stands in the way.
+    fn remarks(&self) -> Vec<String> {
         Vec::new()
     }
 

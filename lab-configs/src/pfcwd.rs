@@ -108,6 +108,8 @@ pub enum ConfigPath {
     Yang,
     /// Written to CONFIG_DB directly: only orchagent's own range checks apply.
     Redis,
+    /// Typed, as `pfcwd start` and `pfcwd interval`: each looks at the ranges of what it sets, and the second at the times that are set.
+    Cli,
 }
 
 /// The watchdog's configuration, the same on every port.
@@ -174,13 +176,15 @@ impl Pfcwd {
         optional("timer_lag", Range).varies().tried(&["20ms"]),
         needed("backlog", Word, "drains").live().tried(&["drains", "discarded"]),
         needed("drop_by", Word, "acl").live().tried(&["acl", "zero-buffer"]),
-        needed("config_path", Word, "yang").live().tried(&["yang", "redis"]),
+        needed("config_path", Word, "yang").live().tried(&["yang", "redis", "cli"]),
     ];
 
     /// Detection times that orchagent accepts (`PFC_WD_DETECTION_TIME_MIN/MAX`, pfcwdorch.h).
     pub const DETECTION_RANGE: (Dur, Dur) = (Dur::ms(100), Dur::ms(5_000));
     /// Restoration times that orchagent accepts (`PFC_WD_RESTORATION_TIME_MIN/MAX`, pfcwdorch.h).
     pub const RESTORATION_RANGE: (Dur, Dur) = (Dur::ms(100), Dur::ms(60_000));
+    /// Poll intervals that SONiC's own command takes (sonic-utilities `pfcwd/main.py`).
+    pub const TYPED_INTERVALS: (Dur, Dur) = (Dur::ms(100), Dur::ms(1_000));
     /// More polls in a row than this are not left out but lost.
     pub const MOST_SKIPPED: u32 = 100;
 }

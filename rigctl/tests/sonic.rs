@@ -4,6 +4,8 @@
 #[path = "sonic/chips.rs"]
 mod chips;
 mod common;
+#[path = "sonic/repr.rs"]
+mod repr;
 #[path = "sonic/scripts.rs"]
 mod scripts;
 #[path = "sonic/ssh.rs"]

@@ -12,6 +12,7 @@ mod chips;
 pub mod control;
 mod copied;
 mod kept;
+mod lasting;
 mod link;
 mod live;
 mod ports;

@@ -1,5 +1,6 @@
 //! A field of CONFIG_DB that was written, and how it becomes what it was.
 
+use super::lasting;
 use super::link::{Db, Edit, Link, Made};
 use crate::control::error::Lost;
 use core::fmt;
@@ -54,9 +55,32 @@ impl Write {
     /// # Errors
     /// The switch is lost.
     pub(super) fn undo(&self, link: &mut Link) -> Result<Back, Lost> {
+        if self.from.is_none()
+            && let Some(rest) = lasting::rest(&self.key, &self.field)
+        {
+            return self.end(rest, link);
+        }
         match link.edit(Db::Config, &[self.edit(&self.to, &self.from)])? {
             Made::All => Ok(Back::Now),
             Made::None(_, found) if found == self.from => Ok(Back::Already),
+            Made::None(_, found) => Ok(Back::Other(found)),
+        }
+    }
+
+    /// Takes away what was not there, once what holds without it is in effect: of what goes nobody hears.
+    fn end(&self, rest: &str, link: &mut Link) -> Result<Back, Lost> {
+        let rest = Some(rest.to_owned());
+        match link.edit(Db::Config, &[self.edit(&self.to, &rest)])? {
+            Made::All => {}
+            Made::None(_, None) => return Ok(Back::Already),
+            // Somebody was killed between the two steps, whose journal this is.
+            Made::None(_, found) if found == rest => {}
+            Made::None(_, found) => return Ok(Back::Other(found)),
+        }
+        lasting::rests(link, &self.field)?;
+        match link.edit(Db::Config, &[self.edit(&rest, &None)])? {
+            Made::All => Ok(Back::Now),
+            Made::None(_, None) => Ok(Back::Already),
             Made::None(_, found) => Ok(Back::Other(found)),
         }
     }

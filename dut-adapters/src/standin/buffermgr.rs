@@ -2,7 +2,7 @@
 //! the pool, as rows of APPL_DB. Numbers as its scripts have them, in floating point.
 
 use super::faults::Faults;
-use super::names::{Db, Row, Rows, numbers, of, ports, row, set};
+use super::names::{Db, Row, Rows, numbers, of, ports, referred, row, set};
 use redis::{Connection, Pipeline, RedisResult};
 use rig_lab::{Profile, SizedFrom};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,6 +48,19 @@ pub(super) fn born(profile: &Profile, all: &mut Pipeline) {
 #[derive(Debug, Default)]
 pub(super) struct BufferManager {
     written: BTreeSet<String>,
+    /// What the groups of each port were given last.
+    ports: BTreeMap<String, PortRooms>,
+}
+
+/// What the groups of a port take.
+#[derive(Debug, Default, Clone)]
+struct PortRooms {
+    occupied: f64,
+    promised: f64,
+    /// What its lossless groups have for themselves.
+    headroom: f64,
+    is_lossless: bool,
+    rows: BTreeMap<String, Row>,
 }
 
 /// What a profile has.
@@ -75,8 +88,24 @@ impl BufferManager {
         let mut ask = redis::pipe();
         ask.cmd("SELECT").arg(Db::State as u8).ignore();
         ask.cmd("HGETALL").arg(CHIP).cmd("HGETALL").arg(MEMORY);
-        let (chip, memory): (Row, Row) = ask.query(line)?;
-        let made = made(rows, &chip, number(Some(&memory), "mmu_size"), faults);
+        let names = ports(rows);
+        for port in &names {
+            ask.cmd("HGET").arg(format!("BUFFER_MAX_PARAM_TABLE|{port}")).arg("max_headroom_size");
+        }
+        let told: Vec<redis::Value> = ask.query(line)?;
+        let mut told = told.into_iter();
+        let mut row =
+            || redis::from_owned_redis_value::<Row>(told.next().unwrap_or(redis::Value::Nil));
+        let (chip, memory) = (row()?, row()?);
+        for (port, most) in names.into_iter().zip(told) {
+            let most: Option<f64> = redis::from_owned_redis_value(most)?;
+            let rooms = rooms(rows, &chip, port, faults);
+            // What is more than the port may have goes nowhere: all stays as it was.
+            if most.is_none_or(|most| rooms.headroom <= most) {
+                self.ports.insert(port.to_owned(), rooms);
+            }
+        }
+        let made = self.made(rows, &chip, number(Some(&memory), "mmu_size"));
         all.cmd("SELECT").arg(Db::Appl as u8).ignore();
         for gone in self.written.iter().filter(|key| !made.contains_key(*key)) {
             all.cmd("DEL").arg(gone).ignore();
@@ -102,60 +131,95 @@ fn only<'r>(rows: &'r Rows, table: &str) -> Option<&'r Row> {
     of(rows, table).next().map(|(_, row)| row)
 }
 
-fn made(rows: &Rows, chip: &Row, memory: f64, faults: &Faults) -> BTreeMap<String, Row> {
-    let mut made = BTreeMap::new();
-    let ratio = number(only(rows, "DEFAULT_LOSSLESS_BUFFER_PARAMETER"), "over_subscribe_ratio");
+impl BufferManager {
+    fn made(&self, rows: &Rows, chip: &Row, memory: f64) -> BTreeMap<String, Row> {
+        let names = ports(rows);
+        let all = || names.iter().filter_map(|port| self.ports.get(*port));
+        let mut made = BTreeMap::new();
+        all().for_each(|port| made.extend(port.rows.clone()));
+        let ratio = number(only(rows, "DEFAULT_LOSSLESS_BUFFER_PARAMETER"), "over_subscribe_ratio");
+        let latency = number(Some(chip), "pipeline_latency") * KIB;
+        let mut occupied: f64 = all().map(|port| port.occupied).sum();
+        let promised: f64 = all().map(|port| port.promised).sum();
+        let lossless_ports = all().filter(|port| port.is_lossless).count();
+        let up = f64::from(u16::try_from(names.len()).unwrap_or(0));
+        occupied += up * (latency + 10.0 * KIB) + 256.0 * KIB;
+        let mut pool = row([("type", "ingress".to_owned()), ("mode", "dynamic".to_owned())]);
+        if ratio > 0.0 {
+            let private = f64::from(u16::try_from(lossless_ports).unwrap_or(0)) * 10.0 * KIB;
+            let beyond = (promised - private).max(0.0);
+            let shared = (beyond / ratio).ceil();
+            let shared = if shared <= 0.0 { 640.0 * KIB } else { shared };
+            occupied += private + shared;
+            pool.insert("xoff".to_owned(), whole(shared));
+        }
+        pool.insert("size".to_owned(), whole((memory - occupied).max(0.0)));
+        made.insert("BUFFER_POOL_TABLE:ingress_lossless_pool".to_owned(), pool);
+        made
+    }
+}
+
+/// What CONFIG_DB has the groups of a port take. One that is down has no lossless group; one that is bound to a profile of an operator's own
+/// has what that says.
+fn rooms(rows: &Rows, chip: &Row, port: &str, faults: &Faults) -> PortRooms {
+    let mut all = PortRooms::default();
     let latency = number(Some(chip), "pipeline_latency") * KIB;
-    let (mut occupied, mut promised, mut lossless_ports) = (0.0, 0.0, BTreeSet::new());
+    let Some(own) = rows.get(&format!("PORT|{port}")) else { return all };
+    let is_down =
+        own.get("admin_status").is_some_and(|status| status == "down") && !faults.keeps_headroom;
     for (key, group) in of(rows, "BUFFER_PG") {
-        let Some((port, indices)) = key.rsplit_once('|') else { continue };
-        let groups = f64::from(u16::try_from(numbers(indices).len()).unwrap_or(0));
-        let bound = group.get("profile").map_or("", String::as_str);
-        if bound != "NULL" {
-            // Of a lossy one the pipeline alone.
-            occupied += latency * groups;
-            put(&mut made, &format!("BUFFER_PG_TABLE:{port}:{indices}"), [("profile", bound)]);
+        let Some((name, indices)) = key.rsplit_once('|') else { continue };
+        if name != port {
             continue;
         }
-        let Some(own) = rows.get(&format!("PORT|{port}")) else { continue };
-        let speed = own.get("speed").map_or("", String::as_str);
-        let lengths = only(rows, "CABLE_LENGTH");
-        let cable = lengths.and_then(|row| row.get(port)).map_or("0m", String::as_str);
-        let room = headroom(rows, chip, (own, speed, cable), faults);
-        occupied += room.size * groups;
-        promised += (room.xon + room.xoff - room.size).max(0.0) * groups;
-        lossless_ports.insert(port);
-        let name = format!("pg_lossless_{speed}_{cable}_profile");
-        put(&mut made, &format!("BUFFER_PG_TABLE:{port}:{indices}"), [("profile", &name)]);
-        let alpha = only(rows, "DEFAULT_LOSSLESS_BUFFER_PARAMETER");
-        let alpha = alpha.and_then(|row| row.get("default_dynamic_th")).map_or("0", String::as_str);
-        let (xon, xoff, size) = (whole(room.xon), whole(room.xoff), whole(room.size));
-        put(
-            &mut made,
-            &format!("BUFFER_PROFILE_TABLE:{name}"),
-            [
-                ("pool", "ingress_lossless_pool"),
-                ("xon", &xon),
-                ("xoff", &xoff),
-                ("size", &size),
-                ("dynamic_th", alpha),
-            ],
-        );
+        let groups = f64::from(u16::try_from(numbers(indices).len()).unwrap_or(0));
+        let bound = group.get("profile").map_or("", String::as_str);
+        let table = format!("BUFFER_PG_TABLE:{port}:{indices}");
+        let set = rows.get(&format!("BUFFER_PROFILE|{}", referred(bound)));
+        let set = set.filter(|row| row.contains_key("xoff"));
+        if bound != "NULL" && set.is_none() {
+            // Of a lossy one the pipeline alone.
+            all.occupied += latency * groups;
+            put(&mut all.rows, &table, [("profile", bound)]);
+            continue;
+        }
+        if is_down {
+            continue;
+        }
+        let of_row = |field| number(set, field);
+        let (room, name) = if set.is_some() {
+            let (xon, xoff, size) = (of_row("xon"), of_row("xoff"), of_row("size"));
+            (Headroom { xon, xoff, size }, referred(bound).to_owned())
+        } else {
+            let speed = own.get("speed").map_or("", String::as_str);
+            let lengths = only(rows, "CABLE_LENGTH");
+            let cable = lengths.and_then(|row| row.get(port)).map_or("0m", String::as_str);
+            let room = headroom(rows, chip, (own, speed, cable), faults);
+            let name = format!("pg_lossless_{speed}_{cable}_profile");
+            let alpha = only(rows, "DEFAULT_LOSSLESS_BUFFER_PARAMETER");
+            let alpha =
+                alpha.and_then(|row| row.get("default_dynamic_th")).map_or("0", String::as_str);
+            let (xon, xoff, size) = (whole(room.xon), whole(room.xoff), whole(room.size));
+            put(
+                &mut all.rows,
+                &format!("BUFFER_PROFILE_TABLE:{name}"),
+                [
+                    ("pool", "ingress_lossless_pool"),
+                    ("xon", &xon),
+                    ("xoff", &xoff),
+                    ("size", &size),
+                    ("dynamic_th", alpha),
+                ],
+            );
+            (room, name)
+        };
+        all.occupied += room.size * groups;
+        all.headroom += room.size * groups;
+        all.promised += (room.xon + room.xoff - room.size).max(0.0) * groups;
+        all.is_lossless = true;
+        put(&mut all.rows, &table, [("profile", &name)]);
     }
-    let up = f64::from(u16::try_from(ports(rows).len()).unwrap_or(0));
-    occupied += up * (latency + 10.0 * KIB) + 256.0 * KIB;
-    let mut pool = row([("type", "ingress".to_owned()), ("mode", "dynamic".to_owned())]);
-    if ratio > 0.0 {
-        let private = f64::from(u16::try_from(lossless_ports.len()).unwrap_or(0)) * 10.0 * KIB;
-        let beyond = (promised - private).max(0.0);
-        let shared = (beyond / ratio).ceil();
-        let shared = if shared <= 0.0 { 640.0 * KIB } else { shared };
-        occupied += private + shared;
-        pool.insert("xoff".to_owned(), whole(shared));
-    }
-    pool.insert("size".to_owned(), whole((memory - occupied).max(0.0)));
-    made.insert("BUFFER_POOL_TABLE:ingress_lossless_pool".to_owned(), pool);
-    made
+    all
 }
 
 fn headroom(

@@ -42,6 +42,10 @@ pub struct Faults {
     pub clamps: bool,
     /// `config apply-patch` takes what the YANG model refuses.
     pub no_yang: bool,
+    /// A port that is down keeps its headroom.
+    pub keeps_headroom: bool,
+    /// SONiC's commands write what they should refuse.
+    pub no_cli: bool,
 }
 
 /// One of them, as it is typed.
@@ -51,7 +55,7 @@ pub struct FaultSwitch(fn(&mut Faults, Dur), Dur);
 /// A word, whether a length of time goes with it, and what it sets.
 type Switch = (&'static str, bool, fn(&mut Faults, Dur));
 
-const SWITCHES: [Switch; 18] = [
+const SWITCHES: [Switch; 20] = [
     ("deaf-asic", false, |all, _| all.deaf_asic = true),
     ("late-counters", true, |all, by| all.late_counters = by),
     ("clock", true, |all, by| all.clock = by),
@@ -70,6 +74,8 @@ const SWITCHES: [Switch; 18] = [
     ("no-limits", false, |all, _| all.no_limits = true),
     ("clamps", false, |all, _| all.clamps = true),
     ("no-yang", false, |all, _| all.no_yang = true),
+    ("keeps-headroom", false, |all, _| all.keeps_headroom = true),
+    ("no-cli", false, |all, _| all.no_cli = true),
 ];
 
 impl FromStr for FaultSwitch {

@@ -40,10 +40,12 @@ pub fn filled(profile: &Profile) -> Result<Rows, String> {
         sized(switch, &from, profile.declared.port_count(), &mut put);
     }
     if !switch.qos.pfcwd_sw_enable.is_empty() {
-        let red = if switch.pfcwd.big_red_switch { "enable" } else { "disable" };
-        let poll = ms(switch.pfcwd.poll_interval);
-        let global = [("POLL_INTERVAL", poll), ("BIG_RED_SWITCH", red.to_owned())];
-        put("PFC_WD|GLOBAL", row(global));
+        let mut global = row([("POLL_INTERVAL", ms(switch.pfcwd.poll_interval))]);
+        // Nobody has ever thrown it: a switch is shipped without the field, which no YANG model has.
+        if switch.pfcwd.big_red_switch {
+            global.insert("BIG_RED_SWITCH".to_owned(), "enable".to_owned());
+        }
+        put("PFC_WD|GLOBAL", global);
     }
     let FlexCounter { port, queue, pg_drop } = switch.flex_counter;
     let groups = [("PORT", port), ("QUEUE", queue), ("PG_DROP", pg_drop), ("WRED_ECN_QUEUE", None)];

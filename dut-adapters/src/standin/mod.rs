@@ -23,6 +23,7 @@ mod scripts;
 mod server;
 mod spoken;
 mod told;
+mod typed;
 
 pub use asic::{Asic, Served};
 pub use chips::Chips;
@@ -305,7 +306,11 @@ impl Parts {
                 Err(error) if error.is_timeout() => false,
                 Err(error) => return Err(error),
             };
-            let heard = self.reboots.begin(&mut self.line, &mut *self.asic)? || heard;
+            let begins = self.reboots.begin(&mut self.line, &mut *self.asic)?;
+            if begins {
+                self.orchagent.begins();
+            }
+            let heard = begins || heard;
             let now = Mono::now();
             if heard {
                 due = due.or(Some(Mono(now.0 + TAKES.0 / 1_000)));

@@ -33,6 +33,9 @@ const TABLES: [&str; 15] = [
     "LOSSLESS_TRAFFIC_PATTERN",
 ];
 
+/// The row of all watchdogs.
+const GLOBAL: &str = "PFC_WD|GLOBAL";
+
 /// One, and what it has taken so far.
 pub(super) struct Orchagent {
     /// The rows in effect.
@@ -64,6 +67,7 @@ impl Orchagent {
     ) -> RedisResult<Option<String>> {
         let first = self.rows.is_empty();
         let mut rows = read(line)?;
+        self.lasts(&mut rows);
         let mut refused = None;
         let keys: Vec<String> = rows.keys().cloned().collect();
         for key in &keys {
@@ -143,6 +147,20 @@ impl Orchagent {
             self.schedulers.told(rows, &mut all);
         }
         all
+    }
+
+    /// Begins anew, with what CONFIG_DB says then.
+    pub(super) fn begins(&mut self) {
+        self.rows.remove(GLOBAL);
+    }
+
+    /// Of the row of all watchdogs it takes what is set, and nothing of what goes.
+    fn lasts(&self, rows: &mut Rows) {
+        let Some(before) = self.rows.get(GLOBAL) else { return };
+        let row = rows.entry(GLOBAL.to_owned()).or_default();
+        for (field, text) in before {
+            row.entry(field.clone()).or_insert_with(|| text.clone());
+        }
     }
 
     /// The watchdog's fields beside the counters of each queue, in microseconds; of a queue that is not watched they go.

@@ -120,7 +120,11 @@ fn invalid(rows: &Rows) -> Option<String> {
             row.get("action").filter(|word| !["drop", "forward", "alert"].contains(&word.as_str()));
         action.map(|word| format!("Invalid value \"{word}\" in \"action\" element."))
     };
+    // A field that the model does not have is found out before any value is looked at.
+    let unknown = global.filter(|row| row.contains_key("BIG_RED_SWITCH")).map(|_| {
+        "All Keys are not parsed in PFC_WD\ndict_keys(['GLOBAL'])\nexceptionList:[\"'BIG_RED_SWITCH'\"]".to_owned()
+    });
     // What is of no range is of no type, and that is looked at before any time is held against it.
-    let first = global.and_then(|row| ranged(row, "POLL_INTERVAL", POLL));
+    let first = unknown.or_else(|| global.and_then(|row| ranged(row, "POLL_INTERVAL", POLL)));
     first.or_else(|| rows.iter().find_map(of))
 }

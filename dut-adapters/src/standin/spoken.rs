@@ -1,12 +1,12 @@
 //! What a person at a switch types, and what SONiC's own commands print then: `sonic-db-cli`, `pfcwd show config` (also as `show pfcwd
-//! config`) and `pfcwd show stats`, from what stands in the databases; `config apply-patch`; and `warm-reboot`, `fast-reboot` and
-//! `reboot`, which print nothing.
+//! config`) and `pfcwd show stats`, from what stands in the databases; `config apply-patch`, and what else sets something; and
+//! `warm-reboot`, `fast-reboot` and `reboot`, which print nothing.
 
 use super::faults::Faults;
 use super::names::Row;
 use super::patched;
 use super::reboots::{ORDERS, WORDS};
-use super::{chips, connect};
+use super::{chips, connect, typed};
 use core::fmt::Write as _;
 use redis::{Connection, RedisError, Value};
 use std::collections::BTreeMap;
@@ -57,7 +57,8 @@ pub fn spoken(socket: &Path, words: &[&str], faults: &Faults) -> Result<String, 
                 redis::cmd("PUBLISH").arg(ORDERS).arg(*word).query(&mut line).map_err(said)?;
             if heard > 0 { Ok(String::new()) } else { Err(format!("{word}: nobody is there")) }
         }
-        _ => Err(format!("{}: the stand-in does not know it", words.join(" "))),
+        words => typed::typed(&mut line, words, faults)
+            .unwrap_or_else(|| Err(format!("{}: the stand-in does not know it", words.join(" ")))),
     }
 }
 

@@ -42,6 +42,9 @@ table! {
     /// Counters of dropped frames are off as soon as a frame was dropped.
     // The counters say that more was lost than is missing.
     drop_counter_off ("by how many", 0..=u32::MAX, default 1);
+    /// Frames to a port whose link is down count as dropped by its queue.
+    // A counter of drops grows for as long as the link is down.
+    dead_link_counted;
     /// Counters of the frames that a port received and sent are off as soon as there was one.
     // The counters of a port say that more passed it than the wire shows.
     port_counters_off ("by how many", 0..=u32::MAX, default 1);

@@ -12,7 +12,7 @@ use rig_lab::Setting;
 use rig_testcases::Measure;
 use rig_testcases::vocabulary::{Entry, ValueKind, required};
 
-const SOURCE: &str = "sonic-swss pfcwdorch.cpp, sonic-pfcwd.yang";
+const SOURCE: &str = "sonic-swss pfcwdorch.cpp, sonic-pfcwd.yang, sonic-utilities pfcwd/main.py";
 
 /// What `configure:` with `expect:` asks for: `config` has no key of its own.
 pub(super) static TRIED: Known = Known {
@@ -67,11 +67,13 @@ pub fn shown(setting: &Setting) -> String {
 
 /// What the oracle says of a setting.
 fn oracle(context: &Context<'_>, setting: &Setting) -> Result<(), String> {
-    let declared = context.group.declared.with(setting).map_err(|bad| bad.to_string())?;
-    let Some((watch, switch)) = context.watch.as_ref().zip(declared.switch()) else {
+    let now = &context.group.declared;
+    let declared = now.with(setting).map_err(|bad| bad.to_string())?;
+    let both = now.switch().zip(declared.switch());
+    let Some((watch, (now, wanted))) = context.watch.as_ref().zip(both) else {
         return Ok(());
     };
-    accepts(&switch.pfcwd, watch.rule.family).map_err(ToString::to_string)
+    accepts(&now.pfcwd, &wanted.pfcwd, watch.rule.family).map_err(ToString::to_string)
 }
 
 /// Tries each setting of the case on a device of its own.

@@ -18,6 +18,7 @@ mod config;
 mod copied;
 mod counters;
 mod crossed;
+mod dead_link;
 mod drains;
 mod ecn;
 mod headroom;
@@ -89,6 +90,7 @@ static ALL: &[&Known] = &[
     &reboot::CAUSE,
     &counters::COUNTERS,
     &copied::COPIED,
+    &dead_link::DROPS,
     &storm::COVERAGE,
     &pfc::SENT,
     &pfc::FORMAT,

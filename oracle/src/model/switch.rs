@@ -312,7 +312,8 @@ impl Switch {
         if port.up {
             port.egress.push(packet.tc, packet);
         } else {
-            port.counters[slot(packet.tc)].queue_drops += 1;
+            let counts = self.buffer.faults().dead_link_counted;
+            port.counters[slot(packet.tc)].queue_drops += u64::from(counts);
             let place = place(packet, to);
             if self.wred.looks_at_change(place.class) {
                 early::held(&mut self.wred, &self.buffer, now, (to, place.class));

@@ -95,6 +95,21 @@ mod tests {
         assert_eq!(pool(&from(2), &[profile(Bytes(19 * KIB)); 2], 0).xoff, Some(Bytes(655_360)));
     }
 
+    /// Two ports, two classes each: 119 KiB a group where nobody says otherwise.
+    #[test]
+    fn a_port_that_is_down_gives_its_headroom_back_and_an_operators_own_counts_as_it_is() {
+        let usual =
+            Profile { xon: Bytes(19 * KIB), xoff: Bytes(100 * KIB), size: Bytes(119 * KIB) };
+        let own = Profile { size: Bytes(150 * KIB), ..usual };
+        let down = Profile { xon: Bytes(0), xoff: Bytes(0), size: Bytes(0) };
+        let both = |ratio, other| pool(&from(ratio), &[usual, other], 2);
+        let more = |other: Profile| {
+            both(0, other).size.0.cast_signed() - both(0, usual).size.0.cast_signed()
+        };
+        assert_eq!(more(down), 2 * 119 * KIB.cast_signed());
+        assert_eq!(more(own), -2 * 31 * KIB.cast_signed());
+    }
+
     #[test]
     fn a_memory_that_is_too_small_leaves_nothing() {
         let profile = Profile { xon: Bytes(0), xoff: Bytes(0), size: Bytes(42 * KIB * KIB) };

@@ -6,7 +6,7 @@ use super::{as_found, classes, consent, far, fits, in_bridge, in_guest, misfit, 
 use rig_dut::control::{Ability, Order};
 use rig_dut::{can_set, capabilities, lacking};
 use rig_lab::{
-    Action, ControlName, Kind, Lab, Profile, RedisAt, Setting, Switch, Transport, settings,
+    Action, ConfigPath, ControlName, Kind, Lab, Profile, RedisAt, Switch, Transport, settings,
 };
 use rig_oracle::measure::{self, Needs, Stamps};
 use rig_testcases::case::{CaseAction, CaseStep};
@@ -107,8 +107,15 @@ fn steered(
             format!("it would have to be configured: {path}, and this control does not set that");
         return Err(Missing::Control.so(why));
     }
-    if past_yang(lab, profile, &case) {
-        let why = "it is about what the YANG model refuses, which is asked over ssh, and the lab reaches its redis by another way";
+    if let Some(way) = front_door(&case).filter(|_| is_behind_redis_alone(lab, profile)) {
+        let why = match way {
+            ConfigPath::Cli => {
+                "it is about what SONiC's commands refuse, which are typed over ssh, and the lab reaches its redis by another way"
+            }
+            _ => {
+                "it is about what the YANG model refuses, which is asked over ssh, and the lab reaches its redis by another way"
+            }
+        };
         return Err(Missing::Lab.so(why));
     }
     if let Some(lack) = orders(&case).find_map(|order| lacking(control, order.needs())) {
@@ -156,15 +163,16 @@ fn unset(control: ControlName, profile: &Profile, case: &Case) -> Option<String>
     all.filter(|path| lacks(path)).min().cloned()
 }
 
-/// Whether it tries settings by way of the YANG model.
-pub(super) fn is_by_yang(case: &Case) -> bool {
-    let by_yang = |one: &Setting| one.path == "pfcwd.config_path" && one.value == "yang";
-    !case.configure.is_empty() && case.settings.iter().any(by_yang)
-}
-
-/// Whether it does so at a switch with SONiC to which there is no `ssh`: who writes to the database itself never meets that model.
-fn past_yang(lab: &Lab, profile: &Profile, case: &Case) -> bool {
-    is_by_yang(case) && is_behind_redis_alone(lab, profile)
+/// By which of a switch's own ways it tries settings, where it is about one: who writes to the database itself meets none of them.
+pub(super) fn front_door(case: &Case) -> Option<ConfigPath> {
+    if case.configure.is_empty() {
+        return None;
+    }
+    let mut settings = case.settings.iter();
+    let way = settings.find(|one| one.path == "pfcwd.config_path")?.value.as_str()?;
+    [(ConfigPath::Yang, "yang"), (ConfigPath::Cli, "cli")]
+        .into_iter()
+        .find_map(|(own, word)| (word == way).then_some(own))
 }
 
 /// What it asks of the device on the way.
@@ -175,9 +183,11 @@ fn orders(case: &Case) -> impl Iterator<Item = Order> {
     })
 }
 
-/// Whether it reboots a switch with SONiC to which there is no `ssh`: it is SONiC's own commands that do that.
+/// Whether it reboots a switch with SONiC to which there is no `ssh`: it is SONiC's own commands that do that. A stand-in that the rig has
+/// made hears of it without them.
 fn unreached(lab: &Lab, profile: &Profile, case: &Case) -> bool {
-    is_behind_redis_alone(lab, profile) && reboots(case)
+    let is_own = !lab.redis.contains_key(&profile.name);
+    !is_own && is_behind_redis_alone(lab, profile) && reboots(case)
 }
 
 /// Whether it is a switch with SONiC of which no command can be run.
@@ -276,7 +286,7 @@ fn unseen(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_lab::{Backend, DpdkWire, Interfaces};
+    use rig_lab::{Backend, DpdkWire, Interfaces, Setting};
     use rig_units::Dur;
 
     fn lab(adapt: impl FnOnce(&mut Profile)) -> Lab {
@@ -316,7 +326,11 @@ mod tests {
         let all = all(&lab).into_iter();
         let dpdk =
             all.filter(|(_, reach)| reach.as_ref().is_err_and(|unfit| unfit.why.contains("DPDK")));
-        assert_eq!(dpdk.map(|(id, _)| id).collect::<Vec<_>>(), ["pfcwd::port-toggle-broadcom"]);
+        let want = [
+            "buffers::drops-over-a-dead-link-are-not-the-queues-broadcom",
+            "pfcwd::port-toggle-broadcom",
+        ];
+        assert_eq!(dpdk.map(|(id, _)| id).collect::<Vec<_>>(), want);
     }
 
     fn told(lab: &Lab) -> String {

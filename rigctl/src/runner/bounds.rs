@@ -9,6 +9,7 @@ mod completions;
 mod config;
 mod control_plane;
 mod datagrams;
+mod dead_link;
 mod ecn;
 mod fence;
 mod given;

@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn a_smaller_budget_is_met_by_fewer_trials_and_a_coarser_resolution() {
         let (usual, _) = plan(Dur::s(240));
-        let (coarse, told) = plan(Dur::s(120));
+        let (coarse, told) = plan(Dur::s(130));
         assert!(coarse.resolution > usual.resolution && coarse.latency < usual.latency);
         assert!(told.planned <= told.budget, "{told:?}");
         let (fine, _) = plan(Dur::s(2_400));

@@ -126,10 +126,9 @@ impl<'a> Session<'a> {
                 let mut bench = benches.lease(&self.context.profile, Share::default())?;
                 let booted = bench.control.boot(&self.context.group.settings, seed);
                 booted.map_err(|why| refused(&why))?;
-                let answer = if applicability::is_by_yang(self.context.case) {
-                    bench.control.propose(setting)
-                } else {
-                    bench.control.set(setting)
+                let answer = match applicability::front_door(self.context.case) {
+                    Some(way) => bench.control.propose(way, setting),
+                    None => bench.control.set(setting),
                 };
                 if let Err(Broken::Unseen(unseen)) = answer {
                     let said = refusal::said(&mut bench.control, setting, unseen, Mono::now);

@@ -89,14 +89,15 @@ impl Lab<'_> {
         );
         // What a person finds at the switch.
         fs::create_dir(desk.join("switch")).expect("a folder");
-        for name in ["sonic-db-cli", "pfcwd", "show"] {
+        for name in ["sonic-db-cli", "pfcwd", "show", "counterpoll", "config"] {
             let (rigctl, socket) = (env!("CARGO_BIN_EXE_rigctl"), at("own/redis.sock"));
-            let say = format!("exec {rigctl} dut say --redis unix:{socket} -- {name} \"$@\"");
-            program(desk, &format!("switch/{name}"), &format!("#!/bin/sh\n{say}\n"));
+            let say = format!("dut say --redis unix:{socket} $(cat {}) -- {name}", at("faults"));
+            program(
+                desk,
+                &format!("switch/{name}"),
+                &format!("#!/bin/sh\nexec {rigctl} {say} \"$@\"\n"),
+            );
         }
-        let (rigctl, socket) = (env!("CARGO_BIN_EXE_rigctl"), at("own/redis.sock"));
-        let say = format!("dut say --redis unix:{socket} $(cat {}) -- config", at("faults"));
-        program(desk, "switch/config", &format!("#!/bin/sh\nexec {rigctl} {say} \"$@\"\n"));
         write(desk, "faults", "");
         // What it is rebooted by: its sshd goes with it, which is this test's to do once it sees the mark.
         program(desk, "switch/sudo", "#!/bin/sh\n[ \"$1\" = -n ] && shift\nexec \"$@\"\n");
@@ -233,7 +234,7 @@ pub(super) fn desk() -> Option<tempfile::TempDir> {
     redis(desk.path()).then_some(desk)
 }
 
-fn program(desk: &Path, name: &str, text: &str) {
+pub(super) fn program(desk: &Path, name: &str, text: &str) {
     write(desk, name, text);
     let may_run = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(desk.join(name), may_run).expect("ours");
@@ -303,8 +304,14 @@ fn a_switch_behind_ssh_is_judged_and_a_session_that_is_dropped_accuses_nobody_an
 }
 
 const CATALOGUE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/pfcwd.yaml");
-/// Its case of what the YANG model refuses.
-const BY_YANG: &str = "detection-below-the-poll-interval-refused";
+/// Its cases of what the YANG model refuses and of what SONiC's commands do, a fault of the switch, and what is said of it then.
+const FRONT_DOORS: [(&str, &str, &str); 5] = [
+    ("detection-below-the-poll-interval-refused", "", "pass"),
+    ("detection-below-the-poll-interval-refused", "--fault no-yang", "fail"),
+    ("typed-limits-accepted", "", "pass"),
+    ("typed-limits-refused", "", "pass"),
+    ("typed-limits-refused", "--fault no-cli", "fail"),
+];
 
 /// A warm reboot, in which what was set stays; one that is ordered of a switch that is set otherwise than it is saved; one of a switch
 /// as it is.
@@ -372,9 +379,11 @@ fn a_switch_behind_ssh_is_rebooted_and_what_was_set_does_not_outlive_that_unsaid
 }
 
 #[test]
-fn what_the_yang_model_refuses_is_tried_by_a_patch_and_a_switch_that_takes_it_is_red() {
+fn what_a_front_door_refuses_is_tried_there_and_a_switch_that_takes_it_is_red() {
     if std::env::var_os("RIG_WHOLE_SONIC").is_none_or(|all| all != "1") {
-        eprintln!("skipped: two runs of 12 s, for RIG_WHOLE_SONIC=1 alone (cargo xtask nightly)");
+        eprintln!(
+            "skipped: five runs of 12 s to a minute, for RIG_WHOLE_SONIC=1 alone (cargo xtask nightly)"
+        );
         return;
     }
     let Some(desk) = desk() else { return };
@@ -384,13 +393,18 @@ fn what_the_yang_model_refuses_is_tried_by_a_patch_and_a_switch_that_takes_it_is
     let before = lab.config();
     lab.described();
     let flags = "--lab lab.yaml --seed 7 --overwrite --out out";
-    let line = format!("run {CATALOGUE} --only pfcwd::{BY_YANG} {flags}");
-    for (fault, wanted) in [("", "pass"), ("--fault no-yang", "fail")] {
+    let leaf = fs::read_to_string(desk.join("leaf.yaml")).expect("a profile");
+    // No database says it: who tries another way says so.
+    let usual = "# config_path: yang";
+    assert!(leaf.contains(usual), "{leaf}");
+    for (case, fault, wanted) in FRONT_DOORS {
+        let way = if case.starts_with("typed") { "cli" } else { "yang" };
+        write(desk, "leaf.yaml", &leaf.replace(usual, &format!("config_path: {way}")));
         write(desk, "faults", fault);
-        let output = lab.rigctl(&line);
-        let (results, id) = (lab.results(), format!("pfcwd::{BY_YANG}"));
+        let output = lab.rigctl(&format!("run {CATALOGUE} --only pfcwd::{case} {flags}"));
+        let (results, id) = (lab.results(), format!("pfcwd::{case}"));
         let (word, _) = verdict(&results, &id);
-        assert_eq!(word, wanted, "{fault}: {output:?}");
+        assert_eq!(word, wanted, "{case} {fault}: {output:?}");
         assert_eq!(lab.config(), before, "{output:?}");
     }
 }

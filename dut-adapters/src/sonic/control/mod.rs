@@ -13,12 +13,15 @@ mod heard;
 mod held;
 mod kept_up;
 mod lease;
+mod neighbours;
 mod offered;
+mod order_session;
 mod patched;
 mod reboots;
 mod schedulers;
 mod stated;
 mod timestamps;
+mod typed;
 mod watermarks;
 
 pub use held::is_held;
@@ -34,6 +37,7 @@ use crate::control::{
 use core::time::Duration;
 use events::{Clock, Ears};
 use lease::Lease;
+use neighbours::Own;
 use reboots::{Causes, Ordered};
 use rig_capture::DutEvent;
 use rig_generator::port::Mono;
@@ -73,6 +77,8 @@ pub struct SonicControl {
     causes: Causes,
     /// Whether it was away since somebody asked what it published.
     unheard: bool,
+    /// Those of the rig's ports at which it has heard of no neighbour by LLDP.
+    silent: Vec<String>,
 }
 
 impl SonicControl {
@@ -109,7 +115,15 @@ impl SonicControl {
     ) -> Result<SonicControl, String> {
         let mut control = SonicControl::leased((at, true), profile, ports, ARRIVES)?;
         control.zero = zero;
+        control.meet(&Own::machine())?;
         Ok(control)
+    }
+
+    /// Refuses a switch of which one of the rig's ports is somebody else's, as far as it has heard by LLDP.
+    fn meet(&mut self, own: &Own) -> Result<(), String> {
+        let silent = neighbours::silent(&mut self.link, &self.ports, own);
+        self.silent = silent.map_err(|lost| lost.plainly())??;
+        Ok(())
     }
 
     /// The same, that waits no longer than `patience` for what is to arrive, and is not the only one that this process has of it.
@@ -161,6 +175,7 @@ impl SonicControl {
                     ordered: None,
                     causes: Causes::default(),
                     unheard: false,
+                    silent: Vec::new(),
                 };
                 control.is_declared()?;
                 control.arrive().map_err(|error| error.to_string())?;

@@ -6,7 +6,7 @@ use super::{SonicControl, kept_up, pause};
 use crate::control::{Ability, Capabilities, Control, ControlError, Health, Order, Readings};
 use crate::journal::Change;
 use rig_capture::DutEvent;
-use rig_lab::{Declared, Setting};
+use rig_lab::{ConfigPath, Declared, Setting};
 use rig_testcases::DeviceVerb;
 
 impl Control for SonicControl {
@@ -38,9 +38,14 @@ impl Control for SonicControl {
         self.write(settings).map_err(ControlError::away)
     }
 
-    /// By `config apply-patch`, where there is an `ssh` to it.
-    fn propose(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
-        self.patch(settings).map_err(ControlError::away)
+    /// By `config apply-patch`, or by the commands of the watchdog, where there is an `ssh` to it.
+    fn propose(&mut self, way: ConfigPath, settings: &[Setting]) -> Result<(), ControlError> {
+        let done = match way {
+            ConfigPath::Yang => self.patch(settings),
+            ConfigPath::Cli => self.type_in(settings),
+            ConfigPath::Redis => self.write(settings),
+        };
+        done.map_err(ControlError::away)
     }
 
     /// Those that stand still: whoever reads waits for it.
@@ -57,6 +62,16 @@ impl Control for SonicControl {
     fn health(&mut self) -> Result<Health, ControlError> {
         let told = kept_up::kept_up(&mut self.link, &mut pause)?;
         told.ok_or_else(|| self.lacks(Ability::Health))
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        if self.silent.is_empty() {
+            return Vec::new();
+        }
+        let (at, silent) = (&self.at, self.silent.join(", "));
+        vec![format!(
+            "{at} has heard of no neighbour by LLDP at {silent}: that the rig is cabled there the lab alone says"
+        )]
     }
 
     fn missed(&mut self) -> Option<String> {

@@ -7,33 +7,17 @@
 
 use super::super::link::{Db, Link, Made};
 use super::super::tables::Tables;
-use super::super::way::{options, said};
 use super::super::write::{Write, shown};
 use super::SonicControl;
+use super::order_session::{Ended, hidden, run};
 use crate::control::{Ability, Control as _, ControlError, Lost, Refused};
-use core::time::Duration;
 use rig_lab::{RedisAt, Setting};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
-use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
-use std::sync::mpsc::channel;
 
-/// How long one patch may take, its login and all: of a switch with many ports that is a minute. The switch itself ends it earlier, and
-/// for good: what goes on there when nobody listens any more nobody would put back.
-const PATIENCE: Duration = Duration::from_secs(150);
-/// The most bytes of what it prints that are read.
-const LONGEST: u64 = 1 << 20;
-/// The most characters of a reason that are told.
-const SAID: usize = 300;
 /// The session: a file of the patch, which goes with it, and the command, between two marks.
 const SESSION: &str = "f=$(mktemp) || exit 9; trap 'rm -f \"$f\"' 0; trap 'exit 9' 1 2 15; cat >\"$f\" && echo rig-there && { sudo -n timeout \
                        -k 5 110 config apply-patch \"$f\" 2>&1 </dev/null; echo \"rig-end $?\"; }";
-const THERE: &str = "rig-there\n";
-const END: &str = "rig-end ";
-/// What `timeout` ends with where it has ended a command, and where it had to kill it.
-const TOO_LONG: [&str; 2] = ["124", "137"];
 /// By which words images of different years say that a model refuses.
 const MODEL: [&str; 3] =
     ["Data Loading Failed", "will produce invalid config", "result in an invalid config"];
@@ -98,7 +82,7 @@ fn lost(why: String) -> Lost {
 }
 
 /// The first field that is not as it is `wanted`, and what it is.
-fn other(
+pub(super) fn other(
     link: &mut Link,
     writes: &[Write],
     wanted: impl Fn(&Write) -> &Option<String>,
@@ -137,75 +121,22 @@ fn pointed(name: &str) -> String {
 
 /// Has the switch apply a patch.
 fn apply(host: &str, asked: &Json, writes: &[Write]) -> Result<Answer, Lost> {
-    let mut command = Command::new("ssh");
-    command.arg("-T");
-    options().for_each(|option| {
-        command.args(["-o", option]);
-    });
-    command.arg("--").arg(host).arg(SESSION).process_group(0);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut ssh = command.spawn().map_err(|error| lost(format!("cannot start ssh: {error}")))?;
-    let (out, asks) = (ssh.stdout.take(), ssh.stdin.take());
-    let (tell, hears) = channel();
-    let reads = std::thread::Builder::new().name("ssh".into()).spawn(move || {
-        let mut text = Vec::new();
-        let _read = out.map(|out| out.take(LONGEST).read_to_end(&mut text));
-        let _gone = tell.send(String::from_utf8_lossy(&text).into_owned());
-    });
-    // Where it has ended already what it says tells why.
-    let _asked = asks.map(|mut asks| asks.write_all(asked.to_string().as_bytes()));
-    let heard = reads.ok().and_then(|_| hears.recv_timeout(PATIENCE).ok());
-    let _killed = ssh.kill();
-    let _reaped = ssh.wait();
-    let text = heard.ok_or_else(|| lost(format!("no answer within {} s", PATIENCE.as_secs())))?;
-    answer(&text, writes).ok_or_else(|| lost(format!("ssh ends: {}", said(ssh.stderr.as_mut()))))
+    let ended = run(host, SESSION, &asked.to_string()).map_err(lost)?;
+    Ok(answer(&ended, writes))
 }
 
-/// What a session has said; `None`: it did not come to the end of the command.
-fn answer(text: &str, writes: &[Write]) -> Option<Answer> {
-    let (_, text) = text.split_once(THERE)?;
-    let (text, code) = text.rsplit_once(END)?;
-    if code.trim() == "0" {
-        return Some(Answer::Taken);
+/// What a patch has come to by how its command has ended.
+fn answer(ended: &Ended, writes: &[Write]) -> Answer {
+    if ended.is_done() {
+        return Answer::Taken;
     }
-    let lines = |text: &str| -> Vec<String> {
-        let full = text.lines().map(|line| line.trim_matches([' ', ':']));
-        full.filter(|line| !line.is_empty()).map(|line| hidden(line, writes)).collect()
-    };
-    let model = MODEL.iter().find_map(|word| text.rsplit_once(word));
-    Some(match model {
-        Some((_, reason)) => Answer::Refused(
-            lines(reason)
-                .into_iter()
-                .next()
-                .unwrap_or_else(|| "its model does not say why".to_owned()),
-        ),
-        None => {
-            let last = lines(text).pop().unwrap_or_else(|| "it does not say why".to_owned());
-            let code = code.trim();
-            Answer::Failed(if TOO_LONG.contains(&code) {
-                format!("it was not done after 110 s and was ended; it said last: {last}")
-            } else {
-                format!("it ends with {}: {last}", code.escape_debug())
-            })
-        }
-    })
-}
-
-/// A line without the values that are quoted in it, but those that were asked for and ranges: CONFIG_DB has secrets.
-fn hidden(line: &str, writes: &[Write]) -> String {
-    let is_range = |text: &str| {
-        text.contains("..") && text.chars().all(|c| c.is_ascii_digit() || ". |".contains(c))
-    };
-    let is_ours = |text: &str| {
-        writes.iter().any(|write| write.field == text || write.to.as_deref() == Some(text))
-    };
-    let parts = line.split(['"', '\'']).enumerate().map(|(at, part)| match at % 2 {
-        1 if !is_range(part) && !is_ours(part) => "*",
-        _ => part,
-    });
-    let told: Vec<&str> = parts.collect();
-    told.join("\"").escape_debug().take(SAID).collect::<String>().replace("\\\"", "\"")
+    let model = MODEL.iter().find_map(|word| ended.text.rsplit_once(word));
+    let Some((_, reason)) = model else { return Answer::Failed(ended.failed(writes)) };
+    let mut lines = reason.lines().map(|line| line.trim_matches([' ', ':']));
+    let line = lines.find(|line| !line.is_empty());
+    let why =
+        line.map_or_else(|| "its model does not say why".to_owned(), |line| hidden(line, writes));
+    Answer::Refused(why)
 }
 
 #[cfg(test)]
@@ -218,7 +149,8 @@ mod tests {
     }
 
     fn said_of(text: &str) -> Option<Answer> {
-        answer(&format!("banner\nrig-there\n{text}\n"), &write("99"))
+        let ended = Ended::of(&format!("banner\nrig-there\n{text}\n"))?;
+        Some(answer(&ended, &write("99")))
     }
 
     #[test]
@@ -245,7 +177,7 @@ mod tests {
             panic!("no word of a model")
         };
         assert_eq!(why, "it ends with 1: sudo: a password is required");
-        for code in TOO_LONG {
+        for code in ["124", "137"] {
             let long =
                 format!("Patch Applier: localhost: Patch application starting.\nrig-end {code}");
             let Some(Answer::Failed(why)) = said_of(&long) else { panic!("no word of a model") };

@@ -24,6 +24,8 @@ use std::process::{Child, Command, Stdio};
 
 /// What rows of its beginnings are named, before the time of each.
 const TABLE: &str = "REBOOT_CAUSE|";
+/// Where a stand-in hears an order. No switch listens there.
+const STANDIN: &str = "RIG_STANDIN_REBOOT";
 /// What the session says before the order: that it has reached the switch.
 const THERE: &str = "rig-there";
 /// How often it is looked whether the switch is back.
@@ -78,14 +80,26 @@ impl Causes {
 #[derive(Debug)]
 pub(super) struct Ordered {
     kind: RebootKind,
-    ssh: Child,
+    /// `None`: a stand-in has heard it.
+    ssh: Option<Child>,
     /// By when the switch has to be back.
     by: Mono,
 }
 
 impl Ordered {
-    fn give(at: &RedisAt, kind: RebootKind, by: Mono) -> Result<Ordered, ControlError> {
+    fn give(
+        (at, link): (&RedisAt, &mut Link),
+        kind: RebootKind,
+        by: Mono,
+    ) -> Result<Ordered, ControlError> {
         let RedisAt::Ssh { host, .. } = at else {
+            let mut ask = redis::pipe();
+            ask.cmd("PUBLISH").arg(STANDIN).arg(kind.cause());
+            let tried = format!("order a {}", kind.cause());
+            let [heard]: [u64; 1] = link.ask(Db::State, &tried, &ask)?;
+            if heard > 0 {
+                return Ok(Ordered { kind, ssh: None, by });
+            }
             let why = format!("it is rebooted over ssh alone, and what is known of it is {at}");
             return Err(Refused { why }.into());
         };
@@ -102,7 +116,7 @@ impl Ordered {
             tried: format!("order a {}", kind.cause()),
             why: format!("cannot start ssh: {error}"),
         })?;
-        Ok(Ordered { kind, ssh, by })
+        Ok(Ordered { kind, ssh: Some(ssh), by })
     }
 
     /// One that was given by that session.
@@ -117,17 +131,18 @@ impl Ordered {
         let out = ssh.stdout.as_ref().expect("a pipe");
         let mut said = [PollFd::new(out.as_fd(), PollFlags::POLLIN)];
         poll(&mut said, PollTimeout::from(10_000_u16)).expect("it speaks, or ends");
-        Ordered { kind, ssh, by: end(patience) }
+        Ordered { kind, ssh: Some(ssh), by: end(patience) }
     }
 
     /// Ends the session; whether it had come as far as the switch, which then did not refuse.
-    fn ended(mut self) -> Result<(), Lost> {
-        let code = self.ssh.try_wait().ok().flatten().and_then(|status| status.code());
-        let _killed = self.ssh.kill();
-        let _reaped = self.ssh.wait();
+    fn ended(self) -> Result<(), Lost> {
+        let Some(mut ssh) = self.ssh else { return Ok(()) };
+        let code = ssh.try_wait().ok().flatten().and_then(|status| status.code());
+        let _killed = ssh.kill();
+        let _reaped = ssh.wait();
         let mut told = String::new();
-        let _read = self.ssh.stdout.take().map(|mut out| out.read_to_string(&mut told));
-        let words = said(self.ssh.stderr.as_mut());
+        let _read = ssh.stdout.take().map(|mut out| out.read_to_string(&mut told));
+        let words = said(ssh.stderr.as_mut());
         let lost = |why: String| Lost { tried: format!("order a {}", self.kind.cause()), why };
         if !told.lines().any(|line| line == THERE) {
             return Err(lost(format!("nothing shows that the order has reached it: {words}")));
@@ -143,7 +158,8 @@ impl Ordered {
 
     /// Whether the session has ended otherwise than by the switch's going.
     fn is_refused(&mut self) -> bool {
-        let code = self.ssh.try_wait().ok().flatten().and_then(|status| status.code());
+        let Some(ssh) = &mut self.ssh else { return false };
+        let code = ssh.try_wait().ok().flatten().and_then(|status| status.code());
         code.is_some_and(|code| code != 0 && code != 255)
     }
 }
@@ -178,7 +194,7 @@ impl SonicControl {
         }
         let lasts = self.base.profile.declared.switch().and_then(|switch| switch.reboot.back(kind));
         let lasts = Duration::from_micros(lasts.map_or(0, |lasts| lasts.0 / 1_000_000));
-        self.ordered = Some(Ordered::give(&self.at, kind, end(lasts + ARRIVES))?);
+        self.ordered = Some(Ordered::give((&self.at, &mut self.link), kind, end(lasts + ARRIVES))?);
         Ok(())
     }
 

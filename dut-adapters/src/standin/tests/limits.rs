@@ -86,3 +86,68 @@ fn a_patch_is_taken_or_refused_by_the_yang_model_in_the_words_of_sonic() {
     assert!(of("Ethernet0/detection_time", "199", &Faults { no_yang: true, ..healthy }).is_ok());
     assert_eq!(row(), "199");
 }
+
+#[test]
+fn what_is_typed_is_checked_and_written_in_the_words_of_sonic() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some((server, ..)) = switch(desk.path(), Faults::default()) else { return };
+    let typed = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        spoken(server.socket(), &words, &Faults::default())
+    };
+    let of = |key: &str, field: &str| -> Option<String> { tell(&server, 4, &["HGET", key, field]) };
+    // The times are 200 ms.
+    for (line, want) in [
+        (
+            "pfcwd start Ethernet0 99",
+            "Error: Invalid value for \"DETECTION_TIME\": 99 is not in the valid range of 100 to 5000.",
+        ),
+        (
+            "pfcwd start --action drop --restoration-time 60001 Ethernet0 200",
+            "\"--restoration-time\" / \"-r\": 60001 is not in the valid range of 100 to 60000.",
+        ),
+        ("pfcwd start -a wait all 200", "invalid choice: wait."),
+        ("pfcwd start Ethernet1 200", "Failed to run command, invalid options:\nEthernet1"),
+        ("pfcwd interval 1001", "1001 is not in the valid range of 100 to 1000."),
+        (
+            "pfcwd interval 201",
+            "unable to use polling interval = 201ms, value is bigger than one of the configured detection time values, please choose a smaller polling_interval",
+        ),
+        ("counterpoll port interval 99", "99 is not in the valid range of 100 to 30000."),
+        ("counterpoll watermark interval 999", "999 is not in the valid range of 1000 to 60000."),
+        ("config interface shutdown Ethernet1", "Interface name is invalid."),
+    ] {
+        let why = typed(line).expect_err(line);
+        assert!(why.contains(want), "{line}: {why}");
+    }
+    assert_eq!(of("PFC_WD|Ethernet0", "detection_time").as_deref(), Some("200"));
+    let said = typed("pfcwd start --action alert Ethernet0 400").expect("it is taken");
+    let twice = "restoration time not defined; default to 2 times detection time: 800 ms\n";
+    assert_eq!(said, twice);
+    let fields = ["action", "detection_time", "restoration_time"];
+    let row = fields.map(|field| of("PFC_WD|Ethernet0", field).unwrap_or_default());
+    assert_eq!(row, ["alert", "400", "800"]);
+    assert_eq!(typed("pfcwd interval 200").as_deref(), Ok(""));
+    assert_eq!(typed("pfcwd stop Ethernet0").as_deref(), Ok(""));
+    assert_eq!(of("PFC_WD|Ethernet0", "detection_time"), None);
+    assert_eq!(of("PFC_WD|Ethernet4", "detection_time").as_deref(), Some("200"));
+    assert_eq!(typed("counterpoll watermark interval 1000").as_deref(), Ok(""));
+    assert_eq!(typed("counterpoll pg-drop disable").as_deref(), Ok(""));
+    assert_eq!(typed("pfcwd counter_poll disable").as_deref(), Ok(""));
+    assert_eq!(of("FLEX_COUNTER_TABLE|PFCWD", "FLEX_COUNTER_STATUS").as_deref(), Some("disable"));
+    assert_eq!(typed("config interface shutdown Ethernet4").as_deref(), Ok(""));
+    assert_eq!(of("PORT|Ethernet4", "admin_status").as_deref(), Some("down"));
+    let _gone: i64 = tell(&server, 4, &["HDEL", "FLEX_COUNTER_TABLE|QUEUE", "POLL_INTERVAL"]);
+    assert_eq!(
+        typed("counterpoll show").as_deref(),
+        Ok("Type                        Interval (in ms)    Status\n\
+            --------------------------  ------------------  --------\n\
+            QUEUE_STAT                  default (10000)     enable\n\
+            PORT_STAT                   1000                enable\n\
+            QUEUE_WATERMARK_STAT        1000                enable\n\
+            PG_WATERMARK_STAT           1000                enable\n\
+            PG_DROP_STAT                1000                disable\n\
+            BUFFER_POOL_WATERMARK_STAT  1000                enable\n\
+            WRED_ECN_QUEUE_STAT         1000                enable\n")
+    );
+}

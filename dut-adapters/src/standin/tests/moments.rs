@@ -1,6 +1,6 @@
 //! Faults of a switch and of the way to it, each at each moment of a session: none leaves a key changed, and none makes a wrong answer.
 //!
-//! Answers in the words of `sonic-db-cli` are no fault of their own: what the rig asks it prints one text of on every image.
+//! Where `sonic-db-cli` is the only way in, what it prints may change, too: that is tried over a real `ssh` (rigctl/tests/sonic/repr.rs).
 
 use super::{Device, devices, switch, tell, tell_at, until};
 use crate::control::{Control as _, ControlError};

@@ -1,10 +1,10 @@
 //! Headroom and pool as the stand-in's buffer manager works them out, as a rig reads and sets them that steers it as a switch. The numbers
 //! are worked by hand.
 
-use super::{Device, devices, until};
+use super::{Device, devices, redis_server, tell, until};
 use crate::control::Control as _;
 use crate::sonic::SonicControl;
-use crate::standin::{Faults, Log, Server, Standin};
+use crate::standin::{Faults, Log, Server, Standin, spoken};
 use core::cell::RefCell;
 use rig_generator::port::Mono;
 use rig_lab::{RedisAt, Setting};
@@ -65,4 +65,63 @@ fn headroom_and_pool_follow_what_config_db_says_of_cables_and_ratio() {
     standin.falls(Faults::default());
     set("cable", json!("2000m"));
     until(|| shows([Some(19), Some(63), Some(82), Some(41_904), None]));
+}
+
+#[test]
+fn what_an_operator_says_of_a_group_holds_up_to_the_limit_of_its_port_and_a_port_that_is_down_has_none()
+ {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some(server) = redis_server(desk.path()) else { return };
+    let devices = devices();
+    let profile = devices.iter().find(|one| one.name == "mellanox-dynamic").expect("it is there");
+    let log: Log = Box::new(|why| panic!("{why}"));
+    let own = Box::new(Device::default());
+    let standin = Standin::of(profile, server.socket(), own, (Faults::default(), log));
+    let standin = standin.expect("it stands");
+    let set = |database: i64, words: &[&str]| {
+        let _set: i64 = tell(&server, database, &[&["HSET"], words].concat());
+    };
+    let typed = |word: &str| {
+        let words = ["config", "interface", word, "Ethernet12"];
+        spoken(server.socket(), &words, &Faults::default()).expect("it is taken");
+    };
+    let group = || -> Option<String> {
+        tell(&server, 0, &["HGET", "BUFFER_PG_TABLE:Ethernet12:3", "profile"])
+    };
+    let pool = |field: &str| -> Option<u64> {
+        let bytes: Option<u64> =
+            tell(&server, 0, &["HGET", "BUFFER_POOL_TABLE:ingress_lossless_pool", field]);
+        bytes.map(|bytes| bytes / KIB)
+    };
+    let is = |size: u64, profile: Option<&str>| {
+        until(|| (pool("size"), group().as_deref()) == (Some(size), profile));
+    };
+    let usual = Some("pg_lossless_500_5m_profile");
+    is(41_936, usual);
+    // Two groups of 78 KiB.
+    typed("shutdown");
+    is(41_936 + 156, None);
+    typed("startup");
+    is(41_936, usual);
+    // One of them is to have 100 KiB in place of 78.
+    let bytes = (100 * KIB).to_string();
+    let override_row =
+        ["xon", "19456", "xoff", "82944", "size", &bytes, "pool", "ingress_lossless_pool"];
+    set(4, &[&["BUFFER_PROFILE|mine"], &override_row[..]].concat());
+    set(4, &["BUFFER_PG|Ethernet12|3", "profile", "mine"]);
+    is(41_936 - 22, Some("mine"));
+    set(4, &["BUFFER_PG|Ethernet12|3", "profile", "NULL"]);
+    is(41_936, usual);
+    // The port may have 170 KiB, and 178 never come to APPL_DB.
+    let most = (170 * KIB).to_string();
+    set(6, &["BUFFER_MAX_PARAM_TABLE|Ethernet12", "max_headroom_size", &most]);
+    set(4, &["BUFFER_PG|Ethernet12|3", "profile", "mine"]);
+    // What comes behind it at another port is taken, and so was this.
+    set(4, &["CABLE_LENGTH|AZURE", "Ethernet0", "40m"]);
+    // Two groups at 79 KiB.
+    is(41_936 - 2, usual);
+    standin.falls(Faults { keeps_headroom: true, ..Faults::default() });
+    typed("shutdown");
+    set(4, &["CABLE_LENGTH|AZURE", "Ethernet0", "5m"]);
+    is(41_936, usual);
 }

@@ -103,7 +103,7 @@ pub(in crate::model) trait Body: Debug + Send + Sync {
     ///
     /// # Errors
     /// The first reason to refuse it.
-    fn check(&self, _configured: &Declared) -> Result<(), Refused> {
+    fn check(&self, _before: &Declared, _configured: &Declared) -> Result<(), Refused> {
         Ok(())
     }
 

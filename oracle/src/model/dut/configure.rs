@@ -26,6 +26,13 @@ pub enum Refused {
         /// The poll interval that goes with it.
         poll_interval: Dur,
     },
+    /// `pfcwd interval` finds a time that is shorter.
+    AboveATime {
+        /// What was asked for.
+        poll_interval: Dur,
+        /// The shorter time.
+        time: Dur,
+    },
     /// cisco-8000 has no forward action.
     NoForward,
     /// The model cannot change this setting while it runs.
@@ -45,6 +52,10 @@ impl fmt::Display for Refused {
             Refused::BelowPollInterval { detection_time, poll_interval } => write!(
                 f,
                 "pfcwd.detection_time {detection_time} is below pfcwd.poll_interval {poll_interval}"
+            ),
+            Refused::AboveATime { poll_interval, time } => write!(
+                f,
+                "unable to use polling interval = {poll_interval}, value is bigger than one of the configured times ({time})"
             ),
             Refused::NoForward => write!(f, "pfcwd.action forward is not supported on cisco-8000"),
             Refused::NotWhileRunning { path } => {
@@ -81,15 +92,35 @@ pub(super) fn within(config: &Pfcwd) -> Result<(), Refused> {
     }
 }
 
+/// What `pfcwd interval` says to the poll interval of this configuration (sonic-utilities `pfcwd/main.py`).
+fn typed_interval(config: &Pfcwd) -> Result<(), Refused> {
+    let (value, accepted) = (config.poll_interval, Pfcwd::TYPED_INTERVALS);
+    if !(accepted.0..=accepted.1).contains(&value) {
+        return Err(Refused::OutOfRange { path: "pfcwd.poll_interval", value, accepted });
+    }
+    let set = core::iter::once(config.detection_time).chain(config.restoration_time);
+    match set.min() {
+        Some(time) if time < value => Err(Refused::AboveATime { poll_interval: value, time }),
+        _ => Ok(()),
+    }
+}
+
 /// Checks a watchdog configuration as the device would on its way in (pfcwdorch.cpp `createEntry`; sonic-pfcwd.yang).
 ///
 /// # Errors
 /// The first reason to refuse it.
-pub(super) fn check(family: Option<RuleFamily>, config: &Pfcwd) -> Result<(), Refused> {
+pub(super) fn check(
+    family: Option<RuleFamily>,
+    before: &Pfcwd,
+    config: &Pfcwd,
+) -> Result<(), Refused> {
     for (path, value, accepted) in times(config) {
         if let Some(value) = value.filter(|value| !(accepted.0..=accepted.1).contains(value)) {
             return Err(Refused::OutOfRange { path, value, accepted });
         }
+    }
+    if config.config_path == ConfigPath::Cli && before.poll_interval != config.poll_interval {
+        typed_interval(config)?;
     }
     let (detection_time, poll_interval) = (config.detection_time, config.poll_interval);
     if config.config_path == ConfigPath::Yang && detection_time < poll_interval {

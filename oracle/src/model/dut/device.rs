@@ -104,7 +104,7 @@ impl Device {
                 return Err(Refused::NotWhileRunning { path: setting.path.clone() });
             }
         }
-        self.body.check(&configured)?;
+        self.body.check(&self.configured, &configured)?;
         let running = configure::applied(&self.actual, &configured)?;
         Ok((configured, self.clock.running(running)?))
     }

@@ -350,12 +350,15 @@ impl Body for Switched {
         self.guards.iter().find(at)?.stats(network).find(counter)
     }
 
-    fn check(&self, configured: &Declared) -> Result<(), Refused> {
-        let Declared::Switch(configured) = configured else { return Ok(()) };
+    fn check(&self, before: &Declared, configured: &Declared) -> Result<(), Refused> {
+        let (Declared::Switch(before), Declared::Switch(configured)) = (before, configured) else {
+            return Ok(());
+        };
         if !self.faults.pfcwd.accepts_out_of_range {
             // Which way a configuration takes is the device's own matter, whatever it says of itself.
             let config_path = self.running.pfcwd.config_path;
-            configure::check(self.family, &Pfcwd { config_path, ..configured.pfcwd.clone() })?;
+            let wanted = Pfcwd { config_path, ..configured.pfcwd.clone() };
+            configure::check(self.family, &before.pfcwd, &wanted)?;
         }
         if self.faults.pfcwd.refuses_limits {
             configure::within(&configured.pfcwd)?;

@@ -128,7 +128,9 @@ impl Switch {
         if out.drop_out & bit(place.class) != 0 {
             let leak = &mut out.leak[class];
             if *leak == 0 || !out.up {
-                out.counters[class].queue_drops += 1;
+                // What has no link to go to was never in its queue.
+                let counts = out.up || self.buffer.faults().dead_link_counted;
+                out.counters[class].queue_drops += u64::from(counts);
                 self.buffer.lose(place);
                 return true;
             }

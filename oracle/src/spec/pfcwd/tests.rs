@@ -282,7 +282,7 @@ fn declared() -> Pfcwd {
 
 #[test]
 fn the_limits_of_a_configuration_are_those_of_orchagent_and_yang() {
-    let takes = |wanted: Pfcwd| accepts(&wanted, RuleFamily::Broadcom).is_ok();
+    let takes = |wanted: Pfcwd| accepts(&declared(), &wanted, RuleFamily::Broadcom).is_ok();
     let detection = |ms| Pfcwd { detection_time: Dur::ms(ms), ..declared() };
     assert!(takes(detection(100)) && takes(detection(5_000)));
     assert!(!takes(detection(99)) && !takes(detection(5_001)));
@@ -296,7 +296,31 @@ fn the_limits_of_a_configuration_are_those_of_orchagent_and_yang() {
     assert!(!takes(Pfcwd { poll_interval: Dur::ZERO, ..declared() }));
     let forward = Pfcwd { action: Action::Forward, ..declared() };
     assert!(takes(forward.clone()));
-    assert!(accepts(&forward, RuleFamily::Cisco8000).is_err());
+    assert!(accepts(&declared(), &forward, RuleFamily::Cisco8000).is_err());
+}
+
+#[test]
+fn what_is_typed_has_its_own_limits_and_a_command_looks_at_what_it_sets_alone() {
+    let typed = Pfcwd {
+        config_path: ConfigPath::Cli,
+        detection_time: Dur::s(1),
+        restoration_time: Some(Dur::s(2)),
+        ..declared()
+    };
+    let takes = |wanted: &Pfcwd| accepts(&typed, wanted, RuleFamily::Broadcom).is_ok();
+    let every = |ms| Pfcwd { poll_interval: Dur::ms(ms), ..typed.clone() };
+    assert!(takes(&every(101)) && takes(&every(1_000)));
+    assert!(!takes(&every(99)) && !takes(&every(1_001)));
+    // One of the two times that are set is shorter.
+    assert!(!takes(&Pfcwd { detection_time: Dur::ms(400), ..every(401) }));
+    assert!(!takes(&Pfcwd { restoration_time: Some(Dur::ms(400)), ..every(401) }));
+    assert!(takes(&Pfcwd { restoration_time: None, ..every(401) }));
+    // The interval is not typed, and nobody looks at it.
+    let slow = every(400);
+    let short = Pfcwd { detection_time: Dur::ms(100), ..slow.clone() };
+    assert!(accepts(&slow, &short, RuleFamily::Broadcom).is_ok());
+    let long = Pfcwd { detection_time: Dur::ms(5_001), ..typed.clone() };
+    assert!(!takes(&long), "orchagent's range is the command's, too");
 }
 
 /// 100 ppm: 200 ms less 20 us, and 300 ms / 0.9999 = 300.0300030003 ms.

@@ -6,6 +6,7 @@ use super::clocks::Clocks;
 use super::cuts::Cuts;
 use super::cuts::SETTLE;
 use super::steered::Steered;
+use crate::stderr;
 use rig_dut::{Journal, over_interfaces};
 use rig_generator::port::{self, Config, Dpdk, Ethtool, Link, Mono, Port, RealTime};
 use rig_generator::{Pacer, wake};
@@ -86,13 +87,12 @@ pub(super) fn start(
         let _real_time = RealTime::enter();
         wake::awake(&clock).map_err(said)?
     };
+    let reached = (reach.control, reach.redis.as_ref(), opened);
+    let control = over_interfaces(reached, profile, ports)?;
+    control.remarks().iter().for_each(|remark| stderr::note(remark));
     Ok(Bench {
         profile: profile.name.clone(),
-        control: Steered::lasting(
-            over_interfaces((reach.control, reach.redis.as_ref(), opened), profile, ports)?,
-            Arc::clone(journal),
-            opened,
-        ),
+        control: Steered::lasting(control, Arc::clone(journal), opened),
         cabling: Cabling::found(wire.interfaces.clone(), Cuts::new(Arc::clone(journal))),
         pacer: Pacer { clock, lanes, awake },
         bound: wire.bound,

@@ -7,7 +7,7 @@ use rig_dut::Journal;
 use rig_dut::control::{Ability, Control, ControlError, if_offered};
 use rig_dut::journal::Number;
 use rig_generator::port::Mono;
-use rig_lab::{Declared, Setting};
+use rig_lab::{ConfigPath, Declared, Setting};
 use std::sync::Arc;
 
 /// A control, and what has been changed through it.
@@ -75,12 +75,12 @@ impl Steered {
         self.change(settings, |control| control.set(settings))
     }
 
-    /// The same by the way on which the device holds them against its own model.
+    /// The same by one of the device's own front doors.
     ///
     /// # Errors
     /// As [`Steered::set`].
-    pub fn propose(&mut self, settings: &[Setting]) -> Result<(), Broken> {
-        self.change(settings, |control| control.propose(settings))
+    pub fn propose(&mut self, way: ConfigPath, settings: &[Setting]) -> Result<(), Broken> {
+        self.change(settings, |control| control.propose(way, settings))
     }
 
     fn change(

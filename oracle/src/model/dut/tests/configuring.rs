@@ -48,6 +48,22 @@ fn a_detection_time_below_the_poll_interval_is_refused_by_yang_only() {
 }
 
 #[test]
+fn an_interval_that_is_typed_is_held_against_its_range_and_the_times_that_are_set() {
+    let mut cli = Case::of(RuleFamily::Broadcom).with("pfcwd.config_path", "cli").start();
+    insta::assert_snapshot!(
+        refused(&mut cli, &[set("pfcwd.poll_interval", "250ms")]),
+        @"unable to use polling interval = 250ms, value is bigger than one of the configured times (200ms)"
+    );
+    insta::assert_snapshot!(
+        refused(&mut cli, &[set("pfcwd.poll_interval", "99ms")]),
+        @"pfcwd.poll_interval 99ms is not within 100ms to 1s"
+    );
+    cli.dut.configure(&[set("pfcwd.poll_interval", "150ms")]).unwrap();
+    // Nobody types the interval, and `pfcwd start` does not look at it.
+    cli.dut.configure(&[set("pfcwd.detection_time", "100ms")]).unwrap();
+}
+
+#[test]
 fn refusals_name_what_would_be_accepted() {
     let mut cisco = Case::of(RuleFamily::Cisco8000).start();
     insta::assert_snapshot!(

@@ -1,0 +1,54 @@
+//! Fields of CONFIG_DB that stay in effect when they go: orchagent takes each field of `PFC_WD|GLOBAL` that is set, and nothing of one that
+//! is no longer there (`pfcwdorch.cpp`, `createEntry`). So what was not there is set to what holds without it first, then taken away.
+
+use super::link::{Db, Link};
+use crate::control::Lost;
+use core::time::Duration;
+
+/// Such fields, and what holds where nobody says.
+const RESTS: [(&str, &str); 2] = [(RED, "disable"), ("POLL_INTERVAL", "100")];
+const RED: &str = "BIG_RED_SWITCH";
+/// How often it is looked, and how many times: 20 s in all, as for any setting.
+const LOOK: Duration = Duration::from_millis(20);
+const LOOKS: usize = 1_000;
+
+/// What holds where such a field is not there; `None`: it is none of these.
+pub(super) fn rest(key: &str, field: &str) -> Option<&'static str> {
+    let found = RESTS.into_iter().find(|(own, _)| key == "PFC_WD|GLOBAL" && *own == field);
+    found.map(|(_, rest)| rest)
+}
+
+/// Waits until that is in effect.
+///
+/// # Errors
+/// It never is, or the switch is lost.
+pub(super) fn rests(link: &mut Link, field: &str) -> Result<(), Lost> {
+    for _ in 0..LOOKS {
+        if is_at_rest(link, field)? {
+            return Ok(());
+        }
+        pause(LOOK);
+    }
+    let tried = format!("take PFC_WD|GLOBAL|{field} away");
+    Err(Lost { tried, why: "what holds without it was not in effect after 20 s".to_owned() })
+}
+
+fn is_at_rest(link: &mut Link, field: &str) -> Result<bool, Lost> {
+    if field == RED {
+        let queues = link.whole(Db::Counters, "COUNTERS_QUEUE_NAME_MAP")?;
+        let mode = vec!["BIG_RED_SWITCH_MODE".to_owned()];
+        let asked: Vec<_> =
+            queues.values().map(|oid| (format!("COUNTERS:{oid}"), mode.clone())).collect();
+        let modes = if asked.is_empty() { Vec::new() } else { link.fields(Db::Counters, &asked)? };
+        return Ok(modes.into_iter().flatten().all(|mode| mode.as_deref() != Some("enable")));
+    }
+    let group = link.whole(Db::Flex, "FLEX_COUNTER_GROUP_TABLE:PFC_WD")?;
+    // Where no watchdog runs there is none.
+    let rest = rest("PFC_WD|GLOBAL", field);
+    Ok(group.get(field).is_none_or(|every| Some(every.as_str()) == rest))
+}
+
+#[expect(clippy::disallowed_methods, reason = "what is waited for is another machine")]
+fn pause(length: Duration) {
+    std::thread::sleep(length);
+}

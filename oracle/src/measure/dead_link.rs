@@ -1,0 +1,78 @@
+//! What a queue counts as dropped whose port has no link: nothing. What is sent there was never in the queue, and a counter that goes on
+//! growing has somebody look for congestion where a cable is out.
+
+use super::checks;
+use super::judge_context::JudgeContext;
+use super::judged::{Judged, looked};
+use super::measurement::{Known, Needs, Red, Tells, by_source};
+use rig_capture::analyse;
+use rig_capture::fate::Delays;
+use rig_capture::{DutCounter, Span};
+use rig_lab::Part;
+use rig_testcases::Action;
+use rig_testcases::vocabulary::{Entry, Looks, STREAM};
+
+const SOURCE: &str = "row 31; test_tx_drop_counter_with_snappi.py of sonic-mgmt";
+
+/// `queue.dead_link`.
+pub(super) static DROPS: Known = Known {
+    entry: Entry {
+        name: "queue.dead_link",
+        parts: Some(&[Part::Buffer]),
+        loses: true,
+        about: "the drop counter of the queue that a stream is sent to while the link of its port is down",
+        source: "what the wire shows",
+        fields: &[STREAM],
+        looks: &[Looks::FOLLOWS],
+        ..Entry::USUAL
+    },
+    needs: |_| Needs::Counters,
+    tells: Tells::Each("counter"),
+    red: Red::Mutated(
+        "drops-over-a-dead-link-are-not-the-queues-broadcom",
+        "deviation=dead_link_counted",
+    ),
+    expected: |_, _, _| {
+        let counter = DutCounter::QueueDropped.name();
+        by_source(format!("{counter} grown by none of its frames"), SOURCE)
+    },
+    judge: |measure, done, judged| judge(done, measure.named("stream"), judged),
+    ..Known::USUAL
+};
+
+/// The frames are sent while the link is down, and none of them arrives: none of them is the queue's.
+fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
+    let delays = Delays::from(done.context.seen());
+    done.each("queue.dead_link", stream, judged, |trial| {
+        let (index, spec) = trial.stream(stream)?;
+        let mut steps = trial.script.steps.iter();
+        let down = steps.find_map(|step| match step.action {
+            Action::LinkDown(port) if port == spec.to => Some(step.at),
+            _ => None,
+        });
+        let starts = trial.script.steps.iter().find_map(|step| match step.action {
+            Action::StartStream(other) if other == index => Some(step.at),
+            _ => None,
+        });
+        // A link that comes back too soon shows by what arrives.
+        if down.zip(starts).is_none_or(|(down, starts)| down >= starts) {
+            let why = format!("the link that {stream} is sent to is not down as it begins");
+            return Err(trial.doubt(&why).into());
+        }
+        let loss = analyse::loss(&trial.observation, &trial.script, index, delays);
+        if loss.sent == 0 {
+            return Err(trial.doubt(&format!("nothing of {stream} was sent")).into());
+        }
+        if loss.received > 0 {
+            let (came, sent) = (loss.received, loss.sent);
+            let why =
+                format!("{came} of {sent} frames of {stream} came over the link that is down");
+            return Err(trial.doubt(&why).into());
+        }
+        let port = &trial.observation.ports[usize::from(spec.to)].dut_port;
+        let name = DutCounter::QueueDropped.of(port, spec.class);
+        let check = checks::grown(&trial.observation.counters, &name, Span::exactly(0));
+        let count = usize::try_from(loss.sent).unwrap_or(usize::MAX);
+        checks::read(trial, &[check], looked(count, "frames to a port without a link"), SOURCE)
+    });
+}

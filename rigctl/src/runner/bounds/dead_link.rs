@@ -1,0 +1,37 @@
+//! What a queue counts of what is sent to a port without a link, to the frame.
+
+use super::given::{Ran, Word};
+
+const COUNTER: &str = "Ethernet4:3 SAI_QUEUE_STAT_DROPPED_PACKETS";
+
+/// A hundred frames from 20 ms on to a port whose link goes down at `down` for as long.
+fn over(down: &str, lasting: &str) -> Ran {
+    let text = format!(
+        "    streams: {{probe: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 100us, count: 100}}}}
+    steps: [{{at: {down}, link_down: p2, for: {lasting}}}, {{at: 20ms, start: probe}}]
+    length: 60ms
+    trials: 1
+    measure: [{{queue.dead_link: {{stream: probe}}}}]
+"
+    );
+    Ran::of("broadcom", &text)
+}
+
+#[test]
+fn a_queue_without_a_link_counts_none_of_what_is_sent_there() {
+    let ran = over("0ms", "40ms");
+    assert_eq!(ran.as_seen().word("queue.dead_link"), Word::Pass);
+    assert!(ran.changed(|seen| seen.count(COUNTER, 1)).fails("queue.dead_link"));
+    for lost in [false, true] {
+        let said = ran.changed(|seen| seen.uncount(COUNTER, lost));
+        assert!(matches!(said.word("queue.dead_link"), Word::Doubt(_)), "{lost}");
+    }
+}
+
+#[test]
+fn nothing_is_told_of_a_link_that_goes_down_later_or_comes_back_too_soon() {
+    for (down, lasting) in [("22ms", "30ms"), ("0ms", "25ms")] {
+        let word = over(down, lasting).as_seen().word("queue.dead_link");
+        assert_eq!(word, Word::Doubt("not-observable"), "{down} {lasting}");
+    }
+}
