@@ -47,6 +47,7 @@ pub(super) struct Requester {
     /// Whether somebody will look for progress.
     pub(super) is_watched: bool,
     pub(super) timer: AckTimer,
+    is_dead: bool,
     /// Whether the timer is left running when everything is acknowledged.
     runs_on: bool,
 }
@@ -102,6 +103,7 @@ impl Requester {
             refusals: 0,
             is_watched: false,
             timer: AckTimer::default(),
+            is_dead: false,
             runs_on: rc.timer_runs_on == Some(true),
         }
     }
@@ -111,9 +113,11 @@ impl Requester {
         self.total = self.reached;
     }
 
-    /// One more message is to be sent.
+    /// One more message is to be sent; none once it has given up.
     pub(super) fn hand(&mut self) {
-        self.total += u64::from(self.packets);
+        if !self.is_dead {
+            self.total += u64::from(self.packets);
+        }
     }
 
     /// Messages of its flow of which not all has left yet; `None`: no end of them.
@@ -414,6 +418,7 @@ impl Requester {
 
     /// Nothing is sent any more.
     fn give_up(&mut self) {
+        self.is_dead = true;
         self.total = self.acked;
         self.reached = self.acked;
         self.go_to(self.acked);

@@ -46,6 +46,7 @@ pub fn requester(
         begun: 0,
         since: None,
         running: rc.timer_runs_on.unwrap_or(false).then(Running::default),
+        hole: Hole::None,
         before: Vec::new(),
         tries: Tries::default(),
         expired: 0,
@@ -70,6 +71,7 @@ pub fn requester(
         if let Some(before) = before.filter(|_| !explained) {
             // What explains nothing came when its stamp says.
             (standing, packets) = before;
+            standing.hole = Hole::Asked;
             anew.push(Answer { at: ask.at, says: Says::Nak, psn: ask.psn, behind: Dur::ZERO });
             places.push(place);
         }
@@ -101,6 +103,7 @@ struct Standing<'a> {
     since: Option<Ready>,
     /// Of one whose timer is left running when all has come.
     running: Option<Running>,
+    hole: Hole,
     /// How it stood before each packet that came: for a while that may not have been taken in.
     before: Vec<Before>,
     /// Timeouts in a row.
@@ -109,6 +112,16 @@ struct Standing<'a> {
     expired: usize,
     /// Whether the timeout ran out after the last try before what was asked for came: it gave up then. `None`: it may have.
     ended: Option<bool>,
+}
+
+/// Whether a packet ahead of the one that is expected has come since the last that was taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hole {
+    None,
+    /// The next question is for what is missing.
+    Open,
+    /// It has been asked.
+    Asked,
 }
 
 /// How a requester stood before a packet came.
@@ -140,10 +153,13 @@ impl Standing<'_> {
             let (came, taken, tries) = (packet.at, self.taken, self.tried());
             self.before.extend(self.since.map(|since| Before { came, taken, since, tries }));
             self.taken += 1;
+            self.hole = Hole::None;
             let (more, taken_in) = (self.taken < self.whole(), self.taken_in());
             self.running.iter_mut().for_each(|one| one.progress(came, more, taken_in));
             self.since = Some(self.begun(came));
             self.tries.ended(packet.at, blur);
+        } else if self.hole == Hole::None && self.expected().ahead_of(packet.psn).is_none() {
+            self.hole = Hole::Open;
         }
     }
 
@@ -220,8 +236,11 @@ impl Standing<'_> {
         (least, self.tries.most().max(least))
     }
 
-    /// When the timeout runs out of one that has taken so many packets, and made so many tries.
+    /// When the timeout runs out of one that has taken so many packets, and made so many tries. What a hole asks for is no sign of a timer that
+    /// may have been started at any time before.
     fn runs_out(&self, taken: u32, since: Ready, tries: (usize, usize)) -> Option<Ready> {
+        let is_hole = self.running.is_some() && self.hole == Hole::Open;
+        let from = if is_hole { since.by } else { since.from };
         let waits = taken < self.whole();
         // One that is left running was started after any number of tries.
         let timeout = match self.running {
@@ -229,7 +248,7 @@ impl Standing<'_> {
             None => timeout_between(self.rc, tries.0, tries.1),
         };
         let timeout = timeout.filter(|_| waits)?;
-        Some(Ready { from: since.from + timeout.least(), by: since.by + timeout.most() })
+        Some(Ready { from: from + timeout.least(), by: since.by + timeout.most() })
     }
 
     /// Whether the timeout ran out once more, after the last try; `None`: it may have, by the end of what was seen.
@@ -368,6 +387,36 @@ mod tests {
         };
         assert_eq!([600, 599].map(|again| faults(Some(true), again)), [0, 1]);
         assert_eq!([800, 799, 600].map(|again| faults(None, again)), [0, 1, 1]);
+    }
+
+    #[test]
+    fn a_question_for_a_hole_is_no_timeout_of_a_timer_that_may_have_run_for_long() {
+        // Packet 8 is lost; 9 shows it, and it is asked for 5 later, when the timer of the first message could have run out, too.
+        let rc = Rc { timer_runs_on: Some(true), ..rc(FINITE) };
+        let reading = Reading { packets: 4, total: Some(8), ..READING };
+        let faults = |asked: &[(u64, u32)]| {
+            let brought = [
+                (100, 7),
+                (110, 8),
+                (120, 9),
+                (130, 10),
+                (610, 11),
+                (620, 13),
+                (700, 12),
+                (710, 13),
+                (720, 14),
+            ];
+            let brought = brought.map(|(at, psn)| Packet {
+                at: Time(at),
+                psn: Psn::new(psn),
+                last: psn % 4 == 2,
+            });
+            let asked = all_asked(asked);
+            let answered = requester(&rc, &reading, &asked, &brought, &EXACT);
+            (answered.expired, answered.faults.len())
+        };
+        assert_eq!(faults(&[(0, 7), (400, 11), (625, 12)]), (Some(0), 0));
+        assert_eq!(faults(&[(0, 7), (400, 11)]).1, 1);
     }
 
     #[test]
