@@ -19,7 +19,7 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// This machine.
+    /// The machine that the rig runs on, by its name and the addresses of its interfaces.
     pub(super) fn machine() -> Own {
         let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let ports = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
@@ -33,7 +33,9 @@ impl Own {
     fn is(&self, [name, chassis, port]: &[String; 3]) -> bool {
         // With its domain or without it.
         let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
-        let named = !self.name.is_empty() && short(&plain(name)) == short(&self.name);
+        // A machine without a name of its own says nothing of who it is.
+        let named = !["", "localhost"].contains(&&*short(&self.name))
+            && short(&plain(name)) == short(&self.name);
         named || [chassis, port].into_iter().any(|text| self.addresses.contains(&plain(text)))
     }
 }
