@@ -231,7 +231,10 @@ fn start(
         let key = format!("PFC_WD|{port}");
         let times =
             [("detection_time", *detects), ("restoration_time", restores.unwrap_or(&twice))];
+        // The row goes and is written anew, with the history that images since 2025 keep.
+        all.cmd("DEL").arg(&key).ignore();
         set(all, &key, &times);
+        set(all, &key, &[("pfc_stat_history", "disable")]);
         action.iter().for_each(|word| set(all, &key, &[("action", word)]));
     }
     Ok(printed)

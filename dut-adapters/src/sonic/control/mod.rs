@@ -23,6 +23,7 @@ mod stated;
 mod timestamps;
 mod typed;
 mod watermarks;
+mod whole_rows;
 
 pub use held::is_held;
 

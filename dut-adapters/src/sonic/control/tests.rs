@@ -6,6 +6,7 @@ mod killed;
 mod leased;
 mod looked;
 mod reboots;
+mod rows;
 
 use super::held::{TABLE, is_held};
 use super::{SonicControl, lease, schedulers};

@@ -9,6 +9,7 @@ use super::super::write::{Write, shown};
 use super::SonicControl;
 use super::order_session::{Ended, run};
 use super::patched::other;
+use super::whole_rows;
 use crate::control::{Ability, Control as _, ControlError, Lost, Refused};
 use rig_lab::{Pfcwd, RedisAt, Setting};
 use rig_units::Dur;
@@ -33,7 +34,8 @@ impl SonicControl {
         let Some((was, will)) = self.seen.1.switch().zip(wanted.switch()) else {
             return Err(lost("it is no switch".to_owned()).into());
         };
-        let commands = commands((&was.pfcwd, &will.pfcwd), &self.ports).map_err(lost)?;
+        let (was, will, ports) = (was.pfcwd.clone(), will.pfcwd.clone(), self.ports.clone());
+        let commands = commands((&was, &will), &ports).map_err(lost)?;
         if writes.iter().any(|write| !write.key.starts_with("PFC_WD|")) {
             return Err(lost("no command of the watchdog sets it".to_owned()).into());
         }
@@ -41,8 +43,16 @@ impl SonicControl {
             if let Some((at, found)) = other(link, writes, |write| &write.from)? {
                 return Ok(Made::None(at, found));
             }
+            let rows = match commands.iter().any(|command| command.starts_with("pfcwd start")) {
+                true => whole_rows::before(link, &ports)?,
+                false => Vec::new(),
+            };
+            if was.poll_interval != will.poll_interval {
+                whole_rows::alone(link, &ports, ms(will.poll_interval).map_err(lost)?)?;
+            }
             for command in &commands {
                 let ended = run(&host, &script(command), "").map_err(lost)?;
+                whole_rows::put_back(link, &rows)?;
                 if !ended.is_done() {
                     unchanged(link, writes, &ended)?;
                     return Err(why(&ended, command, writes));
@@ -60,7 +70,7 @@ impl SonicControl {
     }
 }
 
-fn lost(why: String) -> Lost {
+pub(super) fn lost(why: String) -> Lost {
     Lost { tried: "set it by the commands of the watchdog".to_owned(), why }
 }
 

@@ -229,7 +229,7 @@ impl Requester {
     /// That packet has left at `now`.
     #[inline]
     pub(super) fn sent(&mut self, now: Time) {
-        if !self.is_waiting() && !(self.runs_on && self.timer.runs(self.idle_since, now)) {
+        if !(self.is_waiting() || self.runs_on && self.timer.runs(self.idle_since, now)) {
             self.idle_since = now;
         }
         let packets = if self.is_read() { self.packets - self.place } else { 1 };
