@@ -15,8 +15,9 @@ use rig_lab::{Pfcwd, RedisAt, Setting};
 use rig_units::Dur;
 
 /// By which words a command refuses a value: that it is outside of its range (click of different years), or above a time that is set.
-const REFUSALS: [&str; 3] =
-    ["is not in the valid range of", "is not in the range", "unable to use polling interval"];
+const REFUSALS: [&str; 3] = ["is not in the valid range of", "is not in the range", ABOVE];
+/// That a time which is set is shorter, at whatever port.
+const ABOVE: &str = "unable to use polling interval";
 
 impl SonicControl {
     /// Sets these by the commands of the watchdog.
@@ -47,14 +48,16 @@ impl SonicControl {
                 true => whole_rows::before(link, &ports)?,
                 false => Vec::new(),
             };
-            if was.poll_interval != will.poll_interval {
-                whole_rows::alone(link, &ports, ms(will.poll_interval).map_err(lost)?)?;
-            }
             for command in &commands {
-                let ended = run(&host, &script(command), "").map_err(lost)?;
+                let ended = run(&host, &script(command), "").map_err(lost);
+                // Also where nobody knows how it has ended.
                 whole_rows::put_back(link, &rows)?;
+                let ended = ended?;
                 if !ended.is_done() {
                     unchanged(link, writes, &ended)?;
+                    if ended.text.contains(ABOVE) {
+                        whole_rows::alone(link, &ports, ms(will.poll_interval).map_err(lost)?)?;
+                    }
                     return Err(why(&ended, command, writes));
                 }
             }

@@ -55,10 +55,10 @@ pub(super) fn put_back(link: &mut Link, rows: &[Row]) -> Result<(), Lost> {
     Ok(())
 }
 
-/// That no port beside these keeps `pfcwd interval` from being `interval` milliseconds.
+/// That no port beside these keeps `pfcwd interval` from being `interval` milliseconds, where it has been refused.
 ///
 /// # Errors
-/// One has a shorter time: what the command answers then is said of that port. Or the switch is lost.
+/// One has a shorter time: the refusal may be of that port. Or the switch is lost.
 pub(super) fn alone(link: &mut Link, ports: &[String], interval: u64) -> Result<(), Lost> {
     for key in link.keys(Db::Config, "PFC_WD|Ethernet")? {
         if key.strip_prefix("PFC_WD|").is_some_and(|port| ports.iter().any(|own| own == port)) {
