@@ -40,7 +40,7 @@ const WAIT: [(&str, usize); 2] = [("faults", 4), ("server", 4)];
 /// What ends a program that hangs, long after any has: the others are run then, and it is told which one it was. The seconds come behind.
 const BOUND: [&str; 3] = ["timeout", "--foreground", "--kill-after=9"];
 /// Of what has the processors, and of what has what others leave of them.
-const PATIENCE: [&str; 2] = ["480", "1200"];
+const PATIENCE: [&str; 2] = ["480", "2700"];
 /// The variable with the socket's path.
 const SOCKET: &str = "XTASK_ASIDE";
 /// What holds a program: it says whom, and by which process, and how that ended.
