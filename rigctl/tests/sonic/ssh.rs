@@ -165,8 +165,10 @@ impl Lab<'_> {
 
     /// Every key of CONFIG_DB and what stands there.
     pub(super) fn config(&self) -> String {
-        let dump = "return cjson.encode({redis.call('HGETALL','PFC_WD|Ethernet0'),redis.call('HGETALL','PFC_WD|Ethernet4'),\
-                    redis.call('HGETALL','PFC_WD|GLOBAL'),redis.call('DBSIZE')})";
+        // A row that was written anew has its fields in another order.
+        let dump = "local row = function(key) local all, some = redis.call('HGETALL', key), {} \
+                    for at = 1, #all, 2 do some[#some + 1] = all[at] .. '=' .. all[at + 1] end table.sort(some) return some end \
+                    return cjson.encode({row('PFC_WD|Ethernet0'), row('PFC_WD|Ethernet4'), row('PFC_WD|GLOBAL'), redis.call('DBSIZE')})";
         self.ask(&["EVAL", &format!("\"{dump}\""), "0"])
     }
 
