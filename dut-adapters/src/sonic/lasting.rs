@@ -2,6 +2,7 @@
 //! is no longer there (`pfcwdorch.cpp`, `createEntry`). So what was not there is set to what holds without it first, then taken away.
 
 use super::link::{Db, Link};
+use super::way::pause;
 use crate::control::Lost;
 use core::time::Duration;
 
@@ -46,9 +47,4 @@ fn is_at_rest(link: &mut Link, field: &str) -> Result<bool, Lost> {
     // Where no watchdog runs there is none.
     let rest = rest("PFC_WD|GLOBAL", field);
     Ok(group.get(field).is_none_or(|every| Some(every.as_str()) == rest))
-}
-
-#[expect(clippy::disallowed_methods, reason = "what is waited for is another machine")]
-fn pause(length: Duration) {
-    std::thread::sleep(length);
 }

@@ -150,8 +150,8 @@ impl Drop for Forward {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "what is waited for is another process")]
-fn pause(length: Duration) {
+#[expect(clippy::disallowed_methods, reason = "what is waited for is another process, or machine")]
+pub(super) fn pause(length: Duration) {
     std::thread::sleep(length);
 }
 

@@ -7,10 +7,11 @@ use super::judged::{Judged, looked};
 use super::measurement::{Known, Needs, Red, Tells, by_source};
 use rig_capture::analyse;
 use rig_capture::fate::Delays;
-use rig_capture::{DutCounter, Span};
+use rig_capture::{Dir, DutCounter, Span};
 use rig_lab::Part;
 use rig_testcases::Action;
 use rig_testcases::vocabulary::{Entry, Looks, STREAM};
+use rig_units::Time;
 
 const SOURCE: &str = "row 31; test_tx_drop_counter_with_snappi.py of sonic-mgmt";
 
@@ -54,9 +55,20 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
             Action::StartStream(other) if other == index => Some(step.at),
             _ => None,
         });
-        // A link that comes back too soon shows by what arrives.
         if down.zip(starts).is_none_or(|(down, starts)| down >= starts) {
             let why = format!("the link that {stream} is sent to is not down as it begins");
+            return Err(trial.doubt(&why).into());
+        }
+        // Whatever else keeps frames from arriving over one that is up again.
+        let back = trial.script.steps.iter().filter_map(|step| match step.action {
+            Action::LinkUp(port) if port == spec.to => Some(step.at),
+            _ => None,
+        });
+        let sent = trial.observation.of_stream(index, (spec.from, Dir::Tx));
+        let last = sent.last().map(|(_, record)| record.at);
+        if back.min().zip(last).is_some_and(|(back, last)| last >= Time::ZERO + back) {
+            let why =
+                format!("the link that {stream} is sent to is up again before its last frame");
             return Err(trial.doubt(&why).into());
         }
         let loss = analyse::loss(&trial.observation, &trial.script, index, delays);

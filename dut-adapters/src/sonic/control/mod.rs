@@ -30,6 +30,7 @@ pub use held::is_held;
 use super::asic::Base;
 use super::link::{Link, Made};
 use super::tables::Tables;
+use super::way::pause;
 use super::write::{self, Back, Write};
 use super::{chips, copied, live, sized, stated as reader};
 use crate::control::{
@@ -452,11 +453,6 @@ fn found(link: &mut Link, at: &RedisAt, ports: u16) -> Result<(Tables, Vec<Strin
         return Err(Refused { why }.into());
     }
     Ok((tables, names.into_iter().take(ports.into()).collect()))
-}
-
-#[expect(clippy::disallowed_methods, reason = "what is waited for is another machine")]
-fn pause(length: Duration) {
-    std::thread::sleep(length);
 }
 
 impl SonicControl {

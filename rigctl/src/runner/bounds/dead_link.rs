@@ -30,8 +30,13 @@ fn a_queue_without_a_link_counts_none_of_what_is_sent_there() {
 
 #[test]
 fn nothing_is_told_of_a_link_that_goes_down_later_or_comes_back_too_soon() {
-    for (down, lasting) in [("22ms", "30ms"), ("0ms", "25ms")] {
-        let word = over(down, lasting).as_seen().word("queue.dead_link");
-        assert_eq!(word, Word::Doubt("not-observable"), "{down} {lasting}");
+    for (down, lasting, why) in [
+        ("22ms", "30ms", "is not down as it begins"),
+        ("0ms", "25ms", "is up again before its last frame"),
+    ] {
+        let ran = over(down, lasting);
+        let said = ran.as_seen();
+        assert_eq!(said.word("queue.dead_link"), Word::Doubt("not-observable"), "{down} {lasting}");
+        assert!(said.wrong().contains(why), "{}", said.wrong());
     }
 }
