@@ -222,9 +222,10 @@ impl Work {
         }
     }
 
-    /// That somebody asked for the end.
+    /// That somebody asked for the end. Trials that are void were tried for one that counts.
     fn stopped(&self) -> String {
-        format!("stopped after {} of {} trials", self.trials.len(), self.planned)
+        let counted = self.trials.iter().filter(|trial| trial.void().is_none()).count();
+        format!("stopped after {counted} of {} trials", self.planned)
     }
 
     /// A trial is over.

@@ -38,7 +38,7 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
         _ => {
             let at = fields.need("size", "the frame size, FCS counted, such as 1024B")?;
             let size = at.quantity::<Bytes>()?;
-            traffic::fits(&at, traffic::smallest(kind), size);
+            traffic::fits(&at, wire::least_size(kind), size);
             size
         }
     };

@@ -113,24 +113,15 @@ pub(super) fn fits(at: &At<'_>, least: Bytes, size: Bytes) -> bool {
     false
 }
 
-/// The smallest frame that holds the headers: Ethernet 14, IPv4 20, UDP 8, BTH 12, RETH 16, ICRC 4, FCS 4, and for
-/// plain UDP a sequence number.
-pub(super) fn smallest(kind: StreamKind) -> Bytes {
-    match kind {
-        StreamKind::RoceWrite => Bytes(78),
-        StreamKind::RoceSend | StreamKind::Udp => Bytes(64),
-        StreamKind::Cnp => super::nic::CNP,
-    }
-}
-
 /// The smallest frame that a stream can have.
 pub(super) fn least(stream: &Stream) -> Bytes {
     headers(stream.kind, stream.vlan)
 }
 
-/// The smallest frame that holds the headers and a tag.
+/// The smallest frame of a kind that a port of the rig sends, with its tag: one that is longer there than it says here would be judged by
+/// a size that it never had.
 fn headers(kind: StreamKind, vlan: Option<vlan::Repr>) -> Bytes {
-    smallest(kind) + wire::tag_size(vlan)
+    wire::least_size(kind) + wire::tag_size(vlan)
 }
 
 /// Reads an 802.1Q tag (IEEE 802.1Q 9.6). Of its identifiers two name no VLAN (Table 9-2).
