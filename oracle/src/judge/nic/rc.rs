@@ -1,5 +1,6 @@
 //! Go-back-N as the wire shows it: a receiver's acknowledgements and NAKs, and a sender's way back.
 
+mod holes;
 pub mod kind;
 mod progress;
 mod receiver;

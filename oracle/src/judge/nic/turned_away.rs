@@ -93,7 +93,7 @@ mod tests {
     fn what_is_refused_is_dropped_with_what_follows_until_it_comes_again() {
         let came = [(0, 0), (10, 1), (11, 2), (12, 0), (50, 1), (51, 2)];
         assert_eq!(of(&came, &[(20, 1)], 0), [1, 2]);
-        assert_eq!(of(&came, &[], 0), []);
+        assert!(of(&came, &[], 0).is_empty());
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
     fn by_stamps_what_is_refused_may_come_behind_its_answer() {
         let came = [(0, 0), (12, 1), (50, 1)];
         assert_eq!(of(&came, &[(10, 1)], 2), [1]);
-        assert_eq!(of(&came, &[(10, 1)], 1), []);
+        assert!(of(&came, &[(10, 1)], 1).is_empty());
     }
 
     #[test]
@@ -123,6 +123,6 @@ mod tests {
         let came = [(0, 0), (5, 2), (10, 2), (20, 1)];
         assert_eq!(of(&came, &[(15, 2)], 0), [2]);
         // The hole was filled with what was kept.
-        assert_eq!(of(&came, &[(15, 7)], 0), []);
+        assert!(of(&came, &[(15, 7)], 0).is_empty());
     }
 }

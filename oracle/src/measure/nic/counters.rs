@@ -248,9 +248,15 @@ fn against_the_wire(
         all.extend(check.map(|check| (check, arrive)));
     }
     if let Some(recovered) = recovered {
-        all.push((grown("implied_nak_seq_err", count(recovered.holes)), arrive));
-        let (surely, either) = (count(recovered.timeouts), count(recovered.either));
         let counters = &trial.observation.counters;
+        let holes = count(recovered.holes);
+        let holes = checks::grown(
+            counters,
+            &format!("{name} implied_nak_seq_err"),
+            Span { lo: holes, hi: holes + count(recovered.reopened) },
+        );
+        all.push((holes, arrive));
+        let (surely, either) = (count(recovered.timeouts), count(recovered.either));
         let timeouts = checks::grown(
             counters,
             &format!("{name} local_ack_timeout_err"),
