@@ -2,6 +2,7 @@
 
 mod holes;
 pub mod kind;
+mod nak;
 mod progress;
 mod receiver;
 mod requester;
