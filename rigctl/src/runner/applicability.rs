@@ -2,7 +2,9 @@
 //! the device declares is what the case needs, and as far as the wire alone shows what is measured.
 
 pub use super::unfit::{Missing, Unfit};
-use super::{as_found, classes, consent, far, fits, in_bridge, in_guest, misfit, stamped};
+use super::{
+    as_found, classes, consent, far, fits, in_bridge, in_guest, misfit, slow_ports, stamped,
+};
 use rig_dut::control::{Ability, Order};
 use rig_dut::{can_set, capabilities, lacking};
 use rig_lab::{
@@ -102,6 +104,7 @@ fn steered(
         case = as_found::of(lab, profile, &case, &mut left_out)?;
     }
     case = fits::paced(profile, case, &mut left_out)?;
+    case = slow_ports::of(lab, profile, case, &mut left_out)?;
     if let Some(path) = unset(control, profile, &case) {
         let why =
             format!("it would have to be configured: {path}, and this control does not set that");

@@ -1,15 +1,14 @@
 //! A case on a device that nobody can configure. What the device is configured to has to be what the case sets, or what it takes as it
 //! finds it (`found:`); then all that happens goes with what is found, and the watchdog has to see of each storm what it was meant to see.
 
+use super::held::{most_searched, sending, tail};
 use super::unfit::{Missing, Unfit};
-use rig_lab::{Fault, Lab, Profile, Setting, Switch, settings};
+use rig_lab::{Fault, Lab, Profile, Setting, settings};
 use rig_oracle::measure::{self, Fires};
-use rig_oracle::spec::buffer::{self, Others};
 use rig_oracle::trials::points::groups;
 use rig_oracle::trials::seed::Seed;
-use rig_oracle::trials::threshold_search::Counts;
-use rig_testcases::case::{CaseAction, Count, Stream};
-use rig_testcases::{Accepts, Action, Case, Lookup, Script, Step, StormSpec, Sweep};
+use rig_testcases::case::CaseAction;
+use rig_testcases::{Accepts, Case, Sweep};
 use rig_units::{Bytes, Dur, PortSpeed};
 
 /// The case as it is run there; what it does without is added to `left_out`.
@@ -206,14 +205,9 @@ fn storms(
         }
         let script = context.script(&point).map_err(|fault| misfit(in_a_line(&fault)))?;
         let Some(watch) = &context.watch else { continue };
-        let tail = |storm: &StormSpec| {
-            let speed = script.dut_ports.get(usize::from(storm.from));
-            let speed = speed.and_then(|port| profile.declared.port_speed(*port));
-            speed.unwrap_or(PortSpeed::G100).pause(storm.quanta)
-        };
         let of = sending(&script).into_iter().map(|(id, sends)| {
             let storm = &script.storms[usize::from(id)];
-            (storm.name.clone(), sends, watch.fires(sends, tail(storm)))
+            (storm.name.clone(), sends, watch.fires(sends, tail(&profile.declared, &script, storm)))
         });
         for (at, one) in of.enumerate() {
             match all.get_mut(at) {
@@ -229,36 +223,6 @@ fn storms(
 /// A fault as a reason among others, without the line of the file.
 fn in_a_line(fault: &Fault) -> String {
     format!("{}; it would take {}", fault.found, fault.want)
-}
-
-/// Each storm that is started, in the order of their numbers, and for how long it sends.
-fn sending(script: &Script) -> Vec<(u16, Dur)> {
-    let each = (0_u16..).zip(&script.storms).flat_map(|(id, _)| {
-        let starts = script.steps.iter().filter(move |one| one.action == Action::StartStorm(id));
-        starts.map(move |start| {
-            let stops = |step: &&Step| step.action == Action::StopStorm(id) && step.at >= start.at;
-            let end = script.steps.iter().find(stops).map_or(script.length, |step| step.at);
-            (id, end.saturating_sub(start.at))
-        })
-    });
-    each.collect()
-}
-
-/// As many frames of each searched stream as a search may try: it doubles until the queue takes in no more.
-fn most_searched(case: &Case, switch: &Switch, values: &dyn Lookup) -> Counts {
-    let searched = case.streams.iter().filter(|(_, stream)| stream.count == Some(Count::Searched));
-    let most = |name: &str, stream: &Stream| {
-        let size = values.size(name).unwrap_or(stream.size);
-        let (memory, none) = (&switch.buffer, Others::default());
-        let lossless = switch.qos.pfc_enable.contains(&stream.class);
-        let first = if lossless {
-            buffer::first_drop(memory, size, &none)
-        } else {
-            buffer::lossy_first_drop(memory, size, 0, 0)
-        };
-        first.saturating_mul(2)
-    };
-    searched.map(|(name, stream)| (name.clone(), most(name, stream))).collect()
 }
 
 #[cfg(test)]

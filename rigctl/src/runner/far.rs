@@ -125,11 +125,16 @@ fn answered(lab: &Lab, profile: &Profile, case: &Case) -> Option<Dur> {
     let of = |context: &Context<'_>, script: &Script| {
         let frame = |flow: &FlowSpec| Bytes(flow.mtu.into()) + flow.verb.headers();
         let frames = script.flows.iter().map(frame);
-        let trip = round_trip(context, script, frames.max()?);
-        // Where something is lost a timer is to outlast the NAK and the way back, too.
+        let longest = frames.max()?;
+        let trip = round_trip(context, script, longest);
+        let declared = &context.group.declared;
+        let speeds = (0..declared.port_count()).filter_map(|port| declared.port_speed(port));
+        let slot = speeds.min()?.slot(longest);
+        // Where something is lost a timer is to outlast the NAK and the way back, too, and what is sent again before what is missing.
         let lossy = !case.between.inject.is_empty();
         let answers = context.nics().all().map(|(_, Nic { rc, .. })| {
-            let asked = rc.nak_latency.most() + rc.resend_latency.most();
+            let again = slot * u64::from(rc.resend_extra.unwrap_or(0));
+            let asked = rc.nak_latency.most() + rc.resend_latency.most() + again;
             let acknowledged = rc.ack_latency.most() + rc.ack_held.map_or(Dur::ZERO, Within::most);
             acknowledged + if lossy { asked } else { Dur::ZERO }
         });

@@ -14,3 +14,4 @@ pub mod rc;
 pub mod receives;
 pub mod rp;
 pub mod shares;
+pub mod turned_away;

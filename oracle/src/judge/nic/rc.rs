@@ -1,6 +1,8 @@
 //! Go-back-N as the wire shows it: a receiver's acknowledgements and NAKs, and a sender's way back.
 
+mod holes;
 pub mod kind;
+mod nak;
 mod progress;
 mod receiver;
 mod requester;

@@ -248,9 +248,15 @@ fn against_the_wire(
         all.extend(check.map(|check| (check, arrive)));
     }
     if let Some(recovered) = recovered {
-        all.push((grown("implied_nak_seq_err", count(recovered.holes)), arrive));
-        let (surely, either) = (count(recovered.timeouts), count(recovered.either));
         let counters = &trial.observation.counters;
+        let holes = count(recovered.holes);
+        let holes = checks::grown(
+            counters,
+            &format!("{name} implied_nak_seq_err"),
+            Span { lo: holes, hi: holes + count(recovered.reopened) },
+        );
+        all.push((holes, arrive));
+        let (surely, either) = (count(recovered.timeouts), count(recovered.either));
         let timeouts = checks::grown(
             counters,
             &format!("{name} local_ack_timeout_err"),
@@ -295,10 +301,13 @@ fn out_of_order(trial: &Trial, seen: &Passage<'_>) -> (u64, u64) {
     let refused = receives::turned_away(trial, seen);
     for one in seen.reached.iter().filter(|one| !refused.contains(&one.record)) {
         let psn = Psn::new(one.psn);
+        // Both ends of a flow know its first number; what the rig sends is learnt at its first packet.
+        let flow = trial.script.flow_of(one.connection);
+        let first = flow.map_or(psn, |(_, flow)| Psn::new(flow.psn));
         if let RoceKind::Data { response: false, last, .. } = one.kind
             && selective::is_kept(&seen.nic.rc)
         {
-            let window = windows.entry(one.connection).or_insert(Sequence::new(psn));
+            let window = windows.entry(one.connection).or_insert(Sequence::new(first));
             match window.takes(psn, last) {
                 InSequence::First { .. } => {}
                 InSequence::Behind => ahead += 1,
@@ -317,8 +326,7 @@ fn out_of_order(trial: &Trial, seen: &Passage<'_>) -> (u64, u64) {
             }
             _ => continue,
         };
-        // A NIC learns a connection at its first packet.
-        let want = expected.entry(one.connection).or_insert(psn);
+        let want = expected.entry(one.connection).or_insert(first);
         match psn.ahead_of(*want) {
             Some(0) => *want = want.advance(numbers),
             Some(_) => ahead += 1,

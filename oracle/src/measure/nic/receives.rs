@@ -9,6 +9,7 @@ use super::{BEHIND, OF_FLOW, Passage, spoilt};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::receives::{Account, Fault, Packet, Promise, RnrRefusal};
+use crate::judge::nic::turned_away::{self as judge, Numbered};
 use crate::spec::nic::receives::{Application, SOURCE};
 use crate::spec::nic::selective;
 use crate::trials::trial::Trial;
@@ -64,49 +65,37 @@ fn sends(measure: &Measure, case: &Case) -> Vec<Misuse> {
     fault.into_iter().collect()
 }
 
-/// The packets that a NIC refused for want of a receive, by its own RNR NAKs: from the one that each names until that comes again. It drops them, but for
+/// The packets that a NIC refused for want of a receive, by its own RNR NAKs: from the one that each answers until that number comes again. It drops them, but for
 /// those that it had taken before. Of a NIC of which none is declared nothing is let pass so, nor of a connection whose messages take no receive.
 pub(super) fn turned_away(trial: &Trial, seen: &Passage<'_>) -> BTreeSet<usize> {
     let mut all = BTreeSet::new();
     if seen.nic.rc.receives.is_none() {
         return all;
     }
-    // What the RNR NAK before answered, by connection: each answers another.
-    let mut answered: BTreeMap<u16, usize> = BTreeMap::new();
-    let blur = seen.bound * 2;
-    let mut came: BTreeMap<u16, Vec<(&Reached, Time)>> = BTreeMap::new();
-    // At which places of its connection each number came.
-    let mut places: BTreeMap<(u16, u32), Vec<usize>> = BTreeMap::new();
-    for (one, at) in seen.counted() {
-        let own = came.entry(one.connection).or_default();
-        places.entry((one.connection, one.psn)).or_default().push(own.len());
-        own.push((one, at));
+    let mut said: BTreeMap<u16, Vec<Numbered>> = BTreeMap::new();
+    for one in &seen.left {
+        if let RoceKind::NotReady(_) = one.roce.kind {
+            let own = said.entry(one.roce.connection).or_default();
+            own.push((one.at, Psn::new(one.roce.psn)));
+        }
     }
-    for said in &seen.left {
-        let RoceKind::NotReady(_) = said.roce.kind else { continue };
-        let of = said.roce.connection;
+    for (of, said) in said {
+        let flow = trial.script.flow_of(of).map(|(_, flow)| flow);
         // Immediate data of a WRITE takes one, too (IBTA volume 1, 9.4.5).
         let takes = |verb: Verb| verb.takes_buffer() || verb.has_tail();
-        if trial.script.flow_of(of).is_some_and(|(_, flow)| !takes(flow.verb)) {
+        if flow.is_some_and(|flow| !takes(flow.verb)) {
             continue;
         }
-        let Some((own, named)) = came.get(&of).zip(places.get(&(of, said.roce.psn))) else {
-            continue;
+        let is_own = |one: &Reached| {
+            one.connection == of && matches!(one.kind, RoceKind::Data { response: false, .. })
         };
-        let from = answered.get(&of).map_or(0, |before| before + 1);
-        let named = &named[named.partition_point(|place| *place < from)..];
-        // By stamps it may seem to have come behind its answer.
-        let before = named.iter().rposition(|place| own[*place].1 < said.at);
-        let soon = |place: &usize| own[*place].1 <= said.at + blur;
-        let Some(nth) = before.or_else(|| named.iter().position(soon)) else {
-            continue;
-        };
-        let first = named[nth];
-        answered.insert(of, first);
-        let until = named.get(nth + 1).copied().unwrap_or(own.len());
-        let behind = |psn: u32| Psn::new(psn).ahead_of(Psn::new(said.roce.psn)).is_some();
-        let dropped = own[first..until].iter().filter(|(one, _)| behind(one.psn));
-        all.extend(dropped.map(|(one, _)| one.record));
+        let own = seen.counted().filter(|(one, _)| is_own(one));
+        let (records, came): (Vec<usize>, Vec<Numbered>) =
+            own.map(|(one, at)| (one.record, (at, Psn::new(one.psn)))).unzip();
+        let Some(&(_, begins)) = came.first() else { continue };
+        let first = flow.map_or(begins, |flow| Psn::new(flow.psn));
+        let dropped = judge::turned_away(first, &came, &said, seen.bound * 2);
+        all.extend(dropped.into_iter().map(|place| records[place]));
     }
     all
 }

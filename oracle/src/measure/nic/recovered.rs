@@ -14,6 +14,8 @@ use rig_testcases::Verb;
 pub(super) struct Recovered {
     /// Holes found in what its READs bring.
     pub(super) holes: usize,
+    /// How many more there may have been: those that were seen anew behind a timeout.
+    pub(super) reopened: usize,
     /// Times that its timer surely ran out, and how many more there may have been.
     pub(super) timeouts: usize,
     pub(super) either: usize,
@@ -52,6 +54,8 @@ pub(super) fn recovered(
                 }
                 let answered = rc::requester(rc, reading, &asked, &packets, &sight(seen));
                 all.holes += replies(rc, Data::Responses, end.first, &packets).len();
+                all.reopened += answered.reopened;
+                all.either += answered.either;
                 all.timeouts += answered.expired.ok_or_else(open)?;
                 all.given_up += usize::from(answered.gave_up.ok_or_else(open)?);
             }

@@ -51,6 +51,11 @@ impl Watch {
         }
     }
 
+    /// Whether a measure of the case is about it.
+    pub const fn is_measured(&self) -> bool {
+        !self.subjects.is_empty()
+    }
+
     /// Of a case about `subjects` on a device of this family.
     pub(crate) fn of(
         case: &Case,

@@ -29,8 +29,8 @@ impl<Q: EventQueue> Network<Q> {
 
 /// What NICs are asked to do, at the present instant.
 impl<Q: EventQueue> Network<Q> {
-    /// Starts a flow; its first frame may leave now. A NIC at the far end is told the size of what a READ is answered with, and that SENDs come, as
-    /// connection management would.
+    /// Starts a flow; its first frame may leave now. A NIC at the far end is told its first number, the size of what a READ is answered with, and that
+    /// SENDs come, as connection management would.
     ///
     /// # Panics
     ///
@@ -47,6 +47,9 @@ impl<Q: EventQueue> Network<Q> {
         let (nic, plug) = self.nic_port(host);
         nic.start_flow(plug, now, flow);
         if let Some(Host { node: Node::Nic(far), .. }) = self.hosts.get_mut(usize::from(flow.dst)) {
+            if !flow.verb.is_unreliable() {
+                far.begin_at(flow.id, host, flow.psn);
+            }
             match flow.verb {
                 Verb::Read => far.expect(flow.id, host, flow.mtu),
                 verb => far.expect_requests(flow.id, host, verb),

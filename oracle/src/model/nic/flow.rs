@@ -50,7 +50,7 @@ impl Verb {
     }
 
     /// Whether its connection has no acknowledgements, or it has none.
-    pub(super) const fn is_unreliable(self) -> bool {
+    pub(crate) const fn is_unreliable(self) -> bool {
         matches!(self, Verb::SendUnreliable | Verb::WriteUnreliable | Verb::Datagram)
     }
 

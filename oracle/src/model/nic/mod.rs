@@ -314,6 +314,12 @@ impl Nic {
         self.posts_no_more(slot);
     }
 
+    /// Learns with which number begins what comes by this connection.
+    pub(crate) fn begin_at(&mut self, id: u16, from: u16, psn: u32) {
+        let slot = self.pair(id, from);
+        self.pairs[usize::from(slot)].responder.learn(psn);
+    }
+
     /// Learns of the payload in each packet of what a READ on this connection is answered with.
     pub(crate) fn expect(&mut self, id: u16, from: u16, mtu: u32) {
         let slot = self.pair(id, from);

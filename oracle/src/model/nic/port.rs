@@ -55,6 +55,10 @@ impl Port {
         self.nic.host_report()
     }
 
+    pub(crate) fn begin_at(&mut self, id: u16, from: u16, psn: u32) {
+        self.nic.begin_at(id, from, psn);
+    }
+
     pub(crate) fn expect(&mut self, id: u16, from: u16, mtu: u32) {
         self.nic.expect(id, from, mtu);
     }

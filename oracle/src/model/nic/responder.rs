@@ -74,6 +74,11 @@ impl Responder {
         *self = Responder { expected: Some(psn(number)), ..Responder::default() };
     }
 
+    /// The first number is this one, if none has come yet: both ends were told so as they were connected.
+    pub(super) fn learn(&mut self, number: u32) {
+        self.expected.get_or_insert(psn(number));
+    }
+
     /// The last number that it took.
     pub(super) fn last(&self) -> u32 {
         psn(self.expected().wrapping_sub(1))

@@ -181,3 +181,22 @@ fn waits_that_are_shorter_than_a_frame_end_in_a_verdict() {
     let failed = |(_, verdict): &&(String, Verdict)| matches!(verdict, Verdict::Fail(_));
     assert_eq!((all.len(), all.iter().find(failed)), (1, None));
 }
+
+#[test]
+fn a_timer_outlasts_what_is_sent_again_before_what_is_missing() {
+    let case = || cases("recovery").into_iter().find(|case| case.id.case == "lost-again");
+    let code = |lab: &Lab| {
+        let case = case().expect("a case");
+        let profile = lab.duts.iter().find(|dut| case.suits(dut).is_ok()).expect("two NICs");
+        codes(&of(lab, profile, case, &mut Vec::new())).collect::<Vec<_>>()
+    };
+    // A packet of 1 KiB takes 9 us at 1G, and 16 of them twice the 65.536 us of the case.
+    let with = |text: &str| {
+        let mut lab = declared(text);
+        lab.duts.retain(|dut| dut.name.contains("gen2"));
+        code(&lab)
+    };
+    let ports = "ports: [{count: 1, speed: 1Gbps}]";
+    assert_eq!(with(&format!("{{{ports}}}")), [4]);
+    assert_eq!(with(&format!("{{{ports}, nic: {{rc: {{resend_extra: 16}}}}}}")), [6]);
+}

@@ -35,6 +35,10 @@ pub struct Answered {
     pub alone: bool,
     /// Of a READ, how often its requester's timeout ran out; `None` where it may have done so once more.
     pub expired: Option<usize>,
+    /// Of a READ, how many questions for a hole may be the timer's as well.
+    pub either: usize,
+    /// Of a READ, how often a hole was seen anew behind a timeout.
+    pub reopened: usize,
     /// Of a READ, whether its requester gave up; `None` where it may have.
     pub gave_up: Option<bool>,
 }

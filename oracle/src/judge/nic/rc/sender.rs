@@ -3,6 +3,7 @@
 //! What the rule leaves open is allowed: packets in order while a NAK is under way to its effect, and either number where an
 //! acknowledgement overtakes a sender that went back, or comes between a NAK and its effect.
 
+use super::nak::Nak;
 use super::resent::{Event, Resent, Sent, Untried, behind_the_port};
 use super::running::Running;
 use super::standing::{Standing, may_stand};
@@ -57,20 +58,6 @@ pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight)
     sender.ended(sent.len());
     sender.resent.faults.sort_unstable();
     sender.resent
-}
-
-/// A NAK whose number was not sent again yet.
-#[derive(Debug, Clone, Copy)]
-struct Nak {
-    index: usize,
-    psn: Psn,
-    at: Time,
-    /// How long it takes to go back for it.
-    takes: Within,
-    /// Whether it says that the receiver is not ready, and then whether that was its last try.
-    rnr: Option<bool>,
-    /// Whether it has to be; not when something else sent the number meanwhile.
-    binds: bool,
 }
 
 /// A sender whose last try brought nothing in time: what comes after that comes to a connection that is dead.
@@ -237,6 +224,9 @@ impl Sender<'_> {
         let open = |nak: &Nak| one.at + blur >= nak.at + nak.takes.least();
         let begins = |nak: &Nak| may_begin(self.rc, nak.psn, one.psn) && open(nak);
         let which = self.naks.iter().rposition(begins);
+        // What went back for one of two may have been for both: later than for either it is the timeout's.
+        let over = |nak: &Nak| !nak.binds && !nak.in_time(one.at, self.sight);
+        let which = which.filter(|at| !over(&self.naks[*at]) || self.expired(one).is_none());
         // A packet in order may be the first after a NAK, too, where that may be another than it names.
         let selects = selective::is_kept(self.rc);
         let either = one.psn == self.next && self.rc.resend_extra.is_some() && !selects;
@@ -333,20 +323,19 @@ impl Sender<'_> {
     /// The earliest NAK that this may be the way back for, `which` the latest: each takes its own time to its effect, and a sender that goes back
     /// for one may go back for the next, too. Of one that is held back by its rate nobody knows how long, so that it is the latest.
     fn earliest(&self, which: usize, one: &Sent, begins: impl Fn(&Nak) -> bool) -> usize {
-        let Some(allowance) = self.sight.allowance else { return which };
-        let Sight { busy, .. } = *self.sight;
-        let blur = self.sight.blur();
+        if self.sight.allowance.is_none() {
+            return which;
+        }
         let fits = |nak: &Nak| {
-            let opens = one.at + blur >= nak.at + nak.takes.least();
-            let in_time = one.at <= nak.at + nak.takes.most() + busy + blur + allowance;
-            in_time && (begins(nak) || (opens && self.passed(nak, one)))
+            let opens = one.at + self.sight.blur() >= nak.at + nak.takes.least();
+            nak.in_time(one.at, self.sight) && (begins(nak) || (opens && self.passed(nak, one)))
         };
         self.naks[..which].iter().position(fits).unwrap_or(which)
     }
 
     fn restart(&mut self, packet: usize, which: usize, one: &Sent) {
         let at = one.at;
-        let Nak { index, at: nak, takes, rnr, .. } = self.naks[which];
+        let Nak { index, at: nak, rnr, .. } = self.naks[which];
         if rnr.is_none() && self.expired(one).is_some() {
             self.resent.either += 1;
         }
@@ -354,8 +343,7 @@ impl Sender<'_> {
             self.resent.faults.push(Fault::TooMany { packet });
         }
         let (took, blur) = (at.since(nak).unwrap_or(Dur::ZERO), self.sight.blur());
-        let latest = |allowance| takes.most() + self.sight.busy + blur + allowance;
-        if self.sight.allowance.is_some_and(|allowance| took > latest(allowance)) {
+        if !self.naks[which].in_time(at, self.sight) {
             self.resent.faults.push(Fault::LateRestart { packet, nak: index });
         }
         let span = Span { lo: took.saturating_sub(blur).0, hi: (took + blur).0 };

@@ -1,6 +1,7 @@
 //! How reliable connections get over what is lost.
 
 use super::bench::*;
+use crate::model::nic::responder::{Responder, Taken};
 use crate::model::nic::{Config, Flow, Verb};
 use crate::model::packet::{Packet, PacketKind};
 use rig_frames::roce::aeth::RnrTimer;
@@ -267,4 +268,16 @@ fn a_sender_that_selects_sends_the_missing_packet_and_goes_on_where_it_was() {
     let missing = follows(None)[0];
     assert_eq!(follows(None)[1..], [0, 1]);
     assert_eq!(follows(Some("resends_one_too_many")), [missing, missing + 1, 0]);
+}
+
+#[test]
+fn what_is_lost_before_the_first_packet_of_a_flow_is_a_hole() {
+    let taken = |learnt: Option<u32>| {
+        let mut responder = Responder::default();
+        learnt.into_iter().for_each(|number| responder.learn(number));
+        responder.takes(8, 1, &config().faults.rc)
+    };
+    assert_eq!(taken(Some(7)), Taken::Ahead { naks: true });
+    // Of what the rig sends it was told nothing.
+    assert_eq!(taken(None), Taken::Here { acks: false });
 }

@@ -134,3 +134,21 @@ fn a_try_that_may_come_after_the_end_is_told() {
     assert_eq!(of(Some(70), latest + 1), (None, vec![Fault::NoRestart { nak: 0 }]));
     assert_eq!(of(None, 1_000_000_000), (Some((50, 1)), vec![]));
 }
+
+#[test]
+fn a_timeout_behind_two_refusals_that_were_tried_again_together_is_no_late_try() {
+    // The RNR NAKs came a picosecond apart, and one way back is for both; the timer runs from there.
+    let sent = [(0, 0), (10, 1), (20, 2), (30, 3), (1_052, 2), (1_062, 3)];
+    let of = |again: u64| {
+        let sent = sent.into_iter().chain([(again, 2), (again + 10, 3)]);
+        let sent = sent.map(|(at, psn)| Sent { at: Time(at), psn: Psn::new(psn) });
+        let says = not_ready(&rc(1), Within::exactly(Dur(1_000)));
+        let came = [50, 51].map(|at| Event { at: Time(at), says, psn: Psn::new(2) });
+        let sight = Sight { until: Time(again + 20), ..EXACT };
+        let resent = sender(&rc(1), Psn::new(0), &sent.collect::<Vec<_>>(), &came, &sight);
+        (resent.faults, resent.timeouts.len())
+    };
+    assert_eq!(of(1_052 + WAITS), (vec![], 1));
+    // Before any timer has run out it is one.
+    assert_eq!(of(WAITS - 1).0, [Fault::LateRestart { packet: 6, nak: 1 }]);
+}

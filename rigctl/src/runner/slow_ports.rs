@@ -1,0 +1,172 @@
+//! A case on ports that are slower than it was written for. What it counts takes longer there, and so does a pause: a queue may be held until the
+//! watchdog takes it for a stormed one, and what is held at the end of a trial lies in the next one's way. Which of the two it was meant to be is what
+//! comes of it on fast ports.
+
+use super::held::{most_searched, sending, tail};
+use super::unfit::{Missing, Unfit};
+use rig_lab::Lab;
+use rig_lab::Profile;
+use rig_oracle::measure::{self, Fires};
+use rig_oracle::trials::points::groups;
+use rig_oracle::trials::seed::Seed;
+use rig_testcases::{Action, Case, Sweep};
+use rig_units::{Bytes, Dur, PortSpeed};
+
+/// Ports that every case of the catalogue is written for.
+const FAST: PortSpeed = PortSpeed::G100;
+
+/// The case as it is run there; what it does without is added to `left_out`.
+///
+/// # Errors
+/// What the watchdog makes of it that the case does not mean.
+pub(super) fn of(
+    lab: &Lab,
+    profile: &Profile,
+    mut case: Case,
+    left_out: &mut Vec<String>,
+) -> Result<Case, Unfit> {
+    let speeds = (0..profile.declared.port_count()).map(|port| profile.declared.port_speed(port));
+    let is_slow = speeds.flatten().any(|speed| speed < FAST);
+    // Of ports of other speeds each has its own.
+    let varies = case.sweep.iter().any(|one| matches!(one, Sweep::Speed { .. }));
+    if case.storms.is_empty() || profile.family().is_none() || !is_slow || varies {
+        return Ok(case);
+    }
+    let mut fast = profile.clone();
+    fast.run_at(FAST);
+    if let Some(why) = outlasts(lab, (profile, &fast), &case) {
+        let of_size = |size: Bytes| {
+            let mut one = case.clone();
+            if let Some(Sweep::Size { sizes, .. }) = one.sweep.first_mut() {
+                *sizes = vec![size];
+            }
+            outlasts(lab, (profile, &fast), &one).is_none()
+        };
+        let swept = match &case.sweep[..] {
+            [Sweep::Size { sizes, .. }] => sizes.clone(),
+            _ => Vec::new(),
+        };
+        let fit: Vec<Bytes> = swept.iter().copied().filter(|size| of_size(*size)).collect();
+        let Some(Sweep::Size { stream, sizes }) =
+            case.sweep.first_mut().filter(|_| !fit.is_empty())
+        else {
+            return Err(Missing::Lab.so(why));
+        };
+        let not: Vec<String> =
+            sizes.iter().filter(|size| !fit.contains(size)).map(Bytes::to_string).collect();
+        left_out.push(format!("frames of {} in {stream}: {why}", not.join(", ")));
+        *sizes = fit;
+    }
+    let [meant, most] = [&fast, profile].map(|one| last_pause(lab, one, &case));
+    // What was to be over by the end of a trial is over by then.
+    let is_over = |pause: Dur, rest: Dur| pause * 2 <= rest;
+    Ok(match (meant, most) {
+        (Some((fast, left)), Some((pause, rest)))
+            if is_over(fast, left) && !is_over(pause, rest) =>
+        {
+            case.lengthened(pause)
+        }
+        _ => case,
+    })
+}
+
+/// Why a case that is about no watchdog rests on one that does nothing, and has one that may.
+fn outlasts(lab: &Lab, (profile, fast): (&Profile, &Profile), case: &Case) -> Option<String> {
+    let meant = storms(lab, fast, case);
+    let seen = storms(lab, profile, case);
+    let mut both = meant.iter().zip(&seen);
+    let (_, (name, lasts, _)) =
+        both.find(|((_, _, fast), (_, _, slow))| *fast == Fires::Never && *slow != Fires::Never)?;
+    let switch = profile.clone().configured(&case.settings).ok()?;
+    let detection = switch.declared.switch()?.pfcwd.detection_time;
+    Some(format!(
+        "at the speed of its ports {name} lasts {lasts}, which its watchdog may take for a storm (pfcwd.detection_time {detection}), and the case rests on one that never fires"
+    ))
+}
+
+/// Each storm, how long it pauses whenever it is started, its last frame's pause counted, and whether the watchdog fires in it; none
+/// where a measure is about that.
+fn storms(lab: &Lab, profile: &Profile, case: &Case) -> Vec<(String, Dur, Fires)> {
+    let mut all = Vec::new();
+    for group in groups(case, &profile.declared).unwrap_or_default() {
+        let context = measure::context(lab, profile, case, group, Seed::of_run(0));
+        let Some(watch) = context.watch.as_ref().filter(|watch| !watch.is_measured()) else {
+            continue;
+        };
+        for mut point in context.points().unwrap_or_default() {
+            point.counts = most_searched(case, context.switch(), &context.values());
+            let Ok(script) = context.script(&point) else { continue };
+            all.extend(sending(&script).into_iter().map(|(id, sends)| {
+                let storm = &script.storms[usize::from(id)];
+                let tail = tail(&context.group.declared, &script, storm);
+                (storm.name.clone(), sends + tail, watch.fires(sends, tail))
+            }));
+        }
+    }
+    all
+}
+
+/// The pause of the last frame of the storm that is stopped last, and how long the trial goes on after that, where that is the shortest against it.
+fn last_pause(lab: &Lab, profile: &Profile, case: &Case) -> Option<(Dur, Dur)> {
+    let each = groups(case, &profile.declared).ok()?.into_iter().flat_map(|group| {
+        let context = measure::context(lab, profile, case, group, Seed::of_run(0));
+        let points = context.points().unwrap_or_default();
+        let scripts = points.iter().filter_map(|point| context.script(point).ok());
+        let of = scripts.filter_map(|script| {
+            let stops = script.steps.iter().filter_map(|step| match step.action {
+                Action::StopStorm(id) => Some((step.at, id)),
+                _ => None,
+            });
+            let (at, id) = stops.max()?;
+            let storm = script.storms.get(usize::from(id))?;
+            let pause = tail(&context.group.declared, &script, storm);
+            Some((pause, script.length.saturating_sub(at)))
+        });
+        of.collect::<Vec<_>>()
+    });
+    each.min_by_key(|(pause, rest)| rest.saturating_sub(*pause))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bundled;
+    use super::*;
+
+    /// What is run of a bundled case on broadcom's switch with eight ports of that speed.
+    fn at(speed: &str, id: &str) -> Result<(Case, Vec<String>), String> {
+        let lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let mut dut = lab.duts[0].clone();
+        dut.run_at(speed.parse().expect("a speed"));
+        let case = bundled::cases().iter().find(|case| case.id.to_string() == id);
+        let mut left_out = Vec::new();
+        let case = case.unwrap_or_else(|| panic!("{id}")).clone();
+        let case = of(&lab, &dut, case, &mut left_out).map_err(|unfit| unfit.why)?;
+        Ok((case, left_out))
+    }
+
+    #[test]
+    fn what_holds_a_queue_for_longer_than_the_watchdog_waits_is_left_out() {
+        let id = "headroom::loss-against-frame-size-broadcom";
+        let of = |speed| {
+            let (case, left_out) = at(speed, id).expect("some fit");
+            let [Sweep::Size { sizes, .. }] = &case.sweep[..] else { panic!("{:?}", case.sweep) };
+            (sizes.iter().map(|size| size.0).collect::<Vec<_>>(), left_out)
+        };
+        assert_eq!(of("1Gbps"), (vec![128, 200, 256, 512, 1024, 4096], Vec::new()));
+        let (sizes, left_out) = of("50Mbps");
+        assert_eq!(sizes, [128, 200, 256, 512, 1024]);
+        insta::assert_snapshot!(left_out.join("\n"), @"frames of 4096B in load: at the speed of its ports hold lasts 8.6737984s, which its watchdog may take for a storm (pfcwd.detection_time 5s), and the case rests on one that never fires");
+    }
+
+    #[test]
+    fn a_pause_that_lasts_longer_on_slow_ports_is_over_by_the_end_of_a_trial() {
+        let id = "buffers::threshold-over-frame-sizes-broadcom";
+        let length = |speed| at(speed, id).expect("it fits").0.length;
+        let meant = bundled::cases().iter().find(|case| case.id.to_string() == id);
+        let meant = meant.expect("it is in the catalogue").clone();
+        assert_eq!(length("1Gbps"), meant.length);
+        let slow: PortSpeed = "50Mbps".parse().expect("a speed");
+        let pause = slow.pause(rig_units::Quanta(u16::MAX));
+        assert_eq!(length("50Mbps"), meant.lengthened(pause).length);
+    }
+}
