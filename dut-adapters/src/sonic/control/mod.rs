@@ -17,6 +17,7 @@ mod neighbours;
 mod offered;
 mod order_session;
 mod patched;
+mod published;
 mod reboots;
 mod schedulers;
 mod stated;
