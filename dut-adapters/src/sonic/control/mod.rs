@@ -16,6 +16,7 @@ mod lease;
 mod neighbours;
 mod offered;
 mod order_session;
+mod own_headroom;
 mod patched;
 mod published;
 mod reboots;
