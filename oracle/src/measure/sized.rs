@@ -139,11 +139,12 @@ fn read(
         span: Span::exactly(bytes),
         formula,
         text: format!(
-            "{name} {bytes}B, for {} of cable at {}, an MTU of {}B and {}",
+            "{name} {bytes}B, for {} of cable at {}, an MTU of {}B and {}{}",
             from.cable,
             trace.speed,
             switch.mtu.0.saturating_sub(BESIDE_IP),
-            shared(&from)
+            shared(&from),
+            said(&from, profile)
         ),
         source,
     };
@@ -151,6 +152,16 @@ fn read(
     let passed = trial.observation.of_stream(index, (spec.to, Dir::Rx)).count();
     let looked = looked(passed, "frames that came through the group");
     Ok(TrialReading { span: Span::exactly(got), want, got: None, records: Vec::new(), looked })
+}
+
+/// What becomes of an operator's own headroom where this holds, for people.
+fn said(from: &SizedFrom, holds: Profile) -> String {
+    let Some(Bytes(xoff)) = from.own_xoff else { return String::new() };
+    let Bytes(most) = from.max_headroom.unwrap_or_default();
+    if holds.xoff == Bytes(xoff) {
+        return format!("; an operator's own xoff of {xoff}B holds");
+    }
+    format!("; an operator's own xoff of {xoff}B is more than a port with {most}B can have")
 }
 
 /// What it does with headroom, for people.
