@@ -7,6 +7,7 @@ mod leased;
 mod looked;
 mod reboots;
 mod rows;
+mod stamped;
 mod traps;
 
 use super::held::{TABLE, is_held};
