@@ -27,6 +27,13 @@ pub struct DynamicBuffer {
     /// How many lossless packets of a hundred are small (`small_packet_percentage`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub small_packets: Option<u32>,
+    /// The XOFF of a buffer profile of an operator's own that every lossless group is bound to (`BUFFER_PG` `profile`). Absent: none is, and
+    /// the switch works it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_xoff: Option<Bytes>,
+    /// The most that a port can have of headroom (`max_headroom_size`). Absent: nobody says, and nothing is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_headroom: Option<Bytes>,
     /// All of the packet memory (`mmu_size`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
@@ -60,6 +67,10 @@ pub struct SizedFrom {
     pub lossless_mtu: Bytes,
     /// Small packets of a hundred.
     pub small_packets: u8,
+    /// The XOFF that an operator says of every lossless group.
+    pub own_xoff: Option<Bytes>,
+    /// The most that a port can have of headroom.
+    pub max_headroom: Option<Bytes>,
     /// All of the packet memory.
     pub memory: Bytes,
     /// In thousandths of a KiB.
@@ -89,6 +100,8 @@ impl DynamicBuffer {
         optional("over_subscribe_ratio", Count).by_case().tried(&["x2"]),
         optional("lossless_mtu", Size).by_case().tried(&["x2"]),
         optional("small_packets", Count).by_case().tried(&["x0.5"]),
+        optional("own_xoff", Size).by_case().tried(&["never", "x1.5"]),
+        optional("max_headroom", Size).tried(&["x0.5", "x2"]),
         optional("memory", Size),
         optional("pipeline_latency", Count).tried(&["x1.5", "x2"]),
         optional("mac_phy_delay", Count).tried(&["x5"]),
@@ -103,6 +116,8 @@ impl DynamicBuffer {
             ratio: self.over_subscribe_ratio.unwrap_or(0),
             lossless_mtu: self.lossless_mtu?,
             small_packets: u8::try_from(self.small_packets?.min(100)).ok()?,
+            own_xoff: self.own_xoff,
+            max_headroom: self.max_headroom,
             memory: self.memory?,
             pipeline_latency: self.pipeline_latency?,
             mac_phy_delay: self.mac_phy_delay?,

@@ -1,6 +1,7 @@
 //! Buffers and marking of a port: what its groups and queues are bound to.
 
 use super::asic::Base;
+use super::sized;
 use super::stated::{Collector, MOST_BYTES, listed};
 use super::tables::Said;
 use rig_lab::Accounting;
@@ -22,7 +23,9 @@ impl<'t> Collector<'t> {
     fn profile_of(&self, table: &str, index: u8) -> Option<&'t str> {
         let key = self.tables.bound(table, self.port, index)?;
         let said = self.tables.field(table, key, "profile")?;
-        if said.text == "NULL" { None } else { said.referred("BUFFER_PROFILE") }
+        // What a case has it take is no headroom of the chip that the profile is of.
+        let is_found = said.text != "NULL" && !said.text.starts_with(sized::OWN);
+        if is_found { said.referred("BUFFER_PROFILE") } else { None }
     }
 
     /// Pools, limits and headroom of the lossless classes, and limits of the others.

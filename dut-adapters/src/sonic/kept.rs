@@ -37,6 +37,7 @@ const TABLES: &[(&str, Fields)] = &[
             "action",
             "detection_time",
             "restoration_time",
+            "pfc_stat_history",
         ]),
     ),
     (

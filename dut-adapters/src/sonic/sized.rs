@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 /// The tables of what it goes by, which have one row each.
 pub(super) const SHARED: &str = "DEFAULT_LOSSLESS_BUFFER_PARAMETER";
 pub(super) const PATTERN: &str = "LOSSLESS_TRAFFIC_PATTERN";
+/// What a buffer profile is called that the rig has made, for what a case says of headroom.
+pub(super) const OWN: &str = "RIG_HEADROOM_";
 /// Bytes of a frame, and times that a pool is promised: no switch has more.
 const MOST: u64 = 65_535;
 
@@ -36,9 +38,20 @@ pub(super) fn settings(tables: &Tables, ports: &[String]) -> Vec<(&'static str, 
         Some(said.text.to_owned())
     });
     let ratio = number(SHARED, "over_subscribe_ratio").filter(|ratio| *ratio > 0);
+    let own = ports.first().and_then(|port| {
+        let bound = (0..8).filter_map(|class| tables.bound("BUFFER_PG", port, class));
+        let named = bound.filter_map(|key| tables.field("BUFFER_PG", key, "profile"));
+        let mut rows = named.filter(|said| said.text != "NULL");
+        // A lossy profile has none.
+        rows.find_map(|said| {
+            tables.field("BUFFER_PROFILE", said.referred("BUFFER_PROFILE")?, "xoff")
+        })
+    });
+    let own = own.and_then(|said| said.number(stated::MOST_BYTES));
     vec![
         ("dynamic_buffer.cable", cable.map_or(Value::Null, Value::from)),
         ("dynamic_buffer.over_subscribe_ratio", ratio.map_or(Value::Null, Value::from)),
+        ("dynamic_buffer.own_xoff", own.map_or(Value::Null, |bytes| json!(format!("{bytes}B")))),
         (
             "dynamic_buffer.lossless_mtu",
             number(PATTERN, "mtu").map_or(Value::Null, |bytes| json!(format!("{bytes}B"))),
@@ -100,10 +113,12 @@ pub(super) fn unlike(tables: &Tables, ports: &[String], of: &Switch) -> Option<S
         if long != own {
             return Some(format!("the cable of {port} is {long}, and that of {first} {own}"));
         }
-        let other = of.qos.pfc_enable.iter().find(|&&class| sized(port, class) != "NULL");
+        let own = of.qos.pfc_enable.first().map_or("NULL", |&class| sized(first, class));
+        let own = if own.starts_with(OWN) { own } else { "NULL" };
+        let other = of.qos.pfc_enable.iter().find(|&&class| sized(port, class) != own);
         other.map(|&class| {
             format!(
-                "BUFFER_PG of {port} and class {class} has {}, and not NULL",
+                "BUFFER_PG of {port} and class {class} has {}, and not {own}",
                 sized(port, class)
             )
         })

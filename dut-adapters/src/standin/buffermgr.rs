@@ -4,7 +4,7 @@
 use super::faults::Faults;
 use super::names::{Db, Row, Rows, numbers, of, ports, referred, row, set};
 use redis::{Connection, Pipeline, RedisResult};
-use rig_lab::{Profile, SizedFrom};
+use rig_lab::{Profile, SizedFrom, Switch};
 use std::collections::{BTreeMap, BTreeSet};
 
 const KIB: f64 = 1_024.0;
@@ -42,6 +42,12 @@ pub(super) fn born(profile: &Profile, all: &mut Pipeline) {
     ]);
     set(all, CHIP, &chip);
     set(all, MEMORY, &row([("mmu_size", memory.0.to_string())]));
+    for port in (0..profile.declared.port_count()).map(Switch::port_name) {
+        if let Some(most) = from.max_headroom {
+            let key = format!("BUFFER_MAX_PARAM_TABLE|{port}");
+            set(all, &key, &row([("max_headroom_size", most.0.to_string())]));
+        }
+    }
 }
 
 /// One, and the rows that it has written.
@@ -57,7 +63,7 @@ pub(super) struct BufferManager {
 struct PortRooms {
     occupied: f64,
     promised: f64,
-    /// What its lossless groups have for themselves.
+    /// What its groups have for themselves, lossy ones too.
     headroom: f64,
     is_lossless: bool,
     rows: BTreeMap<String, Row>,
@@ -101,7 +107,9 @@ impl BufferManager {
             let most: Option<f64> = redis::from_owned_redis_value(most)?;
             let rooms = rooms(rows, &chip, port, faults);
             // What is more than the port may have goes nowhere: all stays as it was.
-            if most.is_none_or(|most| rooms.headroom <= most) {
+            // Beside its groups are mirrored frames, the port's own to the processor, and what is not known better.
+            let beside = 4_096.0 + number(Some(&chip), "pipeline_latency") * KIB + 20.0 * KIB;
+            if most.is_none_or(|most| beside + rooms.headroom < most) || faults.no_limits {
                 self.ports.insert(port.to_owned(), rooms);
             }
         }
@@ -180,6 +188,7 @@ fn rooms(rows: &Rows, chip: &Row, port: &str, faults: &Faults) -> PortRooms {
         if bound != "NULL" && set.is_none() {
             // Of a lossy one the pipeline alone.
             all.occupied += latency * groups;
+            all.headroom += latency * groups;
             put(&mut all.rows, &table, [("profile", bound)]);
             continue;
         }
@@ -189,6 +198,8 @@ fn rooms(rows: &Rows, chip: &Row, port: &str, faults: &Faults) -> PortRooms {
         let of_row = |field| number(set, field);
         let (room, name) = if set.is_some() {
             let (xon, xoff, size) = (of_row("xon"), of_row("xoff"), of_row("size"));
+            let key = format!("BUFFER_PROFILE_TABLE:{}", referred(bound));
+            all.rows.extend(set.map(|row| (key, row.clone())));
             (Headroom { xon, xoff, size }, referred(bound).to_owned())
         } else {
             let speed = own.get("speed").map_or("", String::as_str);

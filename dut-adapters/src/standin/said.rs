@@ -46,8 +46,12 @@ pub(super) fn settings(rows: &Rows) -> Vec<Setting> {
         let name = referred(bound(rows, table, port, class)?.get(field)?);
         rows.get(&format!("{of}|{name}"))
     };
+    // A chip whose buffers are worked out beside it has the headroom that it was made with.
+    let metadata = rows.get("DEVICE_METADATA|localhost").unwrap_or(&none);
+    let is_dynamic = metadata.get("buffer_model").is_some_and(|model| model == "dynamic");
     let group = lossless
         .iter()
+        .filter(|_| !is_dynamic)
         .find_map(|&class| referred_to("BUFFER_PG", class, "profile", "BUFFER_PROFILE"));
     if let Some(row) = group {
         let size = |field: &str| row.get(field).and_then(|text| text.parse::<u64>().ok());

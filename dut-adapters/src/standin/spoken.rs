@@ -28,7 +28,7 @@ const STATS: &str = "PFC_WD_QUEUE_STATS_";
 /// What such a command prints.
 ///
 /// # Errors
-/// It is none of them, or what it complains of: for standard error, with exit code 1.
+/// It is none of them, or what it complains of: for standard error, with exit code 1, or 2 where it says how it is used.
 pub fn spoken(socket: &Path, words: &[&str], faults: &Faults) -> Result<String, String> {
     if let ["sonic-db-cli", "-n", space, rest @ ..] = words {
         let own = chips::named(socket, space);
@@ -134,11 +134,12 @@ fn config(line: &mut Connection) -> Result<String, String> {
         ports.insert(natural(port), (port.to_owned(), whole(line, &key)?));
     }
     let mut printed = String::new();
-    if let Some(red) = global.get("BIG_RED_SWITCH") {
-        let _written = writeln!(printed, "BIG_RED_SWITCH status is {red}");
-    }
-    if let Some(poll) = global.get("POLL_INTERVAL") {
+    let guarded = !ports.is_empty();
+    if let Some(poll) = global.get("POLL_INTERVAL").filter(|_| guarded) {
         let _written = writeln!(printed, "Changed polling interval to {poll}ms");
+    }
+    if let Some(red) = global.get("BIG_RED_SWITCH").filter(|_| guarded) {
+        let _written = writeln!(printed, "BIG_RED_SWITCH status is {red}");
     }
     let rows = ports.into_values().map(|(port, row)| {
         let of = |field: &str, none: &str| row.get(field).cloned().unwrap_or(none.to_owned());
@@ -163,7 +164,6 @@ fn stats(line: &mut Connection, empty: bool) -> Result<String, String> {
     }
     let mut rows = Vec::new();
     for (queue, row) in queues.into_values() {
-        let is_watched = row.contains_key("PFC_WD_DETECTION_TIME");
         let of = |what: &str| row.get(&format!("{STATS}{what}")).map_or("0", String::as_str);
         let both = |one: &str, other: &str| format!("{}/{}", of(one), of(other));
         let counted = [
@@ -173,8 +173,8 @@ fn stats(line: &mut Connection, empty: bool) -> Result<String, String> {
             both("TX_PACKETS_LAST", "TX_DROPPED_PACKETS_LAST"),
             both("RX_PACKETS_LAST", "RX_DROPPED_PACKETS_LAST"),
         ];
-        if is_watched && (empty || counted.iter().any(|two| two != "0/0")) {
-            let status = row.get("PFC_WD_STATUS").map_or("operational", String::as_str);
+        if empty || counted.iter().any(|two| two != "0/0") {
+            let status = row.get("PFC_WD_STATUS").map_or("N/A", String::as_str);
             rows.push([vec![queue, status.to_owned()], counted.to_vec()].concat());
         }
     }

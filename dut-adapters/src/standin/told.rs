@@ -1,5 +1,6 @@
 //! What watchdogs do, published as SONiC's scripts do it: `["oid:...","storm"]` on `PFC_WD_ACTION`, with the instant of the poll in
-//! `TIMESTAMP`, in microseconds of the clock that redis tells.
+//! `TIMESTAMP`, in microseconds of the clock that redis tells. A storm of a Mellanox says there what was counted, too, and when in
+//! seconds; and where `DEBUG_STORM` asks for it, `PFC_WD_DEBUG` tells of the polls that decided.
 
 use super::asic::Asic;
 use super::faults::Faults;
@@ -65,7 +66,7 @@ impl Told {
                 let ahead = event.at_ns.saturating_sub(then.0) / 1_000;
                 (time + ahead).saturating_sub(ago).saturating_sub(off)
             });
-            self.publish(rows, &event, at, line)?;
+            self.publish(rows, &event, at, (line, asic))?;
             let due = event.at_ns.saturating_add(late);
             self.late = self.late.max(Dur::ns(Mono::now().0.saturating_sub(due)));
         }
@@ -77,7 +78,7 @@ impl Told {
         rows: &Rows,
         event: &Happened,
         at: Option<u64>,
-        line: &mut Connection,
+        (line, asic): (&mut Connection, &mut dyn Asic),
     ) -> RedisResult<()> {
         let Some(place) = objects::place(rows, &event.port) else { return Ok(()) };
         let oid = objects::part(ObjectType::Queue, place, event.class);
@@ -85,6 +86,10 @@ impl Told {
             DutEventKind::Storm => ("storm", "stormed"),
             DutEventKind::Restore => ("restore", "operational"),
         };
+        let storms = event.what == DutEventKind::Storm;
+        let polled = if storms { polled(rows, line)? } else { PollTold::default() };
+        let found =
+            if polled.tells || polled.debug { found(event, asic) } else { Found::default() };
         // A script is one step of redis: nobody sees its stamp without what it publishes.
         let mut one = redis::pipe();
         one.atomic();
@@ -95,12 +100,66 @@ impl Told {
         one.cmd("HSET").arg(format!("COUNTERS:{oid}")).arg("PFC_WD_STATUS").arg(status).ignore();
         let times = if self.faults.silent { 0 } else { 1 + usize::from(self.faults.twice) };
         for _ in 0..times {
-            let text = format!("[\"{oid}\",\"{word}\"]");
+            let mut said = vec![oid.clone(), word.to_owned()];
+            if polled.tells {
+                said.extend(
+                    found
+                        .iter()
+                        .flat_map(|(name, count)| [name.replace(' ', "_"), count.to_string()]),
+                );
+                let seconds = |at: u64| format!("{}.{:04}", at / 1_000_000, at % 1_000_000 / 100);
+                said.extend(at.into_iter().flat_map(|at| ["timestamp".to_owned(), seconds(at)]));
+            }
+            let text = serde_json::to_string(&said).unwrap_or_default();
             one.cmd("PUBLISH").arg("PFC_WD_ACTION").arg(text).ignore();
+        }
+        if polled.debug {
+            let (port, class) = (objects::port(place), event.class);
+            let found: Vec<String> =
+                found.iter().map(|(name, count)| format!(" {name} {count}")).collect();
+            let text = format!("Port ID {port} Queue index {class}{}", found.concat());
+            one.cmd("PUBLISH").arg("PFC_WD_DEBUG").arg(text).ignore();
         }
         redis::cmd("SELECT").arg(Db::Counters as u8).exec(line)?;
         one.exec(line)
     }
+}
+
+/// What the script of a platform says of its polls beside what was decided.
+#[derive(Debug, Clone, Copy, Default)]
+struct PollTold {
+    /// An action says what was counted.
+    tells: bool,
+    /// Somebody has asked for what polls find.
+    debug: bool,
+}
+
+/// What a poll found, by the names that such a script gives it.
+type Found = Vec<(&'static str, u64)>;
+
+/// What the script of this platform says.
+fn polled(rows: &Rows, line: &mut Connection) -> RedisResult<PollTold> {
+    let platform = rows.get("DEVICE_METADATA|localhost").and_then(|row| row.get("platform"));
+    if platform.is_none_or(|platform| !platform.contains("mlnx")) {
+        return Ok(PollTold::default());
+    }
+    let mut all = redis::pipe();
+    all.cmd("SELECT").arg(Db::Counters as u8).ignore();
+    all.cmd("HGET").arg("DEBUG_STORM").arg("enabled");
+    let (enabled,): (Option<String>,) = all.query(line)?;
+    Ok(PollTold { tells: true, debug: enabled.as_deref() == Some("true") })
+}
+
+/// What the chip counts of a queue and its port, as far as it does.
+fn found(event: &Happened, asic: &mut dyn Asic) -> Found {
+    let Happened { port, class, .. } = event;
+    let names = [
+        ("occupancy", format!("{port}:{class} SAI_QUEUE_STAT_CURR_OCCUPANCY_BYTES")),
+        ("packets", format!("{port}:{class} SAI_QUEUE_STAT_PACKETS")),
+        ("pfc rx", format!("{port} SAI_PORT_STAT_PFC_{class}_RX_PKTS")),
+        ("pfc duration", format!("{port} SAI_PORT_STAT_PFC_{class}_RX_PAUSE_DURATION_US")),
+    ];
+    names.into_iter().filter_map(|(name, counter)| Some((name, asic.counter(&counter)?))).collect()
 }
 
 /// The clock that redis tells, in microseconds, and this machine's then; `None` where no question was short enough to tell how far they

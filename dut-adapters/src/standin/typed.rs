@@ -77,6 +77,14 @@ pub(super) fn typed(
             set(&mut all, "FLEX_COUNTER_TABLE|PFCWD", &[("FLEX_COUNTER_STATUS", word)]);
             Ok(String::new())
         }
+        ["pfcwd", "pfc_stat_history", word @ ("enable" | "disable"), ports @ ..] => {
+            named(&rows, ports).map(|ports| {
+                for port in ports {
+                    set(&mut all, &format!("PFC_WD|{port}"), &[("pfc_stat_history", word)]);
+                }
+                String::new()
+            })
+        }
         ["pfcwd", "big_red_switch", word @ ("enable" | "disable")] => {
             set(&mut all, "PFC_WD|GLOBAL", &[("BIG_RED_SWITCH", word)]);
             Ok(String::new())
@@ -194,11 +202,13 @@ fn start(
     let any = |range| if faults.no_cli { (0, u64::MAX) } else { range };
     let says = |why: String| usage("pfcwd start", "[PORTS]... DETECTION_TIME", &why);
     let (mut action, mut restores, mut plain) = (None, None, Vec::new());
+    let mut history = "disable";
     let mut rest = words.iter().copied();
     while let Some(word) = rest.next() {
         match word {
             "--action" | "-a" => action = rest.next(),
             "--restoration-time" | "-r" => restores = rest.next(),
+            "--pfc-stat-history" => history = "enable",
             word if word.starts_with('-') => return Err(says(format!("no such option: {word}"))),
             word => plain.push(word),
         }
@@ -224,7 +234,7 @@ fn start(
     }
     for port in ports {
         let map = super::names::of_port(rows, "PORT_QOS_MAP", port);
-        if map.is_none_or(|map| !map.contains_key("pfc_enable")) {
+        if map.and_then(|map| map.get("pfc_enable")).is_none_or(String::is_empty) {
             printed += &format!("SKIPPED: PFC is not enabled on port: {port}\n");
             continue;
         }
@@ -234,7 +244,7 @@ fn start(
         // The row goes and is written anew, with the history that images since 2025 keep.
         all.cmd("DEL").arg(&key).ignore();
         set(all, &key, &times);
-        set(all, &key, &[("pfc_stat_history", "disable")]);
+        set(all, &key, &[("pfc_stat_history", history)]);
         action.iter().for_each(|word| set(all, &key, &[("action", word)]));
     }
     Ok(printed)

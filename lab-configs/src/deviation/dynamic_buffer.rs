@@ -18,4 +18,10 @@ table! {
     /// The pool is not made smaller by what groups have for themselves.
     // The pools promise more than there is memory.
     pool_forgets_groups;
+    /// What an operator says of a group's headroom is not taken.
+    // Who has measured that a group needs more gets what the rule makes.
+    own_headroom_not_taken;
+    /// Headroom of an operator's own is taken beyond what the port can have.
+    // The chip has no such room, and what it does then nobody has said.
+    headroom_limit_forgotten;
 }

@@ -7,6 +7,7 @@ use super::measurement::{Known, Needs, Red, Tells, by_source};
 use crate::Prediction;
 use crate::spec::buffer_pool::{self, IngressPool};
 use crate::spec::headroom::{self, Profile, Rule, Sizing, response_quanta};
+use crate::spec::own_headroom;
 use crate::trials::trial::Trial;
 use rig_capture::{Dir, DutCounter, Span, Unit};
 use rig_lab::{Part, SizedFrom, Switch};
@@ -34,10 +35,15 @@ pub(super) static SIZED: Known = Known {
     red: Red::Mutated("headroom-follows-the-cable", "deviation=headroom_ignores_cable"),
     expected: |_, context, _| {
         let switch = context.switch();
+        let own = switch
+            .dynamic_buffer
+            .own_xoff
+            .map(|xoff| format!("an operator's own headroom of {}B, ", xoff.0));
         let text = match switch.dynamic_buffer.sized_from() {
             None => "nothing: the switch's operator sizes its buffers".to_owned(),
             Some(from) => format!(
-                "by {} of cable, the MTU and the speed of the port, {}B of memory and {}",
+                "by {}{} of cable, the MTU and the speed of the port, {}B of memory and {}",
+                own.unwrap_or_default(),
                 from.cable,
                 from.memory.0,
                 shared(&from)
@@ -95,14 +101,23 @@ fn read(
             format!("a port of {} may have eight lanes, of which nothing is said", trace.speed);
         return Err(Unread::NotApplicable(why));
     }
-    let profile = sizing(switch, &from, trace.speed).profile();
+    let classes = classes(switch);
+    let rule = sizing(switch, &from, trace.speed).profile();
+    if !own_headroom::fits(&from, rule, classes) {
+        let why =
+            "what the rule makes is more than the port can have: what holds is what held before"
+                .to_owned();
+        return Err(Unread::NotApplicable(why));
+    }
+    let profile = own_headroom::in_effect(&from, rule, classes);
+    let rests_on = if profile == rule { headroom::SOURCE } else { own_headroom::SOURCE };
     let IngressPool { size: pool, xoff: pooled } = pool_of(switch, &from);
     let of_port = |field: &str| format!("BUFFER_PROFILE_TABLE {} {field}", trace.dut_port);
     let of_pool = |field: &str| format!("BUFFER_POOL_TABLE ingress_lossless_pool {field}");
     let (name, Bytes(bytes), formula, source) = match what {
-        What::Xon => (of_port("xon"), profile.xon, "F6", headroom::SOURCE),
-        What::Xoff => (of_port("xoff"), profile.xoff, "F6", headroom::SOURCE),
-        What::Size => (of_port("size"), profile.size, "F6", headroom::SOURCE),
+        What::Xon => (of_port("xon"), profile.xon, "F6", rests_on),
+        What::Xoff => (of_port("xoff"), profile.xoff, "F6", rests_on),
+        What::Size => (of_port("size"), profile.size, "F6", rests_on),
         What::Pool => (of_pool("size"), pool, "F15", buffer_pool::SOURCE),
         What::SharedHeadroom => {
             (of_pool("xoff"), pooled.unwrap_or_default(), "F15", buffer_pool::SOURCE)
@@ -124,11 +139,12 @@ fn read(
         span: Span::exactly(bytes),
         formula,
         text: format!(
-            "{name} {bytes}B, for {} of cable at {}, an MTU of {}B and {}",
+            "{name} {bytes}B, for {} of cable at {}, an MTU of {}B and {}{}",
             from.cable,
             trace.speed,
             switch.mtu.0.saturating_sub(BESIDE_IP),
-            shared(&from)
+            shared(&from),
+            said(&from, profile)
         ),
         source,
     };
@@ -136,6 +152,16 @@ fn read(
     let passed = trial.observation.of_stream(index, (spec.to, Dir::Rx)).count();
     let looked = looked(passed, "frames that came through the group");
     Ok(TrialReading { span: Span::exactly(got), want, got: None, records: Vec::new(), looked })
+}
+
+/// What becomes of an operator's own headroom where this holds, for people.
+fn said(from: &SizedFrom, holds: Profile) -> String {
+    let Some(Bytes(xoff)) = from.own_xoff else { return String::new() };
+    let Bytes(most) = from.max_headroom.unwrap_or_default();
+    if holds.xoff == Bytes(xoff) {
+        return format!("; an operator's own xoff of {xoff}B holds");
+    }
+    format!("; an operator's own xoff of {xoff}B is more than a port with {most}B can have")
 }
 
 /// What it does with headroom, for people.
@@ -169,11 +195,16 @@ fn sizing(switch: &Switch, from: &SizedFrom, speed: PortSpeed) -> Sizing {
     }
 }
 
+/// How many lossless groups each of its ports has.
+fn classes(switch: &Switch) -> u64 {
+    u64::try_from(switch.qos.pfc_enable.len()).unwrap_or(u64::MAX)
+}
+
 /// The pool of all of its ports.
 fn pool_of(switch: &Switch, from: &SizedFrom) -> IngressPool {
     let speeds = (0..).map_while(|port| switch.port_speed(port));
-    let profiles: Vec<Profile> =
-        speeds.map(|speed| sizing(switch, from, speed).profile()).collect();
-    let classes = u64::try_from(switch.qos.pfc_enable.len()).unwrap_or(u64::MAX);
+    let classes = classes(switch);
+    let of = |speed| own_headroom::in_effect(from, sizing(switch, from, speed).profile(), classes);
+    let profiles: Vec<Profile> = speeds.map(of).collect();
     buffer_pool::pool(from, &profiles, classes)
 }

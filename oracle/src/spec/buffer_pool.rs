@@ -69,6 +69,8 @@ mod tests {
             ratio,
             lossless_mtu: Bytes(1_024),
             small_packets: 100,
+            own_xoff: None,
+            max_headroom: None,
             memory: Bytes(42 * KIB * KIB),
             pipeline_latency: 19_000,
             mac_phy_delay: 800,

@@ -13,6 +13,7 @@ pub mod headroom;
 pub mod in_flight;
 pub mod macsec;
 pub mod nic;
+pub mod own_headroom;
 pub mod pause;
 pub mod pfcwd;
 pub mod rdma_router;

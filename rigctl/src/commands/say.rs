@@ -24,7 +24,8 @@ pub fn say(args: &SayArgs) -> Result<Exit, Bad> {
         }
         Err(why) => {
             stderr::line(&why);
-            Ok(Exit::Failed)
+            // As click ends a command that is typed otherwise than it takes.
+            Ok(if why.starts_with("Usage: ") { Exit::Input } else { Exit::Failed })
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use super::super::link::{Db, Link};
 use super::heard::{Listener, Message};
+use super::published::{ACTION, DEBUG};
 use crate::control::Lost;
 use rig_capture::{DutEvent, DutEventKind};
 use rig_generator::port::Mono;
@@ -62,6 +63,8 @@ pub(super) struct Ears {
     listener: Listener,
     /// By their objects.
     queues: BTreeMap<String, Queue>,
+    /// The objects of the rig's ports.
+    ports: BTreeMap<u16, String>,
     /// Whether the big red switch was on: it is counted as storms that nobody detected, and publishes none.
     red: bool,
     /// What was heard and not told yet.
@@ -92,7 +95,17 @@ impl Ears {
                 queues.insert(oid, queue);
             }
         }
-        let mut ears = Ears { listener, queues, red: false, waits: Vec::new(), missed: None };
+        let named = link.whole(Db::Counters, "COUNTERS_PORT_NAME_MAP")?;
+        let objects =
+            (0..).zip(ports).filter_map(|(at, port)| Some((at, named.get(port)?.clone())));
+        let mut ears = Ears {
+            listener,
+            queues,
+            ports: objects.collect(),
+            red: false,
+            waits: Vec::new(),
+            missed: None,
+        };
         let counted = ears.counted(link)?;
         let status = vec![STATUS.to_owned()];
         let asked: Vec<_> =
@@ -135,9 +148,13 @@ impl Ears {
             let published = queue.heard.storms + queue.repeats;
             if storms > published && !red {
                 let Queue { port, class, .. } = queue;
+                let told = self.ports.get(port).and_then(|oid| self.listener.polled(oid, *class));
+                let told = told.map_or_else(String::new, |told| {
+                    format!("; the last that {DEBUG} told of it: `{}`", told.escape_debug())
+                });
                 let port = Switch::port_name(*port);
                 self.missed = Some(format!(
-                    "{storms} storms were counted of {port}:{class}, and {published} were published (PFC_WD_ACTION): what was missed nobody can date"
+                    "{storms} storms were counted of {port}:{class}, and {published} were published ({ACTION}): what was missed nobody can date{told}"
                 ));
             }
             if storms > queue.heard.storms {
@@ -181,7 +198,11 @@ impl Ears {
                 _ => continue,
             };
             let Some(queue) = self.queues.get_mut(&message.oid) else { continue };
-            let own = !is_overtaken(&messages, at);
+            let own = match message.stamp.is_own() {
+                true => Whose::Own,
+                false if is_overtaken(&messages, at) => Whose::Later,
+                false => Whose::Last,
+            };
             let span = span(message.within, (message.stamp.polled(), own), poll);
             let last = queue.last.replace((kind, span));
             let same = last.filter(|(last, _)| *last == kind);
@@ -222,12 +243,24 @@ impl Ears {
     }
 }
 
+/// Which poll's a stamp is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// That of which the message tells: the message says so.
+    Own,
+    /// The last one before it was asked for.
+    Last,
+    /// That of a later message.
+    Later,
+}
+
 /// When the poll was that published a message. It is published before the next poll begins; where the image stamps its polls the
-/// stamp says more, and that it came late. The stamp is that of the last poll before it was asked for: of the one that published
-/// where no other can have been meanwhile and it is its `own`, and else of no earlier one.
-fn span((since, came): Span, (polled, own): (Option<Span>, bool), poll: Dur) -> Span {
+/// stamp says more, and that it came late. The stamp is its own, or that of the last poll before it was asked for: of the one that published
+/// where no other can have been meanwhile, and else of no earlier one.
+fn span((since, came): Span, (polled, whose): (Option<Span>, Whose), poll: Dur) -> Span {
     let sooner = |time: Dur| Mono(since.0.saturating_sub(time.0 / 1_000));
-    let alone = own && came.0.saturating_sub(since.0) < poll.0 / 2_000;
+    let short = came.0.saturating_sub(since.0) < poll.0 / 2_000;
+    let alone = whose == Whose::Own || (whose == Whose::Last && short);
     match polled {
         Some((from, to)) if from <= came && to >= sooner(poll) => {
             (if alone { from } else { sooner(poll).min(from) }, to.min(came))

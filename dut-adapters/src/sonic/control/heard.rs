@@ -1,4 +1,4 @@
-//! What a switch publishes of its watchdogs (`PFC_WD_ACTION`), on a line of its own, and when that was on the rig's clock.
+//! What a switch publishes of its watchdogs (`PFC_WD_ACTION`, `PFC_WD_DEBUG`), on a line of its own, and when that was on the rig's clock.
 //!
 //! Nothing of it rests on a clock that nobody has looked at. On the line of the events the rig asks `PING` again and again: what comes
 //! behind an answer was published after that was asked, and before it came. The scripts of newer images stamp their polls
@@ -6,19 +6,19 @@
 //! of several questions for `TIME`: by somebody else, so that the next event is not heard later for it.
 
 use super::super::wire::{Reply, Wire, end};
+use super::published::{self, Published};
 use super::timestamps::{Asker, Stamp};
 use crate::control::Lost;
 use core::time::Duration;
 use redis::Value;
 use rig_generator::port::Mono;
 use rig_lab::RedisAt;
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
-/// Where it is published.
-const CHANNEL: &str = "PFC_WD_ACTION";
 /// How often the line is asked whether it is there.
 const ASKS: Duration = Duration::from_millis(5);
 /// How long an answer may take.
@@ -27,6 +27,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 const LOOKS: Duration = Duration::from_secs(1);
 /// The most that is kept until somebody asks for it.
 const MOST: usize = 100_000;
+/// The most queues of which it is kept what a poll told of them last.
+const QUEUES: usize = 10_000;
 
 /// One message, and when it was published.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +47,8 @@ pub(super) struct Message {
 #[derive(Debug, Default)]
 struct Book {
     messages: Vec<Message>,
+    /// What a poll told last of a queue, by its port's object and its number.
+    polls: BTreeMap<(String, String), String>,
     /// All that was published before this has come.
     whole: Option<Mono>,
     lost: Option<Lost>,
@@ -101,13 +105,15 @@ impl Listener {
     /// # Errors
     /// Nobody answers there.
     pub(super) fn start((at, near): (&RedisAt, &RedisAt)) -> Result<Listener, Lost> {
-        let tried = format!("subscribe to {CHANNEL} of {at}");
+        let tried = format!("subscribe to {} of {at}", published::ACTION);
         let lost = |why: &io::Error| Lost { tried: tried.clone(), why: why.to_string() };
         // Nothing that comes was published before this.
         let since = Mono::now();
         let opened = Wire::open(near, PATIENCE).and_then(|mut line| {
-            say(&mut line, &["SUBSCRIBE", CHANNEL])?;
-            words(&answer(&mut line, PATIENCE)?)?;
+            for channel in [published::ACTION, published::DEBUG] {
+                say(&mut line, &["SUBSCRIBE", channel])?;
+                words(&answer(&mut line, PATIENCE)?)?;
+            }
             let mut beside = Wire::open(near, PATIENCE)?;
             say(&mut beside, &["SELECT", "2"])?;
             words(&answer(&mut beside, PATIENCE)?)?;
@@ -151,6 +157,13 @@ impl Listener {
             return Err(Lost { tried: self.tried.clone(), why });
         }
         Ok(core::mem::take(&mut book.messages))
+    }
+}
+
+impl Listener {
+    /// What a poll told last of this queue of a port, which is named by its object.
+    pub(super) fn polled(&self, port: &str, queue: u8) -> Option<String> {
+        self.shared.locked().polls.get(&(port.to_owned(), queue.to_string())).cloned()
     }
 }
 
@@ -207,16 +220,22 @@ fn listen((mut line, mut since): (Wire, Mono), shared: &Shared) -> io::Result<()
                 since = asked.take().unwrap_or(since);
                 shared.write(|book| book.whole = Some(since));
             }
-            [kind, _, text] if kind == "message" => {
-                // Some scripts say more behind these two.
-                let told: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
-                let [oid, word] = [0, 1].map(|at| told[at].as_str().unwrap_or_default().to_owned());
-                if shared.locked().messages.len() >= MOST {
-                    return Err(io::Error::other("more was published than anybody asks for"));
+            [kind, channel, text] if kind == "message" => match published::read(channel, text) {
+                Some(Published::Action { oid, word, stamp }) => {
+                    if shared.locked().messages.len() >= MOST {
+                        return Err(io::Error::other("more was published than anybody asks for"));
+                    }
+                    let (within, stamp) = ((since, came), Stamp::of_its_own(stamp));
+                    shared.write(|book| book.messages.push(Message { oid, word, within, stamp }));
                 }
-                let (within, stamp) = ((since, came), Stamp::default());
-                shared.write(|book| book.messages.push(Message { oid, word, within, stamp }));
-            }
+                Some(Published::Poll { port, queue, text }) => {
+                    let polls = &mut shared.locked().polls;
+                    if polls.len() < QUEUES {
+                        polls.insert((port, queue), text);
+                    }
+                }
+                None => {}
+            },
             _ => {}
         }
     }

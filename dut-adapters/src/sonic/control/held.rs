@@ -4,7 +4,7 @@
 use super::super::copied::FLEX;
 use super::super::sized;
 use super::super::tables::Tables;
-use super::schedulers;
+use super::{own_headroom, schedulers};
 use rig_lab::Switch;
 use rig_units::Dur;
 
@@ -259,7 +259,9 @@ const PERCENT: u32 = 10_000;
 
 /// Whether a setting can be written.
 pub fn is_held(path: &str) -> bool {
-    TABLE.iter().any(|held| held.paths.contains(&path)) || schedulers::PATHS.contains(&path)
+    TABLE.iter().any(|held| held.paths.contains(&path))
+        || schedulers::PATHS.contains(&path)
+        || path == own_headroom::PATH
 }
 
 impl Held {
@@ -318,8 +320,9 @@ pub(super) fn row_of_port(tables: &Tables, table: &str, port: &str) -> String {
 fn lossless<'t>(tables: &'t Tables, port: &str, of: &Switch) -> Option<&'t str> {
     let one = |&class: &u8| {
         let key = tables.bound("BUFFER_PG", port, class)?;
-        // Where it is the buffer manager's to size there is none.
-        let said = tables.field("BUFFER_PG", key, "profile").filter(|said| said.text != "NULL");
+        // Where it is the buffer manager's to size, or the rig's own that a case sets, there is none.
+        let is_found = |text: &str| text != "NULL" && !text.starts_with(sized::OWN);
+        let said = tables.field("BUFFER_PG", key, "profile").filter(|said| is_found(said.text));
         said?.referred("BUFFER_PROFILE")
     };
     of.qos.pfc_enable.iter().find_map(one)

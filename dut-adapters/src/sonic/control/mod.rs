@@ -16,7 +16,9 @@ mod lease;
 mod neighbours;
 mod offered;
 mod order_session;
+mod own_headroom;
 mod patched;
+mod published;
 mod reboots;
 mod schedulers;
 mod stated;
@@ -193,7 +195,17 @@ impl SonicControl {
 
     /// Refuses a switch that is not what its profile declares: every prediction would be of another one.
     fn is_declared(&self) -> Result<(), String> {
-        let (_, stated) = &self.seen;
+        let (tables, stated) = &self.seen;
+        for port in &self.ports {
+            if let Some(said) = tables.field("PORT", port, "macsec") {
+                return Err(format!(
+                    "{} is `{}`: such a port passes nothing until a peer that holds the same CAK has agreed on keys with it (MKA), which \
+                     the rig does not speak; want none (`config macsec port del {port}`)",
+                    said.path(),
+                    rig_units::limits::quoted(said.text).escape_debug()
+                ));
+            }
+        }
         let declared = &self.base.profile.declared;
         let mut differs = declared.differences(stated);
         // A profile that says nothing of it is of a switch that copies what it counts as it likes.

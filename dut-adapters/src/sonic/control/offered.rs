@@ -2,7 +2,7 @@
 
 use super::events::Ears;
 use super::write::Write;
-use super::{SonicControl, kept_up, pause};
+use super::{SonicControl, kept_up, pause, whole_rows};
 use crate::control::{Ability, Capabilities, Control, ControlError, Health, Order, Readings};
 use crate::journal::Change;
 use rig_capture::DutEvent;
@@ -23,7 +23,8 @@ impl Control for SonicControl {
     }
 
     fn changes(&self, settings: &[Setting]) -> Vec<Change> {
-        let Ok(writes) = self.plan(settings) else { return Vec::new() };
+        let Ok(mut writes) = self.plan(settings) else { return Vec::new() };
+        writes.extend(whole_rows::beside(&self.seen.0, &self.seen.1, &writes));
         let change = |write: Write| Change::Sonic {
             redis: self.at.to_string(),
             key: write.key,

@@ -7,7 +7,7 @@ use super::super::stated::{Stated, of_port};
 use super::super::tables::Tables;
 use super::super::write::Write;
 use super::held::{Held, TABLE, is_held};
-use super::schedulers;
+use super::{own_headroom, schedulers};
 use crate::control::Refused;
 use rig_lab::yaml::Source;
 use rig_lab::{Declared, Setting, Switch, fields};
@@ -118,6 +118,7 @@ pub(super) fn plan(
         }
     }
     writes.extend(schedulers::writes(tables, ports, (&was.scheduler, &will.scheduler)));
+    writes.extend(own_headroom::writes(tables, ports, (was, will)));
     let after = writes.iter().fold(tables.clone(), |tables, write: &Write| {
         tables.with(&write.key, &write.field, write.to.as_deref())
     });

@@ -7,6 +7,8 @@ mod leased;
 mod looked;
 mod reboots;
 mod rows;
+mod stamped;
+mod traps;
 
 use super::held::{TABLE, is_held};
 use super::{SonicControl, lease, schedulers};
@@ -337,6 +339,10 @@ fn a_switch_that_is_another_one_than_its_profile_is_refused() {
         why.contains("and the profile has 312KB; `rigctl profile from-dut --redis unix:"),
         "{why}"
     );
+    server.tell(CONFIG, &["HSET", "PORT|Ethernet4", "macsec", "line"]);
+    let why = open(&server, SOON).expect_err("it passes nothing of the rig's");
+    assert!(why.contains("PORT|Ethernet4|macsec is `line`: such a port passes nothing"), "{why}");
+    server.tell(CONFIG, &["HDEL", "PORT|Ethernet4", "macsec"]);
     let why = SonicControl::with(&server.at(), &profile(), 9, SOON).map(drop).expect_err("nine");
     assert!(
         why.contains("has 8 front-panel ports that are up, and the rig is cabled to 9"),

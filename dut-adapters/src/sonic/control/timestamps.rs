@@ -1,4 +1,4 @@
-//! The stamps of polls (`PFCWD_POLL_TIMESTAMP_last`) and what they are on the rig's clock: by the clock that redis tells, which is
+//! The stamps of polls (`PFCWD_POLL_TIMESTAMP_last`, or `timestamp` of NVIDIA's messages) and what they are on the rig's clock: by the clock that redis tells, which is
 //! asked beside each event on a line of its own, so that nobody who listens waits for an answer.
 
 use super::super::wire::Wire;
@@ -25,9 +25,11 @@ impl Time {
     pub(super) fn on_the_rigs_clock(&self, stamp: &str) -> Option<(Mono, Mono)> {
         let (at, blur) = match stamp.parse::<u64>() {
             Ok(at) => (at, 1),
-            // Older scripts let Lua print it, which keeps 14 digits of 16: `1.7872668687188e+15`.
+            // Older scripts let Lua print it, which keeps 14 digits of 16: `1.7872668687188e+15`; NVIDIA's prints seconds: `1787266868.7188`.
             Err(_) => {
-                let at = stamp.parse::<f64>().ok().filter(|at| (1e15..1e16).contains(at))?;
+                let at = stamp.parse::<f64>().ok()?;
+                let at = if (1e9..1e10).contains(&at) { at * 1e6 } else { at };
+                let at = Some(at).filter(|at| (1e15..1e16).contains(at))?;
                 (format!("{at:.0}").parse().ok()?, 100)
             }
         };
@@ -56,8 +58,10 @@ impl Time {
 /// What is known of the stamp that belongs to one message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Stamp {
-    /// As it was read first after the message had come.
+    /// As the message says it, or as it was read first after that had come.
     text: Option<String>,
+    /// The message says it: it is of no other poll.
+    own: bool,
     best: Option<Time>,
     asked: u8,
     /// The clock was set about then: what it says is of no use.
@@ -65,6 +69,16 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
+    /// That of a message that may say its own.
+    pub(super) fn of_its_own(text: Option<String>) -> Stamp {
+        Stamp { own: text.is_some(), text, ..Stamp::default() }
+    }
+
+    /// Whether it is of the very poll of which the message tells.
+    pub(super) const fn is_own(&self) -> bool {
+        self.own
+    }
+
     /// Whether enough has been asked.
     pub(super) const fn is_known(&self) -> bool {
         self.asked >= TIMES
@@ -72,7 +86,7 @@ impl Stamp {
 
     /// One more answer, with the clock that was told and whether that was set shortly before.
     pub(super) fn add(&mut self, text: Option<&String>, told: Option<Told>) {
-        if self.asked == 0 {
+        if self.asked == 0 && !self.own {
             self.text = text.cloned();
         }
         self.asked += 1;

@@ -13,6 +13,7 @@ use super::whole_rows;
 use crate::control::{Ability, Control as _, ControlError, Lost, Refused};
 use rig_lab::{Pfcwd, RedisAt, Setting};
 use rig_units::Dur;
+use rig_units::limits::quoted;
 
 /// By which words a command refuses a value: that it is outside of its range (click of different years), or above a time that is set.
 const REFUSALS: [&str; 3] = ["is not in the valid range of", "is not in the range", ABOVE];
@@ -48,6 +49,8 @@ impl SonicControl {
                 true => whole_rows::before(link, &ports)?,
                 false => Vec::new(),
             };
+            // What a command says that ends well, and has left a port out.
+            let mut skipped = String::new();
             for command in &commands {
                 let ended = run(&host, &script(command), "").map_err(lost);
                 // Also where nobody knows how it has ended.
@@ -60,12 +63,14 @@ impl SonicControl {
                     }
                     return Err(why(&ended, command, writes));
                 }
+                skipped += &left_out(&ended.text);
             }
             match other(link, writes, |write| &write.to)? {
                 None => Ok(Made::All),
                 Some((at, found)) => {
                     let Write { key, field, .. } = &writes[at];
-                    let why = format!("they end well, and {key}|{field} is {}", shown(&found));
+                    let why =
+                        format!("they end well, and {key}|{field} is {}{skipped}", shown(&found));
                     Err(lost(why).into())
                 }
             }
@@ -75,6 +80,12 @@ impl SonicControl {
 
 pub(super) fn lost(why: String) -> Lost {
     Lost { tried: "set it by the commands of the watchdog".to_owned(), why }
+}
+
+/// What a command that has ended well says of ports that it has left out, as the end of a sentence.
+fn left_out(text: &str) -> String {
+    let said = text.lines().find(|line| line.starts_with("SKIPPED"));
+    said.map_or_else(String::new, |line| format!(" (`{}`)", quoted(line).escape_debug()))
 }
 
 /// That a command which has ended otherwise than well has changed nothing.
@@ -169,6 +180,13 @@ mod tests {
             let said = why(&ended(text), "pfcwd interval 410", &[]);
             assert!(matches!(said, ControlError::Lost(_)), "{said:?}");
         }
+    }
+
+    #[test]
+    fn a_port_that_a_command_has_left_out_is_told_in_its_words() {
+        let text = "restoration time not defined\nSKIPPED: PFC is not enabled on port: Ethernet4\n";
+        assert_eq!(left_out(text), " (`SKIPPED: PFC is not enabled on port: Ethernet4`)");
+        assert_eq!(left_out(""), "");
     }
 
     #[test]

@@ -140,6 +140,12 @@ fn no_secret_is_asked_for() {
         4,
         &["HSET", "MACSEC_PROFILE|up", "primary_cak", secret, "cipher_suite", "GCM-AES-128"],
     );
+    for field in ["primary_ckn", "fallback_cak", "fallback_ckn"] {
+        server.tell(4, &["HSET", "MACSEC_PROFILE|up", field, secret]);
+    }
+    // What key agreement has come to stands in clear where orchagent takes it.
+    let sa = ["HSET", "MACSEC_EGRESS_SA_TABLE:Ethernet0:1:0", "sak", secret, "auth_key", secret];
+    server.tell(0, &sa);
     server.tell(4, &["HSET", &format!("SNMP_COMMUNITY|{secret}"), "TYPE", "RO"]);
     let way = BrokenWay::new(desk.path(), &server.at(), Break::Cut(usize::MAX));
     let tables = live(&way.at(), None).expect("it reads");

@@ -1,10 +1,10 @@
 //! What a rig hears of a stand-in's watchdogs that steers it as a switch, also where the events do not come as they should.
 
-use super::{Device, devices, switch, until};
+use super::{Device, devices, redis_server, switch, tell, until};
 use crate::control::{Control as _, ControlError};
 use crate::protocol::Happened;
 use crate::sonic::SonicControl;
-use crate::standin::Faults;
+use crate::standin::{Faults, Log, Standin};
 use rig_capture::{DutEvent, DutEventKind};
 use rig_generator::port::Mono;
 use rig_lab::{RedisAt, Setting};
@@ -145,4 +145,48 @@ fn an_event_that_comes_late_is_dated_by_its_poll_and_one_that_does_not_come_is_m
     assert_eq!(silent, Ok(Vec::new()));
     let why = missed.expect("it is told");
     assert!(why.contains("1 storms were counted of Ethernet4:3"), "{why}");
+}
+
+/// NVIDIA's script says with each storm what it found and when; and of each poll where `DEBUG_STORM` asks for it.
+#[test]
+fn a_mellanox_says_of_a_storm_when_its_poll_was_and_what_it_told_last_is_told_with_a_storm_that_was_missed()
+ {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some(server) = redis_server(desk.path()) else { return };
+    let devices = devices();
+    let profile = devices.iter().find(|one| one.name == "mellanox").expect("it is there");
+    let stands = |faults: Faults, device: &Device| {
+        let log: Log = Box::new(|why| panic!("{why}"));
+        Standin::of(profile, server.socket(), Box::new(device.clone()), (faults, log))
+    };
+    let device = Device::default();
+    let standin = stands(Faults::default(), &device).expect("it stands");
+    let (at, zero) = (RedisAt::Unix(server.socket().to_owned()), Mono::now());
+    let mut control = SonicControl::open((&at, zero), profile, 4).expect("a switch");
+    assert_eq!(control.events(), Ok(Vec::new()), "nothing yet");
+    let storm = acts(&device, DutEventKind::Storm);
+    wait(Dur::ms(1_300));
+    let events = control.events().expect("a line");
+    let [event] = events.as_slice() else { panic!("{events:?}") };
+    let storm = Time::ZERO + storm.since(zero).expect("later");
+    let off = event.off + Dur::us(600);
+    assert!(
+        event.at.saturating_sub(off) <= storm && storm <= event.at + off,
+        "{event:?} {storm:?}"
+    );
+    assert!(event.off < Dur::ms(5), "{event:?}");
+    assert_eq!(control.missed(), None);
+    // A storm that nobody publishes, of which a poll has told.
+    let _set: i64 = tell(&server, 2, &["HSET", "DEBUG_STORM", "enabled", "true"]);
+    standin.falls(Faults { silent: true, ..Faults::default() });
+    wait(Dur::ms(20));
+    let packets = "Ethernet4:3 SAI_QUEUE_STAT_PACKETS".to_owned();
+    device.0.lock().expect("no panic").counters.insert(packets, 77);
+    acts(&device, DutEventKind::Restore);
+    acts(&device, DutEventKind::Storm);
+    wait(Dur::ms(1_300));
+    assert_eq!(control.events(), Ok(Vec::new()));
+    let why = control.missed().expect("it is told");
+    let told = "the last that PFC_WD_DEBUG told of it: `Port ID oid:";
+    assert!(why.contains(told) && why.contains(" Queue index 3 packets 77`"), "{why}");
 }

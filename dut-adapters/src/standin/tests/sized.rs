@@ -65,6 +65,23 @@ fn headroom_and_pool_follow_what_config_db_says_of_cables_and_ratio() {
     standin.falls(Faults::default());
     set("cable", json!("2000m"));
     until(|| shows([Some(19), Some(63), Some(82), Some(41_904), None]));
+    // Eight groups of an operator's own: 100 KiB in place of 63.
+    set("own_xoff", json!("102400B"));
+    until(|| shows([Some(19), Some(100), Some(119), Some(41_608), None]));
+    set("own_xoff", Value::Null);
+    until(|| shows([Some(19), Some(63), Some(82), Some(41_904), None]));
+    // Two groups of 419 KiB and 62 beside them are more than the 600 that a port may have.
+    set("own_xoff", json!("409600B"));
+    set("cable", json!("5m"));
+    // What comes behind it would show the cable's, if the groups were the switch's to size.
+    assert!(shows([Some(19), Some(63), Some(82), Some(41_904), None]), "nothing is taken");
+    standin.falls(Faults { no_limits: true, ..Faults::default() });
+    set("lossless_mtu", json!("1025B"));
+    until(|| shows([Some(19), Some(400), Some(419), Some(39_208), None]));
+    drop(control);
+    let bound: Option<String> = tell(&server, 4, &["HGET", "BUFFER_PG|Ethernet12|3", "profile"]);
+    let own: Vec<String> = tell(&server, 4, &["KEYS", "BUFFER_PROFILE|RIG_*"]);
+    assert_eq!((bound.as_deref(), own), (Some("NULL"), Vec::new()), "all of it is taken back");
 }
 
 #[test]
@@ -112,8 +129,8 @@ fn what_an_operator_says_of_a_group_holds_up_to_the_limit_of_its_port_and_a_port
     is(41_936 - 22, Some("mine"));
     set(4, &["BUFFER_PG|Ethernet12|3", "profile", "NULL"]);
     is(41_936, usual);
-    // The port may have 170 KiB, and 178 never come to APPL_DB.
-    let most = (170 * KIB).to_string();
+    // Groups of 100 and 78 KiB, 24 beside them and twice a pipeline of 19: as much as the port may have is too much, and never comes to APPL_DB.
+    let most = (240 * KIB).to_string();
     set(6, &["BUFFER_MAX_PARAM_TABLE|Ethernet12", "max_headroom_size", &most]);
     set(4, &["BUFFER_PG|Ethernet12|3", "profile", "mine"]);
     // What comes behind it at another port is taken, and so was this.

@@ -3,7 +3,7 @@
 //!
 //! It is at once: no row waits for another. What it shows the chip beside it does not use: that has what `buffer` declares.
 //!
-//! Left out: ports of eight lanes, gearboxes, what STATE_DB says a port can have at most.
+//! Left out: ports of eight lanes, gearboxes, and that what its own rule makes may be more than a port can have.
 
 use rig_lab::{DynamicBuffer, DynamicBufferFaults, Switch};
 use std::collections::BTreeMap;
@@ -33,6 +33,8 @@ struct Inputs {
     ratio: u128,
     lossless_mtu: u128,
     small_packets: u128,
+    own_xoff: Option<u128>,
+    max_headroom: Option<u128>,
     memory: u128,
     pipeline_latency: u128,
     mac_phy_delay: u128,
@@ -48,11 +50,27 @@ impl Inputs {
             ratio: config.over_subscribe_ratio.unwrap_or(0).into(),
             lossless_mtu: config.lossless_mtu?.0.into(),
             small_packets: config.small_packets?.min(100).into(),
+            own_xoff: config.own_xoff.map(|xoff| xoff.0.into()),
+            max_headroom: config.max_headroom.map(|most| most.0.into()),
             memory: config.memory?.0.into(),
             pipeline_latency: config.pipeline_latency?.into(),
             mac_phy_delay: config.mac_phy_delay?.into(),
             peer_response_time: config.peer_response_time?.into(),
         })
+    }
+}
+
+impl Inputs {
+    /// What an operator has bound the groups of a port to, if that is taken.
+    fn own(&self, rule: Headroom, classes: u128, faults: &DynamicBufferFaults) -> Option<Headroom> {
+        let xoff = self.own_xoff.filter(|_| !faults.own_headroom_not_taken)?;
+        let xon = rule.xon;
+        let own = Headroom { xon, xoff, size: xon + if self.ratio > 0 { 0 } else { xoff } };
+        // Of the port's own frames and of a lossy group the pipeline, mirrored frames, and some room.
+        let beside = self.pipeline_latency * KIB * 2 + (20 + 4) * KIB * 1_000;
+        let all = beside + own.size * classes * 1_000;
+        let too_much = self.max_headroom.is_some_and(|most| all >= most * 1_000);
+        (!too_much || faults.headroom_limit_forgotten).then_some(own)
     }
 }
 
@@ -71,6 +89,7 @@ impl BufferManager {
             count += 1;
             let mbps = u128::from(speed.bps() / 1_000_000);
             let room = headroom(switch, &from, mbps, faults);
+            let room = from.own(room, classes, faults).unwrap_or(room);
             let name = Switch::port_name(index);
             for (field, bytes) in [("xon", room.xon), ("xoff", room.xoff), ("size", room.size)] {
                 if classes > 0 {

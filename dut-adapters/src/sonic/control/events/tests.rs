@@ -1,7 +1,7 @@
 //! When something was, by what is known of it.
 
 use super::super::timestamps::{Stamp, Time};
-use super::{Message, is_overtaken, span};
+use super::{Message, Whose, is_overtaken, span};
 use rig_generator::port::Mono;
 use rig_units::Dur;
 
@@ -16,7 +16,7 @@ fn an_event_was_at_the_poll_that_its_stamp_tells_or_no_more_than_one_before_it_w
     let poll = Dur::ms(100);
     let of = |within: (u64, u64), polled: Option<(u64, u64)>| {
         let both = |(from, to)| (at(from), at(to));
-        let (from, to) = span(both(within), (polled.map(both), true), poll);
+        let (from, to) = span(both(within), (polled.map(both), Whose::Last), poll);
         (from.0 / MS, to.0 / MS)
     };
     assert_eq!(of((20_000, 20_006), Some((20_001, 20_002))), (20_001, 20_002), "the stamp");
@@ -32,6 +32,22 @@ fn an_event_was_at_the_poll_that_its_stamp_tells_or_no_more_than_one_before_it_w
     // Over a slow line: a stamp that is read late may be that of a later poll, of which the message did not tell.
     assert_eq!(of((20_000, 20_045), Some((20_001, 20_021))), (20_001, 20_021), "one poll fits");
     assert_eq!(of((20_000, 20_120), Some((20_101, 20_121))), (19_900, 20_120), "two polls fit");
+    // And where the message itself says when its poll was.
+    let own = Some((at(20_101), at(20_121)));
+    let (from, to) = span((at(20_000), at(20_120)), (own, Whose::Own), poll);
+    assert_eq!((from, to), (at(20_101), at(20_120)), "two polls fit, and it was this one");
+}
+
+#[test]
+fn the_stamp_of_a_message_is_its_own_whatever_is_read_beside_it() {
+    let mut stamp = Stamp::of_its_own(Some("1787266868.7087".to_owned()));
+    let told = Time { before: at(50), after: at(51), micros: 1_787_266_868_718_800 };
+    (0..3).for_each(|_| stamp.add(Some(&"1787266868718700".to_owned()), Some((told, false))));
+    assert!(stamp.is_own() && stamp.is_known());
+    // Seconds, as Lua prints them: to the tenth of a millisecond.
+    let want = (Mono(40 * MS - 200_000), Mono(41 * MS));
+    assert_eq!(stamp.polled(), Some(want));
+    assert!(!Stamp::of_its_own(None).is_own());
 }
 
 /// Whoever reads stamps is kept from its processor for 14 ms: a storm has ended by then, and the stamp is that of its end.
@@ -60,7 +76,7 @@ fn a_stamp_that_a_later_message_of_the_queue_has_too_is_not_that_of_the_one_befo
     assert_eq!(all, [true, false, false, false, false, false]);
     // It was at 20.001 s, and its end 13 ms later.
     let end = Some((at(20_014), at(20_015)));
-    let (from, to) = span(messages[0].within, (end, false), Dur::ms(100));
+    let (from, to) = span(messages[0].within, (end, Whose::Later), Dur::ms(100));
     assert_eq!((from, to), (at(19_900), at(20_015)));
 }
 
@@ -108,7 +124,7 @@ fn a_stamp_is_dated_by_the_clock_that_redis_tells_however_far_off_that_is() {
     // As Lua prints it: 14 digits.
     let want = (Mono(40 * MS - 100_000), Mono(41 * MS + 100_000));
     assert_eq!(told.on_the_rigs_clock("1.7872668687088e+15"), Some(want));
-    for none in ["", "never", "1787266868.7", "-5", "nan"] {
+    for none in ["", "never", "178726686.7", "-5", "nan"] {
         assert_eq!(told.on_the_rigs_clock(none), None, "{none}");
     }
 }

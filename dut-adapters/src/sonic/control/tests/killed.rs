@@ -57,6 +57,10 @@ fn what_a_killed_rig_has_set_is_put_back_from_its_journal_and_no_secret_stands_t
     let Some((server, orchagent)) = switch(desk.path()) else { return };
     server
         .tell(CONFIG, &["HSET", "MACSEC_PROFILE|up", "primary_cak", SECRET, "policy", "security"]);
+    for field in ["primary_ckn", "fallback_cak", "fallback_ckn"] {
+        server.tell(CONFIG, &["HSET", "MACSEC_PROFILE|up", field, SECRET]);
+    }
+    server.tell(0, &["HSET", "MACSEC_EGRESS_SA_TABLE:Ethernet0:1:0", "sak", SECRET]);
     server.tell(CONFIG, &["HSET", &format!("SNMP_COMMUNITY|{SECRET}"), "TYPE", "RO"]);
     let before = server.all(CONFIG);
     let folder = desk.path().join("journal");
