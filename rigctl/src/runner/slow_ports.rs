@@ -59,7 +59,7 @@ pub(super) fn of(
     }
     let [meant, most] = [&fast, profile].map(|one| last_pause(lab, one, &case));
     // What was to be over by the end of a trial is over by then.
-    let is_over = |pause: Dur, rest: Dur| pause * 2 <= rest;
+    let is_over = |pause: Dur, rest: Dur| pause <= rest;
     Ok(match (meant, most) {
         (Some((fast, left)), Some((pause, rest)))
             if is_over(fast, left) && !is_over(pause, rest) =>
