@@ -106,7 +106,7 @@ fn storms(lab: &Lab, profile: &Profile, case: &Case) -> Vec<(String, Dur, Fires)
     all
 }
 
-/// The pause of the last frame of the storm that is stopped last, and how long the trial goes on after that, where that is the shortest against it.
+/// The pause of the last frame of the storm that is stopped last, with what it takes to send what it holds, and how long the trial goes on after that, where that is the shortest against it.
 fn last_pause(lab: &Lab, profile: &Profile, case: &Case) -> Option<(Dur, Dur)> {
     let each = groups(case, &profile.declared).ok()?.into_iter().flat_map(|group| {
         let context = measure::context(lab, profile, case, group, Seed::of_run(0));
@@ -120,6 +120,11 @@ fn last_pause(lab: &Lab, profile: &Profile, case: &Case) -> Option<(Dur, Dur)> {
             let (at, id) = stops.max()?;
             let storm = script.storms.get(usize::from(id))?;
             let pause = tail(&context.group.declared, &script, storm);
+            let port = |rig: u16| script.dut_ports.get(usize::from(rig)).copied();
+            let speed = |rig| context.group.declared.port_speed(port(rig)?);
+            let streams = script.streams.iter();
+            let drains = streams.filter_map(|one| one.length(speed(one.from)?)).max();
+            let pause = pause + drains.unwrap_or_default();
             Some((pause, script.length.saturating_sub(at)))
         });
         of.collect::<Vec<_>>()
