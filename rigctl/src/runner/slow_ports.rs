@@ -59,7 +59,7 @@ pub(super) fn of(
     }
     let [meant, most] = [&fast, profile].map(|one| last_pause(lab, one, &case));
     // What was to be over by the end of a trial is over by then.
-    let is_over = |pause: Dur, rest: Dur| pause * 2 <= rest;
+    let is_over = |pause: Dur, rest: Dur| pause <= rest;
     Ok(match (meant, most) {
         (Some((fast, left)), Some((pause, rest)))
             if is_over(fast, left) && !is_over(pause, rest) =>
@@ -106,7 +106,7 @@ fn storms(lab: &Lab, profile: &Profile, case: &Case) -> Vec<(String, Dur, Fires)
     all
 }
 
-/// The pause of the last frame of the storm that is stopped last, and how long the trial goes on after that, where that is the shortest against it.
+/// The pause of the last frame of the storm that is stopped last, with what it takes to send what it holds, and how long the trial goes on after that, where that is the shortest against it.
 fn last_pause(lab: &Lab, profile: &Profile, case: &Case) -> Option<(Dur, Dur)> {
     let each = groups(case, &profile.declared).ok()?.into_iter().flat_map(|group| {
         let context = measure::context(lab, profile, case, group, Seed::of_run(0));
@@ -120,6 +120,11 @@ fn last_pause(lab: &Lab, profile: &Profile, case: &Case) -> Option<(Dur, Dur)> {
             let (at, id) = stops.max()?;
             let storm = script.storms.get(usize::from(id))?;
             let pause = tail(&context.group.declared, &script, storm);
+            let port = |rig: u16| script.dut_ports.get(usize::from(rig)).copied();
+            let speed = |rig| context.group.declared.port_speed(port(rig)?);
+            let streams = script.streams.iter();
+            let drains = streams.filter_map(|one| one.length(speed(one.from)?)).max();
+            let pause = pause + drains.unwrap_or_default();
             Some((pause, script.length.saturating_sub(at)))
         });
         of.collect::<Vec<_>>()
@@ -131,6 +136,7 @@ fn last_pause(lab: &Lab, profile: &Profile, case: &Case) -> Option<(Dur, Dur)> {
 mod tests {
     use super::super::bundled;
     use super::*;
+    use rig_testcases::Amount;
 
     /// What is run of a bundled case on broadcom's switch with eight ports of that speed.
     fn at(speed: &str, id: &str) -> Result<(Case, Vec<String>), String> {
@@ -167,6 +173,11 @@ mod tests {
         assert_eq!(length("1Gbps"), meant.length);
         let slow: PortSpeed = "50Mbps".parse().expect("a speed");
         let pause = slow.pause(rig_units::Quanta(u16::MAX));
-        assert_eq!(length("50Mbps"), meant.lengthened(pause).length);
+        let plus = |length: Option<Amount>| match length {
+            Some(Amount::Of { plus, .. }) => plus,
+            other => panic!("{other:?}"),
+        };
+        // And until what it held has left.
+        assert!(plus(length("50Mbps")) >= plus(meant.lengthened(pause).length));
     }
 }
