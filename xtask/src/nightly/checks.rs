@@ -116,6 +116,13 @@ pub(crate) const CHECKS: &[Check] = &[
         round: sonic,
     },
     Check {
+        name: "readings",
+        about: "counters that are read on the way change nothing else of any case",
+        share: 1,
+        rounds: Some(|| 1),
+        round: readings,
+    },
+    Check {
         name: "resolution",
         about: "devices just outside of what a measurement says that it does not tell apart, each at a hundred seeds",
         share: 1,
@@ -243,6 +250,11 @@ fn linux_nics(_: u64) -> Round {
 fn sonic(_: u64) -> Round {
     let test = words("--package rigctl --test sonic --locked");
     Round::Test(test, vec![("RIG_WHOLE_SONIC", "1".to_owned())])
+}
+
+fn readings(_: u64) -> Round {
+    let test = words("--package rigctl --test catalogue --locked -- reading_counters");
+    Round::Test(test, vec![("RIG_WHOLE_CATALOGUE", "1".to_owned())])
 }
 
 fn resolution(_: u64) -> Round {
