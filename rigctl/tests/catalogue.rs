@@ -142,8 +142,7 @@ fn reading_counters_on_the_way_changes_nothing_else() {
     let (suites, lab) = catalogue();
     let whole = std::env::var_os("RIG_WHOLE_CATALOGUE").is_some_and(|whole| whole == "1");
     let every = if whole { 1 } else { 3 };
-    let cases: Vec<&Case> =
-        suites.iter().flat_map(|suite| &suite.cases).step_by(every).collect();
+    let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).step_by(every).collect();
     let changed = side_by_side(cases.len(), |index| {
         let without = observed(&lab, cases[index], false);
         let mut with = observed(&lab, cases[index], true);

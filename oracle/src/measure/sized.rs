@@ -111,18 +111,23 @@ fn read(
     }
     let profile = own_headroom::in_effect(&from, rule, classes);
     let rests_on = if profile == rule { headroom::SOURCE } else { own_headroom::SOURCE };
-    let IngressPool { size: pool, xoff: pooled } = pool_of(switch, &from);
+    let bytes = |profile: Profile, IngressPool { size, xoff }: IngressPool| match what {
+        What::Xon => profile.xon,
+        What::Xoff => profile.xoff,
+        What::Size => profile.size,
+        What::Pool => size,
+        What::SharedHeadroom => xoff.unwrap_or_default(),
+    };
     let of_port = |field: &str| format!("BUFFER_PROFILE_TABLE {} {field}", trace.dut_port);
     let of_pool = |field: &str| format!("BUFFER_POOL_TABLE ingress_lossless_pool {field}");
-    let (name, Bytes(bytes), formula, source) = match what {
-        What::Xon => (of_port("xon"), profile.xon, "F6", rests_on),
-        What::Xoff => (of_port("xoff"), profile.xoff, "F6", rests_on),
-        What::Size => (of_port("size"), profile.size, "F6", rests_on),
-        What::Pool => (of_pool("size"), pool, "F15", buffer_pool::SOURCE),
-        What::SharedHeadroom => {
-            (of_pool("xoff"), pooled.unwrap_or_default(), "F15", buffer_pool::SOURCE)
-        }
+    let (name, formula, source) = match what {
+        What::Xon => (of_port("xon"), "F6", rests_on),
+        What::Xoff => (of_port("xoff"), "F6", rests_on),
+        What::Size => (of_port("size"), "F6", rests_on),
+        What::Pool => (of_pool("size"), "F15", buffer_pool::SOURCE),
+        What::SharedHeadroom => (of_pool("xoff"), "F15", buffer_pool::SOURCE),
     };
+    let Bytes(holds) = bytes(profile, pool_of(switch, &from));
     let counters = &trial.observation.counters;
     if let Some(why) = counters.absent.get(&name) {
         return Err(Unread::NotApplicable(why.clone()));
@@ -134,12 +139,20 @@ fn read(
     }
     // A row that is not there has nothing in it, and a pool without shared headroom no such field.
     let got = counters.after(&name).unwrap_or(0);
+    let by_rule = SizedFrom { own_xoff: None, ..from };
+    let refused = got != holds && Bytes(got) == bytes(rule, pool_of(switch, &by_rule));
+    if let Some(why) = own_headroom::limit_not_known(&from).filter(|_| refused) {
+        let why = format!(
+            "the switch has what the rule makes in place of an operator's own headroom, and {why}"
+        );
+        return Err(trial.doubt(&why).into());
+    }
     let want = Prediction {
         unit: Unit::Bytes,
-        span: Span::exactly(bytes),
+        span: Span::exactly(holds),
         formula,
         text: format!(
-            "{name} {bytes}B, for {} of cable at {}, an MTU of {}B and {}{}",
+            "{name} {holds}B, for {} of cable at {}, an MTU of {}B and {}{}",
             from.cable,
             trace.speed,
             switch.mtu.0.saturating_sub(BESIDE_IP),

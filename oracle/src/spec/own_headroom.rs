@@ -4,6 +4,8 @@
 //! Before a group of such a profile is made, the buffer manager adds up what the port would take then: its groups, and beside them a lossy
 //! group, what the port's own frames to the processor take, mirrored frames and 4 KiB against what is not known better. Only what is less than
 //! the port can have is taken; what is not leaves the groups as they were.
+//!
+//! Left out: what a port can have of shared headroom (`port_max_shp`, `port_reserved_shp` of the chip's row), by which a switch may refuse more.
 
 use super::headroom::Profile;
 use rig_lab::SizedFrom;
@@ -31,6 +33,20 @@ pub fn fits(from: &SizedFrom, profile: Profile, classes: u64) -> bool {
     let pipelines = 2 * u128::from(from.pipeline_latency) * u128::from(KIB);
     let groups = u128::from(profile.size.0) * u128::from(classes);
     (u128::from(ASIDE) + groups) * 1_000 + pipelines < u128::from(most) * 1_000
+}
+
+/// Why it may have refused an operator's own headroom by a limit that no profile has; `None`: all that could refuse it is known.
+pub fn limit_not_known(from: &SizedFrom) -> Option<&'static str> {
+    from.own_xoff?;
+    if from.ratio > 0 {
+        return Some(
+            "how much shared headroom its chip lets a port have is in no profile (port_max_shp)",
+        );
+    }
+    let known = from.max_headroom.is_some();
+    (!known).then_some(
+        "how much headroom a port can have is not declared (dynamic_buffer.max_headroom)",
+    )
 }
 
 #[cfg(test)]
@@ -73,6 +89,14 @@ mod tests {
         let own = Profile { xoff: Bytes(200 * KIB), size: Bytes(19 * KIB), ..RULE };
         let of = |most| in_effect(&from(Some(200), Some(most), 2), RULE, 2);
         assert_eq!((of(100 * KIB + 1), of(100 * KIB)), (own, RULE));
+    }
+
+    #[test]
+    fn a_limit_that_no_profile_has_may_refuse_what_an_operator_says() {
+        let why = |own, most, ratio| limit_not_known(&from(own, most, ratio));
+        assert_eq!([why(None, None, 2), why(Some(1), Some(1), 0)], [None, None]);
+        assert!(why(Some(1), None, 0).is_some_and(|why| why.contains("max_headroom")));
+        assert!(why(Some(1), Some(1), 2).is_some_and(|why| why.contains("port_max_shp")));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use super::given::{Ran, Word};
 use rig_capture::Span;
+use rig_lab::Setting;
+use serde_json::{Value, json};
 
 /// A frame each millisecond for two tenths of a second, and a trial that ends in the middle of it.
 fn copied(group: &str, counter: &str) -> Ran {
@@ -73,5 +75,42 @@ fn headroom_and_pool_are_right_to_the_byte() {
             let said = ran.changed(|seen| seen.count(counter, by));
             assert!(said.fails("buffer.sized"), "{subject} {by}");
         }
+    }
+}
+
+/// What SONiC's check refuses by a limit that no profile has is no fault of a switch that has one.
+#[test]
+fn headroom_that_a_limit_nobody_declares_may_have_refused_accuses_nobody() {
+    let ran = |ratio: &str, most: Value, mutation: &str| {
+        let text = format!(
+            "    dut: {{dynamic_buffer: {{sized_by: spectrum, cable: 5m, over_subscribe_ratio: {ratio}, own_xoff: 204800B}}}}
+    streams: {{probe: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 1ms, count: 2}}}}
+    steps: [{{at: 0ms, start: probe}}]
+    length: 10ms
+    trials: 1
+    measure: [{{buffer.sized: {{stream: probe}}}}]
+"
+        );
+        let ran = Ran::with("mellanox-dynamic", &text, |device| {
+            let path = "dynamic_buffer.max_headroom".to_owned();
+            let setting = Setting { path, value: most };
+            device.declared = device.declared.with(&setting).expect("a size, or none");
+            if !mutation.is_empty() {
+                device.mutate(&mutation.parse().expect("a mutation")).expect("of a switch");
+            }
+        });
+        ran.as_seen().word("buffer.sized")
+    };
+    let refuses = "deviation=own_headroom_not_taken";
+    // All that could refuse it is declared, and would not.
+    assert_eq!(ran("never", json!("614400B"), ""), Word::Pass);
+    assert!(matches!(ran("never", json!("614400B"), refuses), Word::Fail(_)));
+    for (ratio, most) in [("never", Value::Null), ("2", json!("614400B"))] {
+        let of = |mutation| ran(ratio, most.clone(), mutation);
+        assert_eq!(of(""), Word::Pass, "{ratio} {most}");
+        assert_eq!(of(refuses), Word::Doubt("not-observable"), "{ratio} {most}");
+        // No limit makes another size than these.
+        let other = of("dynamic_buffer.own_xoff=x1.5");
+        assert!(matches!(other, Word::Fail(_)), "{ratio} {most}: {other:?}");
     }
 }

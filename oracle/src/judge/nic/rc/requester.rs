@@ -234,7 +234,12 @@ impl Standing<'_> {
     fn asks_anew(&mut self, ask: &Asked, nth: usize) {
         let timer = self.due().filter(|due| self.sight.on_time(*due, ask.at, Dur::ZERO));
         let is_either = self.is_of_hole(ask) && timer.is_some();
-        self.holes.either += usize::from(is_either);
+        if is_either {
+            self.holes.either += 1;
+            // Where it was the timer's, that runs anew.
+            self.since = self.since.map(|since| Ready { by: ask.at, ..since });
+            self.tries.perhaps(ask.at, self.taken_in() + self.sight.busy);
+        }
         let is_again = matches!(self.hole, Hole::Open { again: true, .. });
         if is_again && self.is_of_hole(ask) {
             self.holes.again.push(nth);

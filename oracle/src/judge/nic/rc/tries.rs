@@ -27,6 +27,12 @@ impl Tries {
         self.since.push(at);
     }
 
+    /// It may have run out at `at`.
+    pub(super) fn perhaps(&mut self, at: Time, slack: Dur) {
+        self.row = self.least(slack);
+        self.since.push(at);
+    }
+
     /// How many have surely run out since the last progress.
     pub(super) fn least(&self, slack: Dur) -> u32 {
         let behind = |tried: &Time| self.progress.is_some_and(|at| at + slack >= *tried);

@@ -257,3 +257,14 @@ fn what_has_come_before_the_question_for_it_is_not_asked_for() {
     assert_eq!([590, 630].map(of), [(Some(1), [0, 0, 0]); 2]);
     assert_eq!(of(631).1[2], 1);
 }
+
+#[test]
+fn a_timer_that_may_have_asked_for_a_hole_runs_from_that_question_on() {
+    // The answer to it is lost, too: the timer runs out again, as late as behind a timeout of then.
+    let of = |at| {
+        let brought = [(450, 12), (1_110, 11), (1_120, 12), (1_130, 13), (1_140, 14)];
+        beside_a_hole(&[(550, 11), (at, 11)], &brought)
+    };
+    assert_eq!([900, 901, 1_050].map(of), [(Some(1), [1, 0, 0]); 3]);
+    assert_eq!(of(1_051).1[2], 1);
+}
