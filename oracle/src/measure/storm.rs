@@ -77,6 +77,15 @@ fn judge(done: &JudgeContext<'_>, storm: &str, judged: &mut Judged) {
                 let speed = trial.observation.ports[usize::from(spec.from)].speed;
                 let (pause, every) = (speed.pause(spec.quanta), spec.every);
                 let planned = pause.scaled(1_000_000, every.0.max(pause.0)).0;
+                let words = trial.observation.words((spec.from, Dir::Tx), class);
+                let xoffs = words.filter(|(_, _, quanta)| *quanta > Quanta(0)).count();
+                if every > pause && xoffs < 2 {
+                    let why = format!(
+                        "the storm {storm} was over before a second pause: nobody sees how often they come"
+                    );
+                    judged.doubt(At::Point(index), trial.doubt(&why));
+                    continue;
+                }
                 // An own frame in flight may hold up the first or the last of them, by its length at most.
                 let own = trial
                     .script
@@ -103,8 +112,6 @@ fn judge(done: &JudgeContext<'_>, storm: &str, judged: &mut Judged) {
                 let share = Unit::Ppm.show(coverage.covered);
                 let got = Some(format!("{share} of the storm paused{}", lapse.unwrap_or_default()));
                 let records = vec![coverage.first_record, coverage.last_record];
-                let words = trial.observation.words((spec.from, Dir::Tx), class);
-                let xoffs = words.filter(|(_, _, quanta)| *quanta > Quanta(0)).count();
                 all.push((
                     trial.number,
                     TrialReading {

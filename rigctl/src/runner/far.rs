@@ -29,7 +29,8 @@ pub(super) fn of(lab: &Lab, profile: &Profile, mut case: Case, left_out: &mut Ve
         return case;
     }
     let Some(answered) = answered(lab, profile, &case) else { return case };
-    let by = least.map_or(0, |least| more(least, answered));
+    let whole = answered.scaled(16, sixteenths(&case));
+    let by = least.map_or(0, |least| more(least, whole));
     if codes(&case).any(|code| code + by > MOST) {
         return case;
     }
@@ -110,6 +111,13 @@ fn codes(case: &Case) -> impl Iterator<Item = u64> {
         _ => None,
     });
     once.chain(swept.flatten()).filter_map(Value::as_u64).filter(|code| *code > 0)
+}
+
+/// Of the sixteenths of its timeout that a sender waits before a try the fewest; all of them where no timer adapts.
+fn sixteenths(case: &Case) -> u64 {
+    let lists = case.settings.iter().filter(|set| set.path.ends_with("rc.adaptive"));
+    let parts = lists.filter_map(|set| set.value.as_array()).flatten().filter_map(Value::as_u64);
+    parts.filter(|part| *part > 0).min().unwrap_or(16)
 }
 
 /// By how much a code has to be greater for a timer that outlasts an answer.

@@ -5,17 +5,30 @@ use rig_capture::{Dir, Record, Span, What};
 use rig_units::{Dur, Time};
 use std::collections::BTreeSet;
 
+/// A storm that leaves as much time between its pauses as each lasts.
+fn with_gaps(lasts: &str) -> Ran {
+    Ran::of(
+        "broadcom",
+        &format!(
+            "    storms: {{storm: {{from: p2, classes: [3], quanta: 15000q, refresh: 2x}}}}
+    trials: 1
+    steps: [{{at: 1ms, start: storm, for: {lasts}}}]
+    length: 60ms
+    measure: [{{storm.coverage: {{storm: storm}}}}]
+"
+        ),
+    )
+}
+
+#[test]
+fn of_a_storm_that_is_over_before_its_second_pause_nobody_sees_how_often_they_come() {
+    assert_eq!(with_gaps("100us").as_seen().word("storm.coverage"), Word::Doubt("not-observable"));
+    assert_eq!(with_gaps("300us").as_seen().word("storm.coverage"), Word::Pass);
+}
+
 #[test]
 fn a_storm_with_gaps_covers_its_plan_give_or_take_a_millionth() {
-    let ran = Ran::of(
-        "broadcom",
-        "    storms: {storm: {from: p2, classes: [3], quanta: 15000q, refresh: 2x}}
-    trials: 1
-    steps: [{at: 1ms, start: storm, for: 50ms}]
-    length: 60ms
-    measure: [{storm.coverage: {storm: storm}}]
-",
-    );
+    let ran = with_gaps("50ms");
     let (_, want) = ran.as_seen().spans("storm.coverage");
     assert_eq!(want, Span { lo: 499_999, hi: 500_001 });
     // 15000 quanta are 76.8 us, one every 153.6 us; the last one ends the storm. Later by `d` it covers N P / (N E + d).

@@ -105,6 +105,19 @@ fn nics_of_another_speed_or_slow_to_ask_are_healthy_and_wrong_ones_of_theirs_sho
     red(asks(), "deviation=duplicate_acked_as_itself", "recovery", "late-frame");
 }
 
+/// Sixteen packets of a slow port before the one that is missing take longer than the first wait of a timer that adapts.
+#[test]
+fn a_timer_that_adapts_outlasts_what_is_sent_again_before_what_is_missing() {
+    let slow = || declared("{ports: [{count: 1, speed: 50Mbps}], nic: {rc: {resend_extra: 16}}}");
+    let one = |of: Vec<(String, Verdict)>| {
+        of.into_iter().find(|(name, _)| name == "adaptive-timeouts").expect("the case").1
+    };
+    let names = ["adaptive-timeouts"];
+    assert_eq!(one(verdicts(&slow(), "recovery", &names)), Verdict::Pass);
+    let red = one(wrong(slow(), "deviation=adaptive_ignored", "recovery", &names));
+    assert!(matches!(red, Verdict::Fail(_)), "{red:?}");
+}
+
 #[test]
 fn healthy_nics_recover_over_long_cables_and_wrong_ones_show() {
     let is_pass = |verdict: &Verdict| matches!(verdict, Verdict::Pass);
