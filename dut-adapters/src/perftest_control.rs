@@ -142,8 +142,8 @@ mod tests {
     fn how_a_guest_acknowledges_is_its_own() {
         let PerftestControl { declared, .. } = pair();
         let setting = |value: u16| Setting { path: ACK_EVERY.to_owned(), value: value.into() };
-        let with = |value| PerftestControl::with(&declared, &setting(value), OtherEnd::Guest);
-        let own = PerftestControl::of(declared.clone(), OtherEnd::Guest).ack_every();
+        let with = |value| PerftestControl::with(&declared, &setting(value), OtherEnd::Nic);
+        let own = PerftestControl::of(declared.clone(), OtherEnd::Nic).ack_every();
         assert_eq!(with(own.expect("a pair")), Ok(declared.clone()));
         assert!(with(16).is_err_and(|why| why.contains("peer.rc.ack_every=16: perftest does not")));
     }

@@ -1,52 +1,48 @@
-//! One unmodified perftest in one guest, its server in another, and the rig between the two.
+//! One unmodified perftest at one NIC, its server at another, and the rig between the two.
 
-use crate::guest::{Guest, HwCounters, OTHER, OTHER_BESIDE};
+use crate::guest::HwCounters;
 use crate::peer::{GuestCrossing, Knows, Learner, Middle};
 use crate::perftest::Overheard;
-use crate::session::{Came, GID_V4, PORT, rxe};
-use crate::{FlowsOver, GuestFault, PATIENCE, Perftest};
+use crate::session::{Came, PORT};
+use crate::{GuestFault, PATIENCE, Perftest, PerftestHost};
 use core::time::Duration;
 
-/// Where the server's output, its number and its exit status are in its guest.
-const SERVED: &str = "/tmp/served";
-/// How long a shell's own work may take in a guest.
+/// How long a shell's own work may take there.
 const SHELL: Duration = Duration::from_secs(120);
 
 impl Perftest {
-    /// Runs it between two guests: the client in the first, the server in the other, with nothing but the rig between them. The rig answers
+    /// Runs it between two NICs: the client at the first, the server at the other, with nothing but the rig between them. The rig answers
     /// nobody, so how it would behave as an end ([`conduct`](Perftest::conduct)) is not asked; what came of it are the client's exit
     /// status, and the counters of both NICs.
     ///
     /// # Errors
-    /// A guest that is lost; a port of the rig that breaks; a server that does not come to listen.
+    /// A host that is lost; a port of the rig that breaks; a server that does not come to listen.
     pub fn run_between(
         &self,
-        [client, server]: [&mut Guest; 2],
+        [client, server]: [&mut dyn PerftestHost; 2],
         crossing: Box<dyn GuestCrossing>,
     ) -> Result<Came, GuestFault> {
         let before = [client.counters()?, server.counters()?];
-        let [asks, answers] = match self.over {
-            FlowsOver::V4 => [GID_V4, GID_V4],
-            FlowsOver::V6 => [client.gid_of_v6()?, server.gid_of_v6()?],
-        };
-        let (there, here) = (client.namespace(), server.namespace());
-        self.served(server, answers)?;
+        let ways = [client.way(self.over)?, server.way(self.over)?];
+        let listens = self.served(server, &ways[1].nic)?;
         // What passes is timed from here on, when the server's own start is over.
-        let (knows, finds) = match client.has_line_beside() {
-            true => (Knows::Frames(Learner::default()), OTHER_BESIDE),
-            false => (Knows::Talk(Overheard::new(PORT)), OTHER),
+        let across = client.across();
+        let knows = match across.beside {
+            true => Knows::Frames(Learner::default()),
+            false => Knows::Talk(Overheard::new(PORT)),
         };
-        let middle = match Middle::start([&there, &here], knows, crossing) {
+        let middle = match Middle::start([&ways[0], &ways[1]], knows, crossing) {
             Ok(middle) => middle,
             Err(fault) => {
-                finished(server, false)?;
+                listens.finished(server, false)?;
                 return Err(fault);
             }
         };
-        let ran = client.run(&format!("{} {finds}", self.command(&rxe(asks), PORT)), PATIENCE * 2);
+        let command = format!("{} {}", self.command(&ways[0].nic, PORT), across.finds);
+        let ran = client.run(&command, PATIENCE * 2);
         // A server whose client went wrong waits for it in vain.
         let by_itself = ran.as_ref().is_ok_and(|ran| ran.status == 0);
-        let unfinished = finished(server, by_itself);
+        let unfinished = listens.finished(server, by_itself);
         let passed = middle.finish();
         let (ran, unfinished, passed) = (ran?, unfinished?, passed?);
         let [own, others] = before;
@@ -56,31 +52,58 @@ impl Perftest {
     }
 
     /// Starts the server, and waits until it listens.
-    fn served(&self, server: &mut Guest, gid: u32) -> Result<(), GuestFault> {
+    fn served(&self, server: &mut dyn PerftestHost, nic: &str) -> Result<Served, GuestFault> {
+        let folder = format!("/tmp/rig-served-{}", std::process::id());
+        // With a shell that ends its programs are to end.
+        let last = match server.has_one_shell() {
+            true => format!("trap 'kill $(cat {folder}/number) 2>/dev/null; rm -rf {folder}' EXIT"),
+            false => "true".to_owned(),
+        };
+        // A folder that somebody else has made is not written to.
         let command = format!(
-            "rm -f {SERVED}*; ({} >{SERVED} 2>&1 & echo $! >{SERVED}.number; wait $!; echo $? >{SERVED}.status) >/dev/null 2>&1 & \
-             n=0; until grep -q ':{PORT:04X} 0*:0000 0A' /proc/net/tcp || [ -s {SERVED}.status ] || [ $n -ge 600 ]; \
+            "mkdir -m 700 {folder} && {{ \
+             ({} >{folder}/said 2>&1 & echo $! >{folder}/number; wait $!; echo $? >{folder}/status) >/dev/null 2>&1 & \
+             {last}; n=0; until cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -q ':{PORT:04X} 0*:0000 0A' || [ -s {folder}/status ] || [ $n -ge 600 ]; \
              do sleep 0.05; n=$((n+1)); done; \
-             [ ! -s {SERVED}.status ] && [ $n -lt 600 ] || {{ cat {SERVED}; exit 1; }}",
-            self.command(&rxe(gid), PORT)
+             [ ! -s {folder}/status ] && [ $n -lt 600 ] || {{ cat {folder}/said; false; }}; }}",
+            self.command(nic, PORT)
         );
         let ran = server.run(&command, SHELL)?;
-        match ran.status {
-            0 => Ok(()),
-            _ => Err(GuestFault::failed("have a server of perftest listen", ran.lines.join("; "))),
+        let served = Served { folder };
+        if ran.status == 0 {
+            return Ok(served);
         }
+        let begun = server.run(&format!("[ -s {}/number ]", served.folder), SHELL)?;
+        if begun.status == 0 {
+            let _told_below = served.finished(server, false)?;
+        }
+        Err(GuestFault::failed("have a server of perftest listen", ran.lines.join("; ")))
     }
 }
 
-/// Waits for the server's end; one of a client that failed is ended. Why it did not end well by itself, if it did not.
-fn finished(server: &mut Guest, by_itself: bool) -> Result<Option<String>, GuestFault> {
-    let waits = if by_itself { 40 } else { 0 };
-    let command = format!(
-        "n=0; until [ -s {SERVED}.status ] || [ $n -ge {waits} ]; do sleep 0.05; n=$((n+1)); done; \
-         [ -s {SERVED}.status ] || kill -9 $(cat {SERVED}.number); \
-         until [ -s {SERVED}.status ]; do sleep 0.05; done; cat {SERVED}; exit $(cat {SERVED}.status)"
-    );
-    let ran = server.run(&command, SHELL)?;
-    let told = || format!("its server: exit status {}; {}", ran.status, ran.lines.join("; "));
-    Ok((ran.status != 0).then(told))
+/// A server of perftest that listens.
+struct Served {
+    /// Where its output, its number and its exit status are.
+    folder: String,
+}
+
+impl Served {
+    /// Waits for its end; one of a client that failed is ended. Why it did not end well by itself, if it did not.
+    fn finished(
+        &self,
+        server: &mut dyn PerftestHost,
+        by_itself: bool,
+    ) -> Result<Option<String>, GuestFault> {
+        let Served { folder } = self;
+        let waits = if by_itself { 40 } else { 0 };
+        let last = if server.has_one_shell() { "trap - EXIT" } else { "true" };
+        let command = format!(
+            "n=0; until [ -s {folder}/status ] || [ $n -ge {waits} ]; do sleep 0.05; n=$((n+1)); done; \
+             [ -s {folder}/status ] || kill -9 $(cat {folder}/number); \
+             until [ -s {folder}/status ]; do sleep 0.05; done; cat {folder}/said; n=$(cat {folder}/status); rm -rf {folder}; {last}; (exit $n)"
+        );
+        let ran = server.run(&command, SHELL)?;
+        let told = || format!("its server: exit status {}; {}", ran.status, ran.lines.join("; "));
+        Ok((ran.status != 0).then(told))
+    }
 }

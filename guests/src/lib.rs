@@ -21,7 +21,9 @@ mod wait;
 pub use fault::GuestFault;
 pub use guest::{Guest, GuestRole, HwCounters};
 pub use image::Image;
-pub use session::{Came, ENDS, FlowsOver, PATIENCE, PROGRAMS, Perftest, PerftestHost, RigEnd};
+pub use session::{
+    Came, ENDS, FlowsOver, PATIENCE, PROGRAMS, Perftest, PerftestHost, RigEnd, WayAcross,
+};
 pub use side_by_side::{CameBeside, side_by_side};
 pub use toward::{Greeted, Sink, Toward, greeted, stream_of, toward};
 pub use wait::{Wait, WaitWatch};

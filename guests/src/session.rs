@@ -1,7 +1,7 @@
 //! One unmodified perftest in a guest, with the rig at its other end.
 
 use crate::GuestFault;
-use crate::guest::{GUEST, Guest, HwCounters, RIG, RIG_V6, ShellOutput, TAP};
+use crate::guest::{GUEST, Guest, HwCounters, OTHER, OTHER_BESIDE, RIG, RIG_V6, ShellOutput, TAP};
 use crate::peer::{Conduct, Exchanged, FrameTap, Midway, OpenWay, QpPair, Station, in_six};
 use crate::perftest::{Destination, Opening, serve};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -76,6 +76,9 @@ pub trait PerftestHost {
     /// It is lost, or its NIC has none.
     fn address(&mut self) -> Result<Ipv4Addr, GuestFault>;
 
+    /// Where its programs find those of a NIC that the rig is not, but stands in front of.
+    fn across(&self) -> WayAcross;
+
     /// Whether all its lines are run by one shell, with which what was started there is to end: a guest ends as a whole.
     fn has_one_shell(&self) -> bool {
         false
@@ -139,6 +142,15 @@ pub struct RigEnd {
     pub nic: String,
 }
 
+/// How the programs of two NICs find each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WayAcross {
+    /// The address at which the other one's is found.
+    pub finds: Ipv4Addr,
+    /// Whether they talk beside the rig, and not through it.
+    pub beside: bool,
+}
+
 /// What is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Perftest {
@@ -161,9 +173,9 @@ pub struct Came {
     pub ran: ShellOutput,
     /// What passed at the rig.
     pub passed: Exchanged,
-    /// What the guest's NIC had counted before, and after it.
+    /// What the NIC had counted before, and after it.
     pub counters: HwCounters,
-    /// The same of the NIC of a second guest, where there was one.
+    /// The same of a second NIC, where there was one.
     pub other: Option<HwCounters>,
     /// Why the rig's side of the exchange ended early; `None` where both sides were done.
     pub unfinished: Option<String>,
@@ -295,6 +307,13 @@ impl PerftestHost for Guest {
 
     fn address(&mut self) -> Result<Ipv4Addr, GuestFault> {
         Ok(GUEST)
+    }
+
+    fn across(&self) -> WayAcross {
+        match self.has_line_beside() {
+            true => WayAcross { finds: OTHER_BESIDE, beside: true },
+            false => WayAcross { finds: OTHER, beside: false },
+        }
     }
 }
 

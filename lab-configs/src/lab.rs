@@ -18,7 +18,7 @@ pub enum Transport {
     Interfaces(Interfaces),
     /// Taps to Linux in a virtual machine, which is the device: its own RoCE NIC, with perftest as the application, or its bridge.
     Guests(Guests),
-    /// An interface of the rig that is cabled to a NIC of a server, with perftest there as the application.
+    /// Interfaces of the rig that are cabled to a NIC of a server, or to one of each of two, with perftest there as the application.
     Server(Server),
 }
 
@@ -170,12 +170,44 @@ pub struct Guests {
     pub over: IpVersion,
 }
 
-/// A NIC of a server, at the other end of a cable of the rig's.
+/// A NIC of a server, at the other end of a cable of the rig's; with another one, the rig is in the cable between the two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
+    /// Where the NIC is that sends flows. Its addresses are the rig's own there, but those of the NIC where there is another one.
+    pub end: ServerEnd,
+    /// The NIC at the other end of its flows, with the addresses of that; none where the rig itself is there.
+    pub other: Option<ServerEnd>,
+    /// How far off a timestamp of the rig may be. A trial in which the rig was worse is void.
+    pub bound: Dur,
+    /// How long a trial lasts at least: a program takes its time to start.
+    pub trial: Dur,
+    /// How long a run may take.
+    pub budget: Dur,
+}
+
+impl Server {
+    /// The NICs, the one that sends flows first.
+    pub fn ends(&self) -> impl Iterator<Item = &ServerEnd> {
+        core::iter::once(&self.end).chain(&self.other)
+    }
+
+    /// The interfaces of the rig, one in front of each NIC.
+    pub fn interfaces(&self) -> Vec<String> {
+        self.ends().map(|end| end.interface.clone()).collect()
+    }
+
+    /// Who is at the other end of its flows.
+    pub const fn other_end(&self) -> OtherEnd {
+        if self.other.is_some() { OtherEnd::Nic } else { OtherEnd::Rig }
+    }
+}
+
+/// A NIC of a server, and the interface of the rig in front of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerEnd {
     /// The rig's interface.
     pub interface: String,
-    /// Its address, in one network with the NIC's: perftest there finds the rig by it, and its flows go to it.
+    /// In one network with the other end: programs of perftest find each other by it, and flows go to it.
     pub address: Ipv4Addr,
     /// Its address of IPv6, to which flows go where it is said; else they go over IPv4.
     pub address_v6: Option<Ipv6Addr>,
@@ -185,29 +217,23 @@ pub struct Server {
     pub device: String,
     /// Its port; none where it has but one.
     pub port: Option<u32>,
-    /// The index of the GID of RoCE v2 that its flows go by; none: that which has most in common with the rig's address.
+    /// The index of the GID of RoCE v2 that its flows go by; none: that which has most in common with the address at their other end.
     pub gid: Option<u32>,
-    /// How far off a timestamp of the rig may be. A trial in which the rig was worse is void.
-    pub bound: Dur,
-    /// How long a trial lasts at least: a program takes its time to start.
-    pub trial: Dur,
-    /// How long a run may take.
-    pub budget: Dur,
 }
 
-/// Who is at the other end of the connections of a NIC in a guest.
+/// Who is at the other end of the connections of a NIC that is not the rig's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum OtherEnd {
     /// The rig's own responder.
     #[default]
     Rig,
-    /// A second guest, with the rig between the two.
-    Guest,
+    /// Another such NIC, with the rig between the two.
+    Nic,
 }
 
 impl OtherEnd {
     /// Each with its word in a lab.
-    pub const NAMES: [(&str, OtherEnd); 2] = [("rig", OtherEnd::Rig), ("guest", OtherEnd::Guest)];
+    pub const NAMES: [(&str, OtherEnd); 2] = [("rig", OtherEnd::Rig), ("guest", OtherEnd::Nic)];
 }
 
 /// How the programs of two guests find each other, and so from what the rig between them knows their connections.

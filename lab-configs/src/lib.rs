@@ -74,7 +74,7 @@ pub use keys::{Keys, Secret};
 pub use kind::Kind;
 pub use lab::{
     Backend, ControlName, DpdkWire, ExchangeWay, Guests, Interfaces, IpVersion, Lab, OtherEnd,
-    Server, Transport, Veth,
+    Server, ServerEnd, Transport, Veth,
 };
 pub use macsec::{CipherSuite, Form, Macsec, PfcMode, Policy, Reception};
 pub use nic::{EcnField, Limiting, Nic, Np, Rc, Receive, Rp, Scope};

@@ -134,6 +134,52 @@ fn macsec() -> Value {
     })
 }
 
+/// A wire to the NIC of a server, or to one of each of two.
+fn server(dur: &Value) -> Value {
+    const NEEDED: [&str; 3] = ["interface", "address", "device"];
+    let end = json!({
+        "interface": { "type": "string", "description": "the rig's interface in front of the NIC" },
+        "address": {
+            "type": "string",
+            "format": "ipv4",
+            "description": "that of the rig's interface, in one network with the NIC's; with `other` that of the NIC",
+        },
+        "address_v6": {
+            "type": "string",
+            "format": "ipv6",
+            "description": "the same of IPv6: flows go over that then",
+        },
+        "ssh": {
+            "type": "string",
+            "description": "the server, as ssh knows it; without it the NIC is this machine's own",
+        },
+        "device": { "type": "string", "description": "the RDMA device there" },
+        "port": { "type": "integer", "minimum": 1, "maximum": 255 },
+        "gid": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 65_535,
+            "description": "the index of the GID of RoCE v2 that its flows go by; without it the one nearest to the address at their other end",
+        },
+    });
+    let mut whole = end.clone();
+    whole["other"] = json!({
+        "type": "object",
+        "description": "the NIC at the other end of its flows, with the rig between the two",
+        "required": NEEDED,
+        "additionalProperties": false,
+        "properties": end,
+    });
+    ["bound", "trial", "budget"].into_iter().for_each(|key| whole[key] = dur.clone());
+    json!({
+        "type": "object",
+        "description": "transport server",
+        "required": NEEDED.into_iter().chain(["bound", "budget"]).collect::<Vec<_>>(),
+        "additionalProperties": false,
+        "properties": whole,
+    })
+}
+
 /// What a lab says of its wire, for each transport that has one.
 fn wire() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
@@ -198,36 +244,7 @@ fn wire() -> Value {
                 },
             },
         },
-        {
-            "type": "object",
-            "description": "transport server",
-            "required": ["interface", "address", "device", "bound", "budget"],
-            "additionalProperties": false,
-            "properties": {
-                "interface": { "type": "string", "description": "the rig's interface" },
-                "address": { "type": "string", "format": "ipv4", "description": "its address, in one network with the NIC's" },
-                "address_v6": {
-                    "type": "string",
-                    "format": "ipv6",
-                    "description": "its address of IPv6: flows go over that then",
-                },
-                "ssh": {
-                    "type": "string",
-                    "description": "the server, as ssh knows it; without it the NIC is this machine's own",
-                },
-                "device": { "type": "string", "description": "the RDMA device there" },
-                "port": { "type": "integer", "minimum": 1, "maximum": 255 },
-                "gid": {
-                    "type": "integer",
-                    "minimum": 0,
-                    "maximum": 65_535,
-                    "description": "the index of the GID of RoCE v2 that its flows go by; without it the one nearest to the rig's address",
-                },
-                "bound": dur,
-                "trial": dur,
-                "budget": dur,
-            },
-        },
+        server(dur.as_value()),
         {
             "type": "object",
             "description": "transport interfaces",

@@ -1,6 +1,8 @@
 //! A run whose device is the NIC of a server: `/sys` there is a folder, `ssh` leads into a network namespace at the other end of a cable, and a
 //! program of a few lines stands for perftest and the NIC. Root and Linux only.
 
+#[path = "server/between.rs"]
+mod between;
 #[path = "common/bounded.rs"]
 mod bounded;
 #[path = "server/killed.rs"]
@@ -155,6 +157,15 @@ fn done(desk: &Path, line: &str) -> Output {
 
 /// What a run of these cases came to: of each its verdict, and all that the report says of it.
 fn run(desk: &Path, suite: &str, only: &str, out: &str) -> Vec<(String, String)> {
+    verdicts((desk, done), suite, only, out)
+}
+
+fn verdicts(
+    (desk, done): (&Path, fn(&Path, &str) -> Output),
+    suite: &str,
+    only: &str,
+    out: &str,
+) -> Vec<(String, String)> {
     let (lab, to) = (desk.join("lab.yaml"), desk.join(out));
     let line = format!(
         "run {suite} --only {only} --seed 1 --lab {} --out {}",

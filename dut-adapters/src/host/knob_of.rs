@@ -4,37 +4,38 @@
 //! in units of its own.
 
 use core::iter;
-use rig_lab::{Declared, Ets, Nic, Selection};
+use rig_lab::{Declared, Ets, Nic, Nics, Selection};
 use rig_units::{Dur, L2Rate};
 
-/// Every field that is a knob.
+/// Every field of a NIC that is a knob.
 const FIELDS: [&str; 14] = [
-    "nic.pfc.priorities",
-    "nic.ets.priorities",
-    "nic.ets.classes",
-    "nic.ets.limits",
-    "nic.np.interval",
-    "nic.np.dscp",
-    "nic.rp.cut_window",
-    "nic.rp.timer",
-    "nic.rp.byte_counter",
-    "nic.rp.threshold",
-    "nic.rp.ai_rate",
-    "nic.rp.hai_rate",
-    "nic.rp.min_rate",
-    "nic.rp.clamp",
+    "pfc.priorities",
+    "ets.priorities",
+    "ets.classes",
+    "ets.limits",
+    "np.interval",
+    "np.dscp",
+    "rp.cut_window",
+    "rp.timer",
+    "rp.byte_counter",
+    "rp.threshold",
+    "rp.ai_rate",
+    "rp.hai_rate",
+    "rp.min_rate",
+    "rp.clamp",
 ];
 
-/// What the knobs of a NIC say that is as `declared`, as far as they are of a part that is on.
-pub fn knobs_of(declared: &Declared) -> Vec<String> {
-    let nic = declared.nics().map(|nics| &nics.nic);
-    let is_on = |path: &&&str| match path.split('.').nth(1) {
+/// What the knobs of the NIC behind port `port` say that is as `declared`, as far as they are of a part that is on.
+pub fn knobs_of(declared: &Declared, port: u16) -> Vec<String> {
+    let nic = declared.nics().and_then(|nics| nics.behind(port));
+    let is_on = |path: &&&str| match path.split('.').next() {
         Some("np") => nic.is_some_and(|nic| nic.np.enable),
         Some("rp") => nic.is_some_and(|nic| nic.rp.enable),
         _ => true,
     };
-    let all = FIELDS.iter().filter(is_on).filter_map(|path| knob_of(declared, path).ok());
-    each_once(all)
+    let of = Nics::port_name(port);
+    let knob = |path: &&str| knob_of(declared, &format!("{of}.{path}")).ok();
+    each_once(FIELDS.iter().filter(is_on).filter_map(knob))
 }
 
 /// The knobs that make a NIC what `declared` says at these paths, each once, whoever of them it is.
@@ -63,26 +64,28 @@ fn each_once(all: impl IntoIterator<Item = String>) -> Vec<String> {
 /// There is none, or it does not take that value: in words.
 pub fn knob_of(declared: &Declared, path: &str) -> Result<String, String> {
     let none = || format!("{path}: no knob of a server's NIC is known for it");
-    let nic = &declared.nics().ok_or_else(none)?.nic;
+    let (of, field) = path.split_once('.').ok_or_else(none)?;
+    let mut nics = declared.nics().into_iter().flat_map(Nics::all);
+    let (_, nic) = nics.find(|(key, _)| *key == of).ok_or_else(none)?;
     let Nic { np, rp, pfc, ets, .. } = nic;
-    let (name, value) = match path {
-        "nic.pfc.priorities" => {
+    let (name, value) = match field {
+        "pfc.priorities" => {
             let classes: Vec<String> = pfc.priorities.iter().map(ToString::to_string).collect();
             let none = || "none".to_owned();
             ("pfc", if classes.is_empty() { none() } else { classes.join(",") })
         }
-        "nic.ets.priorities" | "nic.ets.classes" => ("ets", shares(path, ets)?),
-        "nic.ets.limits" => ("maxrate", limits(path, ets)?),
-        "nic.np.interval" => ("min_time_between_cnps", us(path, np.interval)?),
-        "nic.np.dscp" => ("cnp_dscp", np.dscp.to_string()),
-        "nic.rp.cut_window" => ("rate_reduce_monitor_period", us(path, rp.cut_window)?),
-        "nic.rp.timer" => ("rpg_time_reset", us(path, rp.timer)?),
-        "nic.rp.byte_counter" => ("rpg_byte_reset", rp.byte_counter.0.to_string()),
-        "nic.rp.threshold" => ("rpg_threshold", rp.threshold.to_string()),
-        "nic.rp.ai_rate" => ("rpg_ai_rate", mbps(path, rp.ai_rate)?),
-        "nic.rp.hai_rate" => ("rpg_hai_rate", mbps(path, rp.hai_rate)?),
-        "nic.rp.min_rate" => ("rpg_min_rate", mbps(path, rp.min_rate)?),
-        "nic.rp.clamp" => ("clamp_tgt_rate", u8::from(rp.clamp).to_string()),
+        "ets.priorities" | "ets.classes" => ("ets", shares(path, ets)?),
+        "ets.limits" => ("maxrate", limits(path, ets)?),
+        "np.interval" => ("min_time_between_cnps", us(path, np.interval)?),
+        "np.dscp" => ("cnp_dscp", np.dscp.to_string()),
+        "rp.cut_window" => ("rate_reduce_monitor_period", us(path, rp.cut_window)?),
+        "rp.timer" => ("rpg_time_reset", us(path, rp.timer)?),
+        "rp.byte_counter" => ("rpg_byte_reset", rp.byte_counter.0.to_string()),
+        "rp.threshold" => ("rpg_threshold", rp.threshold.to_string()),
+        "rp.ai_rate" => ("rpg_ai_rate", mbps(path, rp.ai_rate)?),
+        "rp.hai_rate" => ("rpg_hai_rate", mbps(path, rp.hai_rate)?),
+        "rp.min_rate" => ("rpg_min_rate", mbps(path, rp.min_rate)?),
+        "rp.clamp" => ("clamp_tgt_rate", u8::from(rp.clamp).to_string()),
         _ => return Err(none()),
     };
     Ok(format!("{name}={value}"))
@@ -163,10 +166,12 @@ mod tests {
         let all = "ets=10001120:30,70,strict,strict,strict,strict,strict,strict";
         let knobs = ets.map(|(path, _)| knob_of(&shared, path));
         assert_eq!(knobs, [is(all), is(all), is("maxrate=2:2000000")]);
-        assert_eq!(knobs_of(&shared).iter().filter(|knob| *knob == all).count(), 1);
+        assert_eq!(knobs_of(&shared, 0).iter().filter(|knob| *knob == all).count(), 1);
         assert!(knob_of(&nic, "nic.ets.classes").is_err());
         assert!(
-            knobs_of(&nic).iter().all(|knob| !knob.starts_with("ets") && !knob.starts_with("max"))
+            knobs_of(&nic, 0)
+                .iter()
+                .all(|knob| !knob.starts_with("ets") && !knob.starts_with("max"))
         );
         assert_eq!(told("nic.np.dscp", 46.into()), is("cnp_dscp=46"));
         assert_eq!(told("nic.rp.timer", "300us".into()), is("rpg_time_reset=300"));
@@ -177,13 +182,19 @@ mod tests {
         // Each of the list is one, and of what is off none is asked for.
         let off = |path: &str| {
             let setting = Setting { path: path.to_owned(), value: false.into() };
-            knobs_of(&nic.with(&setting).expect("it fits"))
+            knobs_of(&nic.with(&setting).expect("it fits"), 0)
         };
         let has = |all: &[String], name: &str| all.iter().any(|one| one.starts_with(name));
         for (path, name) in [("nic.np.enable", "cnp_dscp"), ("nic.rp.enable", "rpg_ai_rate")] {
             let all = off(path);
             assert!(has(&all, "pfc=") && !has(&all, name), "{path}: {all:?}");
         }
+        // Of two NICs each has its own.
+        let rare = nic.with(&Setting { path: "peer.np.interval".into(), value: "7us".into() });
+        let rare = rare.expect("there is a peer");
+        assert_eq!(knob_of(&rare, "peer.np.interval"), is("min_time_between_cnps=7"));
+        let has_rare = |port| has(&knobs_of(&rare, port), "min_time_between_cnps=7");
+        assert_eq!([0, 1].map(has_rare), [false, true]);
         let none = told("nic.np.enable", false.into());
         assert!(none.is_err_and(|why| why.starts_with("nic.np.enable: no knob of a server's NIC")));
     }

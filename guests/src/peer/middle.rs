@@ -1,19 +1,17 @@
-//! The rig in the cable between two guests: a thread that passes on all that either sends, and does to single frames of RoCE what it is told.
+//! The rig in the cable between two NICs: a thread that passes on all that either sends, and does to single frames of RoCE what it is told.
 //!
-//! Each guest's tap is in a namespace of its own, so that nothing but this thread joins them. What is no RoCE passes as it is: among it may be
+//! Each guest's tap is in a namespace of its own, and servers are at two interfaces, so that nothing but this thread joins them. What is no RoCE passes as it is: among it may be
 //! the talk of the two programs, which tells the connections that they agree on. Where they talk elsewhere the frames themselves tell them.
 
 use super::station::{Exchanged, NAP, SLOTS};
 use super::way::Underway;
 use super::{Learned, Learner, QpPair, Treatment};
-use crate::GuestFault;
-use crate::guest::TAP;
 use crate::perftest::Overheard;
+use crate::{GuestFault, RigEnd};
 use rig_frames::ethernet::{self, ethertype};
 use rig_frames::ipv4;
 use rig_frames::packet::{self, Packet, RoceFrame};
 use rig_generator::clock::{Clock as _, Wall};
-use rig_generator::netlab::Namespace;
 use rig_generator::port::{Backend, Config, Port, PortError, RealTime, wait_any};
 use rig_units::{Dur, Time};
 use std::sync::Arc;
@@ -81,12 +79,12 @@ pub(crate) struct Middle {
 }
 
 impl Middle {
-    /// Opens the taps in the client's and in the server's namespace, and begins to pass frames on.
+    /// Opens the rig's interfaces in front of the client and of the server, and begins to pass frames on.
     ///
     /// # Errors
     /// A port does not open.
     pub(crate) fn start(
-        [client, server]: [&Namespace; 2],
+        [client, server]: [&RigEnd; 2],
         knows: Knows,
         crossing: Box<dyn GuestCrossing>,
     ) -> Result<Middle, GuestFault> {
@@ -125,15 +123,16 @@ impl Middle {
     }
 }
 
-fn opened(namespace: &Namespace) -> Result<Port, GuestFault> {
-    let config = Config { backend: Backend::AfPacket, slots: SLOTS, ..Config::new(TAP) };
+fn opened(end: &RigEnd) -> Result<Port, GuestFault> {
+    let RigEnd { namespace, interface, .. } = end;
+    let config = Config { backend: Backend::AfPacket, slots: SLOTS, ..Config::new(interface) };
     let port = namespace.run(|| Port::open(&config).map_err(|error| error.to_string()));
     let port = port.map_err(|error| error.to_string()).and_then(|port| port);
-    port.map_err(|why| GuestFault::failed(format!("send and receive by {TAP}"), why))
+    port.map_err(|why| GuestFault::failed(format!("send and receive by {interface}"), why))
 }
 
 struct Work {
-    /// At the client's tap, and at the server's.
+    /// In front of the client, and of the server.
     ports: [Port; 2],
     clock: Wall,
     /// What is on its way from each of the two.

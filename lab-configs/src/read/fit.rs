@@ -72,7 +72,7 @@ pub(super) fn fit(
                 let found = format!("`{}`, which has no connections of its own", dut.name);
                 at.fault(found, "a pair of NICs, or a wire without `other_end` and `over`");
             }
-            if *other_end == OtherEnd::Guest && dut.name.ends_with(RIGS_OWN) {
+            if *other_end == OtherEnd::Nic && dut.name.ends_with(RIGS_OWN) {
                 let found =
                     format!("`{}`, of which the second is the rig's own responder", dut.name);
                 at.fault(found, "a second NIC that runs in a guest, such as duts/soft-roce.yaml, or other_end: rig");
@@ -85,9 +85,16 @@ pub(super) fn fit(
             }
             continue;
         }
-        if let Transport::Server(_) = transport {
-            if dut.kind != Kind::Nic || !dut.name.ends_with(RIGS_OWN) {
-                at.fault(format!("`{}` on a server", dut.name), NIC_AND_RIG);
+        if let Transport::Server(wire) = transport {
+            let of_rig = dut.name.ends_with(RIGS_OWN);
+            match wire.other_end() {
+                OtherEnd::Rig if dut.kind != Kind::Nic || !of_rig => {
+                    at.fault(format!("`{}` on a server", dut.name), NIC_AND_RIG);
+                }
+                OtherEnd::Nic if !pair || of_rig => {
+                    at.fault(format!("`{}` on two servers", dut.name), TWO_NICS);
+                }
+                OtherEnd::Rig | OtherEnd::Nic => {}
             }
             continue;
         }
@@ -134,6 +141,9 @@ pub(super) fn fit(
 /// What a lab with a server has.
 const NIC_AND_RIG: &str = "a pair of NICs: the server's, and the rig's own at its other end, such as {pair: [duts/connectx-default.yaml, \
     duts/rig-peer.yaml]}";
+
+/// What a lab with two servers has.
+const TWO_NICS: &str = "a pair of NICs, one of each server, such as {pair: [duts/connectx-default.yaml, duts/connectx-default.yaml]}";
 
 /// How the name of a pair ends of which the second is the rig's own end of a guest's connections (`duts/rig-peer.yaml`).
 const RIGS_OWN: &str = "-to-rig-peer";

@@ -1,28 +1,68 @@
-//! Reading of a wire to a NIC of a server: the rig's interface, its address, and where the NIC is.
+//! Reading of a wire to a NIC of a server, or to one of each of two: the rig's interfaces, where the NICs are, and by which addresses they are found.
 
 use super::transport::length;
-use crate::lab::Server;
-use crate::walk::At;
+use crate::lab::{Server, ServerEnd};
+use crate::walk::{At, Fields};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use rig_units::Dur;
 
+/// The keys of one NIC.
+const END_KEYS: [&str; 7] = ["interface", "address", "address_v6", "ssh", "device", "port", "gid"];
+
 /// The keys of `wire:`.
-pub(super) const KEYS: [&str; 10] = [
-    "interface",
-    "address",
-    "address_v6",
-    "ssh",
-    "device",
-    "port",
-    "gid",
-    "bound",
-    "trial",
-    "budget",
-];
+pub(super) const KEYS: [&str; 11] = {
+    let [interface, address, address_v6, ssh, device, port, gid] = END_KEYS;
+    [interface, address, address_v6, ssh, device, port, gid, "other", "bound", "trial", "budget"]
+};
 
 /// What stands there.
 pub(super) fn read(at: &At<'_>) -> Option<Server> {
     let fields = at.fields(&KEYS)?;
+    let end = end(&fields);
+    let other = fields.maybe("other", |at| {
+        let other = self::end(&at.fields(&END_KEYS)?)?;
+        apart(&at, end.as_ref()?, &other).then_some(other)
+    });
+    let [bound, budget] = [("bound", "20us"), ("budget", "600s")]
+        .map(|(name, example)| length(&fields, name, example));
+    let trial = fields.or("trial", Dur::s(1), |_| length(&fields, "trial", "1s"));
+    Some(Server { end: end?, other: other?, bound: bound?, trial: trial?, budget: budget? })
+}
+
+/// Whether the second of two NICs is another one, which the first can reach.
+fn apart(at: &At<'_>, one: &ServerEnd, other: &ServerEnd) -> bool {
+    let faults = [
+        (
+            one.interface == other.interface,
+            format!("{} in front of both NICs", one.interface),
+            "another interface of the rig in front of the other NIC",
+        ),
+        (
+            one.address == other.address,
+            format!("{} twice", one.address),
+            "the address of the other NIC, and the NIC's own above: between two the rig has none",
+        ),
+        (
+            one.address_v6.is_some() != other.address_v6.is_some(),
+            "an address of IPv6 at one end".to_owned(),
+            "`address_v6` at both ends, or at neither",
+        ),
+        (
+            (&one.ssh, &one.device, one.port) == (&other.ssh, &other.device, other.port),
+            format!("{} of one server twice", one.device),
+            "two NICs",
+        ),
+    ];
+    let found = faults.into_iter().find(|(is_so, ..)| *is_so);
+    let is_apart = found.is_none();
+    if let Some((_, found, want)) = found {
+        at.fault(found, want);
+    }
+    is_apart
+}
+
+/// One NIC, and the rig's interface in front of it.
+fn end(fields: &Fields<'_>) -> Option<ServerEnd> {
     const NIC: &str = "an RDMA device there, such as mlx5_0";
     // What a shell there is told: a name, and nothing that it would take for more.
     let name = |key: &str, want: &'static str| {
@@ -38,12 +78,12 @@ pub(super) fn read(at: &At<'_>) -> Option<Server> {
     };
     let interface = name("interface", "the rig's interface, such as enp65s0f0");
     let device = name("device", NIC);
-    const ADDRESS: &str = "the IPv4 address of the rig's interface, in one network with the NIC's, such as 192.168.7.1";
+    const ADDRESS: &str = "the IPv4 address of the rig's interface, in one network with the NIC's, such as 192.168.7.1; between two NICs that of the NIC";
     let address = fields.need("address", ADDRESS).and_then(|at| {
         let read = at.text(ADDRESS)?.parse::<Ipv4Addr>();
         read.map_err(|_| at.wrong(ADDRESS)).ok()
     });
-    const ADDRESS_V6: &str = "an address of IPv6 that the rig's interface has beside, in one network with the NIC's, such as fd00:7::1; none of its link alone";
+    const ADDRESS_V6: &str = "an address of IPv6 that the rig's interface has beside, in one network with the NIC's, such as fd00:7::1, or the NIC between two; none of its link alone";
     let address_v6 = fields.maybe("address_v6", |at| {
         let read = at.text(ADDRESS_V6)?.parse::<Ipv6Addr>().ok();
         // What is of a link alone is of no interface without its name, which perftest is not told; a mapped one is of IPv4.
@@ -71,10 +111,7 @@ pub(super) fn read(at: &At<'_>) -> Option<Server> {
     let port = fields.maybe("port", |at| at.whole(1..=255, "a port of the device"));
     const GID: &str = "the index of a GID of RoCE v2, as `rigctl dut nic` lists them";
     let gid = fields.maybe("gid", |at| at.whole(0..=65_535, GID));
-    let [bound, budget] = [("bound", "20us"), ("budget", "600s")]
-        .map(|(name, example)| length(&fields, name, example));
-    let trial = fields.or("trial", Dur::s(1), |_| length(&fields, "trial", "1s"));
-    Some(Server {
+    Some(ServerEnd {
         interface: interface?,
         address: address?,
         address_v6: address_v6?,
@@ -82,9 +119,6 @@ pub(super) fn read(at: &At<'_>) -> Option<Server> {
         device: device?,
         port: port?,
         gid: gid?,
-        bound: bound?,
-        trial: trial?,
-        budget: budget?,
     })
 }
 
@@ -107,16 +141,16 @@ mod tests {
         let read = lab_of(&lab(WIRE, PAIR));
         let Transport::Server(server) = &read.transport else { panic!("{:?}", read.transport) };
         assert_eq!(
-            (server.ssh.as_deref(), server.port, server.gid),
+            (server.end.ssh.as_deref(), server.end.port, server.end.gid),
             (Some("root@server7"), None, Some(3))
         );
-        assert_eq!(server.address_v6, None);
+        assert_eq!((server.end.address_v6, server.other.as_ref()), (None, None));
         let over_v6 =
             "interface: eth1, address: 192.168.7.1, address_v6: \"fd00:7::1\", device: mlx5_0";
         let Transport::Server(server) = lab_of(&lab(over_v6, PAIR)).transport else {
             panic!("{over_v6}")
         };
-        assert_eq!((server.address_v6, server.gid), ("fd00:7::1".parse().ok(), None));
+        assert_eq!((server.end.address_v6, server.end.gid), ("fd00:7::1".parse().ok(), None));
         for odd in
             ["fe80::1", "ff02::1", "::", "::1", "::ffff:192.168.7.1", "192.168.7.1", "fd00::7::1"]
         {
@@ -129,5 +163,34 @@ mod tests {
             "interface: eth 1, address: server7, ssh: -oProxyCommand=x, device: \"a;b\", port: 0, gid: -1",
             PAIR
         )));
+    }
+
+    #[test]
+    fn between_two_servers_are_two_interfaces_two_nics_and_the_address_of_each() {
+        let lab = |other: &str, dut: &str| {
+            format!(
+                "about: a\ntransport: server\ncable: 3m\nwire: {{interface: eth1, address: 192.168.7.2, ssh: root@server7, \
+                 device: mlx5_0, bound: 20us, budget: 9s, other: {{{other}}}}}\nduts: [{dut}]\n"
+            )
+        };
+        const PAIR: &str = "{pair: [duts/soft-roce.yaml, duts/soft-roce.yaml]}";
+        const OTHER: &str =
+            "interface: eth2, address: 192.168.7.3, ssh: root@server8, device: mlx5_0, gid: 5";
+        let Transport::Server(server) = lab_of(&lab(OTHER, PAIR)).transport else {
+            panic!("{OTHER}")
+        };
+        assert_eq!(server.interfaces(), ["eth1", "eth2"]);
+        let other = server.other.expect("there is one");
+        assert_eq!((other.ssh.as_deref(), other.gid), (Some("root@server8"), Some(5)));
+        let told = [
+            (OTHER.replace("eth2", "eth1"), PAIR),
+            (OTHER.replace("7.3", "7.2"), PAIR),
+            (OTHER.replace("server8", "server7"), PAIR),
+            (format!("{OTHER}, address_v6: \"fd00:7::3\""), PAIR),
+            (format!("{OTHER}, bound: 3us"), PAIR),
+            (OTHER.to_owned(), "{pair: [duts/soft-roce.yaml, duts/rig-peer.yaml]}"),
+        ]
+        .map(|(other, pair)| faults_of_lab(&lab(&other, pair)));
+        insta::assert_snapshot!(told.join("\n"));
     }
 }

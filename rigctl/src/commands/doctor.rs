@@ -32,11 +32,11 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Bad> {
                 lab.name
             )));
         }
-        Transport::Interfaces(wire) if wire.dpdk.is_some() => (&[][..], Backend::Dpdk),
-        Transport::Interfaces(wire) => (wire.interfaces.as_slice(), backend(wire.backend)),
-        Transport::Server(wire) => (core::slice::from_ref(&wire.interface), Backend::AfPacket),
-        Transport::Virtual(_) | Transport::Veth(_) => (&[][..], Backend::AfXdp),
-        Transport::Guests(_) => (&[][..], Backend::AfPacket),
+        Transport::Interfaces(wire) if wire.dpdk.is_some() => (Vec::new(), Backend::Dpdk),
+        Transport::Interfaces(wire) => (wire.interfaces.clone(), backend(wire.backend)),
+        Transport::Server(wire) => (wire.interfaces(), Backend::AfPacket),
+        Transport::Virtual(_) | Transport::Veth(_) => (Vec::new(), Backend::AfXdp),
+        Transport::Guests(_) => (Vec::new(), Backend::AfPacket),
     };
     let ends = match args.cabled.as_slice() {
         [one, other] => Some(ends(&lab, one, other)?),
@@ -47,16 +47,16 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Bad> {
     let interfaces: Vec<Interface> =
         names.iter().map(|name| gather::interface(name, carrier)).collect();
     let cable: Option<Cable> = ends.map(|ends| gather::cable(&ends, carrier));
-    let server = match &lab.transport {
+    let servers = match &lab.transport {
         Transport::Server(wire) => {
-            Some(gather::server(wire, Arc::new(Journal::at(&state::journals()))))
+            gather::servers(wire, &Arc::new(Journal::at(&state::journals())))
         }
         Transport::Virtual(_)
         | Transport::Veth(_)
         | Transport::Interfaces(_)
-        | Transport::Guests(_) => None,
+        | Transport::Guests(_) => Vec::new(),
     };
-    let facts = Facts { machine, pair: gather::on_a_pair(), interfaces, cable, server };
+    let facts = Facts { machine, pair: gather::on_a_pair(), interfaces, cable, servers };
     let needs = Needs::of(&lab);
     let report = Report::new(&needs, judge(&facts, &needs));
     match args.format {

@@ -10,9 +10,9 @@ use rig_lab::{Backend, Lab, Transport};
 /// Another one uses it, and which.
 pub(super) fn hold(lab: &Lab) -> Result<Option<DeviceLock>, String> {
     let (interfaces, backend) = match &lab.transport {
-        Transport::Interfaces(wire) => (wire.interfaces.as_slice(), wire.backend),
+        Transport::Interfaces(wire) => (wire.interfaces.clone(), wire.backend),
         // Of the NIC itself the lease on its server does.
-        Transport::Server(wire) => (core::slice::from_ref(&wire.interface), Backend::AfPacket),
+        Transport::Server(wire) => (wire.interfaces(), Backend::AfPacket),
         Transport::Virtual(_) | Transport::Veth(_) | Transport::Guests(_) => return Ok(None),
     };
     let name = |port: &String| match backend {

@@ -46,7 +46,7 @@ pub fn mend(wire: &Interfaces, reach: &ControlPath) -> Result<(), String> {
 /// # Errors
 /// What could not be put back.
 pub fn mend_server(wire: &Server) -> Result<(), String> {
-    mend_what(|entry| entry.change.is_to_host(wire.ssh.as_deref()))
+    mend_what(|entry| wire.ends().any(|end| entry.change.is_to_host(end.ssh.as_deref())))
 }
 
 fn mend_what(ours: impl Fn(&journal::Entry) -> bool) -> Result<(), String> {

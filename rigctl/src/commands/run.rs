@@ -5,7 +5,7 @@ use super::input::{Bad, Input};
 use super::restore;
 use crate::cli::{EffortLevel, Format, Keep, RunArgs};
 use crate::executor::Benches;
-use crate::executor::guest::{FlowNics, GuestHost, GuestNics, ServerNic};
+use crate::executor::guest::{FlowNics, GuestHost, GuestNics, ServerNics};
 use crate::executor::wire::{Bridged, ControlPath, Serve, Start};
 use crate::fence::{self, Gap};
 use crate::folder::{self, NoTrouble, Refused, Trouble};
@@ -117,7 +117,7 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
     let benches = world.benches.clone().or_else(|| benches(&input.lab, &journal, &world.stop));
     let side_by_side = benches.as_ref().map_or_else(default_jobs, |benches| benches.most());
     let jobs = match input.lab.transport {
-        // There is one set of interfaces, one guest, and one NIC of a server.
+        // There is one set of interfaces, one guest or two, and one NIC of a server or of each of two.
         Transport::Interfaces(_) | Transport::Guests(_) | Transport::Server(_) => 1,
         Transport::Virtual(_) | Transport::Veth(_) => args.jobs.map_or(side_by_side, usize::from),
     };
@@ -317,8 +317,8 @@ fn benches(lab: &Lab, journal: &Arc<Journal>, stop: &Arc<Stop>) -> Option<Arc<Be
             Some(Benches::new(start, 1))
         }
         Transport::Server(wire) => {
-            let nic = ServerNic::new(wire.clone(), Arc::clone(journal));
-            Some(Benches::new(Start::Flows(FlowNics::Server(Arc::new(nic))), 1))
+            let nics = ServerNics::new(wire, journal);
+            Some(Benches::new(Start::Flows(FlowNics::Servers(nics)), 1))
         }
     }
 }

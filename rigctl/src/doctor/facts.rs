@@ -15,8 +15,8 @@ pub struct Facts {
     pub interfaces: Vec<Interface>,
     /// Interfaces that are cabled to each other, where two were named.
     pub cable: Option<Cable>,
-    /// The server whose NIC the lab is about.
-    pub server: Option<ServerFacts>,
+    /// The servers whose NICs the lab is about.
+    pub servers: Vec<ServerFacts>,
 }
 
 /// A server, asked over the line by which cases run there.
@@ -37,8 +37,8 @@ pub struct ServerAnswers {
     pub gid: (u32, IpAddr),
     /// Programs of perftest that are not there.
     pub lacks: Vec<String>,
-    /// What one of them says to its client; or what was in the way.
-    pub perftest: Result<Greeted, String>,
+    /// What one of them says to its client; or what was in the way. Nobody asks between two servers, where the rig has no address.
+    pub perftest: Option<Result<Greeted, String>>,
 }
 
 /// What the kernel says of the machine.

@@ -50,7 +50,8 @@ impl Needs {
             Transport::Guests(wire) => Wire::Made { bound: wire.bound },
             Transport::Server(wire) => {
                 let speed = lab.duts.first().and_then(|dut| dut.declared.port_speed(0));
-                Wire::Own { bound: wire.bound, interfaces: vec![(wire.interface.clone(), speed)] }
+                let interfaces = wire.interfaces().into_iter().map(|name| (name, speed));
+                Wire::Own { bound: wire.bound, interfaces: interfaces.collect() }
             }
             Transport::Interfaces(wire) => {
                 let speed = |port| lab.duts.first().and_then(|dut| dut.declared.port_speed(port));
@@ -74,7 +75,7 @@ impl Needs {
 
 /// Judges everything.
 pub fn judge(facts: &Facts, needs: &Needs) -> Vec<Section> {
-    let Facts { machine, pair, interfaces, cable, server: of } = facts;
+    let Facts { machine, pair, interfaces, cable, servers } = facts;
     let section = |name: &str, checks| Section { name: name.to_owned(), checks };
     let mut all = vec![
         section("kernel", kernel(machine, pair, needs)),
@@ -84,7 +85,7 @@ pub fn judge(facts: &Facts, needs: &Needs) -> Vec<Section> {
     for interface in interfaces {
         all.push(section(&format!("interface {}", interface.name), own(interface, needs)));
     }
-    if let Some(of) = of {
+    for of in servers {
         all.push(section(&format!("server {}", of.at), server::server(of)));
     }
     if let Some(cable) = cable {

@@ -36,8 +36,10 @@ impl From<&Guests> for FlowWire {
 }
 
 impl From<&Server> for FlowWire {
-    fn from(&Server { bound, trial, .. }: &Server) -> FlowWire {
-        FlowWire { other_end: OtherEnd::Rig, bound, trial, knobs: true, streams: true }
+    fn from(wire: &Server) -> FlowWire {
+        let other_end = wire.other_end();
+        let streams = other_end == OtherEnd::Rig;
+        FlowWire { other_end, bound: wire.bound, trial: wire.trial, knobs: true, streams }
     }
 }
 
@@ -167,7 +169,7 @@ fn bridged(wire: FlowWire, case: &Case) -> Option<String> {
         (_, Injected::BlueRdma, _) => Some(
             "it sends packets of blue-rdma, which the rig does in virtual time alone".to_owned(),
         ),
-        (_, Injected::NotReady(_), _) if wire.other_end == OtherEnd::Guest => {
+        (_, Injected::NotReady(_), _) if wire.other_end == OtherEnd::Nic => {
             Some("its receiver is not ready, and perftest's always is".to_owned())
         }
         (_, Injected::Delay(by), _) if by < wire.bound => Some(format!(
@@ -205,8 +207,11 @@ fn configured(
         if !wire.knobs {
             return Some(lack);
         }
+        // The rig's own end has no knobs.
+        let of_nic = wire.other_end == OtherEnd::Nic || setting.path.starts_with("nic.");
         let made = whole.as_ref().ok().and_then(|whole| whole.with(setting).ok());
-        made.is_none_or(|made| knob_of(&made, &setting.path).is_err()).then_some(lack)
+        let is_knob = made.is_some_and(|made| knob_of(&made, &setting.path).is_ok());
+        (!is_knob || !of_nic).then_some(lack)
     };
     let lack = case.settings.iter().filter(|one| !swept.contains(&one.path)).find_map(unset);
     if let Some(lack) = lack {

@@ -7,6 +7,8 @@ The NIC counts NAKs, unless there is a file `still`. What it is set to while it 
 Without a client to go to it is the server of one, and the NIC behind it: `deaf` has it leave out every second notification, `silent` all acknowledgements; `refuse` has
 it take nothing, `gone` end once it is met, `unable` never listen. As `ib_send_bw` it takes SENDs, `full` none for want of a buffer.
 
+Where there is a file `far` its client is another NIC: it takes all of a message in its order, and asks for what is missing, but where there is a file `mute`.
+
 Told how long it lasts (`-D`) it sends until it is ended, as fast as the NIC grants its class by what DCB is set to: a port of `SPEED`. `mixed` has the NIC give the
 first class the bandwidth of the second, `slow` is a server that does not fill its port, `flat` leaves packets without the DSCP that they were asked for.
 
@@ -17,6 +19,7 @@ import fcntl
 import ipaddress
 import json
 import os
+import select
 import socket
 import struct
 import sys
@@ -158,9 +161,14 @@ def serve(port):
     wire.bind(("nic0", ethertype(own)))
     # SO_RCVBUFFORCE: what comes while this process waits for a processor is lost to nobody but it.
     wire.setsockopt(socket.SOL_SOCKET, 33, 8 << 20)
-    for _ in range(4 if sends else 2):
+    far = os.path.exists("far")
+    for _ in range(1 if far else 4 if sends else 2):
         theirs = read(line, 108).decode().split(":")
         line.sendall(ours.encode())
+    if far:
+        with open(KNOB) as knob, open("seen", "a") as seen:
+            seen.write(knob.read())
+        return takes(line, wire, own, theirs)
     if os.path.exists("gone"):
         return
     if os.path.exists("hang"):
@@ -196,6 +204,33 @@ def serve(port):
         last = now
         wire.send(nic.frame(0x81, 0, 0, bytes(16), b"", 0x40, 48 << 2 | 2))
         count("np_cnp_sent", 1)
+
+
+def takes(line, wire, own, theirs):
+    """The NIC of a server whose client is another NIC: each WRITE in its order, and one NAK for a hole. Until the client has said that it is done."""
+    expected, messages, asked = int(theirs[3], 16), 0, False
+    peer = of_gid(theirs[6:22])
+    while True:
+        ready, _, _ = select.select([wire, line], [], [])
+        if line in ready and wire not in ready:
+            return line.sendall(read(line, 5))
+        got = wire.recv(9000)
+        _, _, to, roce = opened(got) or (0, b"", b"", bytes(16))
+        if to != own or int.from_bytes(roce[5:8], "big") != OWN_QP:
+            continue
+        nic = Nic(own, peer, got[6:12] + got[0:6], int(theirs[2], 16), 0, 0)
+        ahead = (int.from_bytes(roce[9:12], "big") - expected) & MASK
+        if 0 < ahead < 1 << 23:
+            count("out_of_sequence", 1)
+            if not asked and not os.path.exists("mute"):
+                wire.send(nic.frame(0x11, expected, 0, struct.pack("!I", 0x60 << 24 | messages), b""))
+            asked = True
+            continue
+        if ahead == 0:
+            expected, asked = (expected + 1) & MASK, False
+            messages = (messages + (roce[0] in (0x08, 0x0A))) & MASK
+        if roce[8] & 0x80:
+            wire.send(nic.frame(0x11, (expected - 1) & MASK, 0, struct.pack("!I", 0x1F << 24 | messages), b""))
 
 
 def granted(port, frame):

@@ -8,7 +8,7 @@ mod server;
 
 pub use interface::{cable, interface};
 pub use machine::machine;
-pub use server::server;
+pub use server::servers;
 
 use super::facts::PortFacts;
 use rig_generator::netlab::{End, Namespace, pair};

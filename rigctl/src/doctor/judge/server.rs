@@ -18,6 +18,7 @@ pub(super) fn server(facts: &ServerFacts) -> Vec<Check> {
         let says = format!("{}: cases that ask for it are inconclusive", lacks.join(", "));
         all.push(check("programs", State::Lack, says).mend("install perftest there"));
     }
+    let Some(perftest) = perftest else { return all };
     all.push(match perftest {
         Err(why) => check("perftest", State::Need, why.clone()),
         Ok(said) if said.address != *address => {

@@ -68,7 +68,7 @@ fn facts() -> Facts {
         pair: Ok(port()),
         interfaces: Vec::new(),
         cable: None,
-        server: None,
+        servers: Vec::new(),
     }
 }
 
@@ -254,11 +254,11 @@ fn servers_in_every_state() {
     let greeted = |version: &str| Greeted { version: version.to_owned(), mtu: 1_024, address };
     let of = |lacks: &[&str], perftest| {
         let lacks = lacks.iter().map(|one| (*one).to_owned()).collect();
-        Ok(ServerAnswers { gid: (3, address), lacks, perftest })
+        Ok(ServerAnswers { gid: (3, address), lacks, perftest: Some(perftest) })
     };
     let told = |asked| {
         let server = ServerFacts { at: "server7".to_owned(), nic: "mlx5_0".to_owned(), asked };
-        let all = judge(&Facts { server: Some(server), ..facts() }, &own(&[]));
+        let all = judge(&Facts { servers: vec![server], ..facts() }, &own(&[]));
         let last = all.last().expect("its section");
         assert_eq!(last.name, "server server7");
         let each = last.checks.iter().map(|one| (one.state, one.name.clone(), one.says.clone()));

@@ -5,7 +5,7 @@ use super::super::virtual_lab::speeds;
 use super::super::wire::broken::Broken;
 use super::injector::Injector;
 use super::machine::GuestNics;
-use super::server::ServerNic;
+use super::server::ServerNics;
 use super::side_by_side;
 use super::starved::Starved;
 use super::streams;
@@ -34,22 +34,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub enum FlowNics {
     /// A guest's, with the rig or another guest at the other end.
     Guests(GuestNics),
-    /// A server's, with the rig at the other end.
-    Server(Arc<ServerNic>),
+    /// A server's, with the rig or another server at the other end.
+    Servers(ServerNics),
 }
 
 impl FlowNics {
     pub(super) fn bound(&self) -> Dur {
         match self {
             FlowNics::Guests(nics) => nics.bound,
-            FlowNics::Server(server) => server.wire.bound,
+            FlowNics::Servers(nics) => nics.bound,
         }
     }
 
     fn other_end(&self) -> OtherEnd {
         match self {
-            FlowNics::Guests(nics) if nics.other.is_some() => OtherEnd::Guest,
-            FlowNics::Guests(_) | FlowNics::Server(_) => OtherEnd::Rig,
+            FlowNics::Guests(nics) if nics.other.is_some() => OtherEnd::Nic,
+            FlowNics::Servers(nics) if nics.other.is_some() => OtherEnd::Nic,
+            FlowNics::Guests(_) | FlowNics::Servers(_) => OtherEnd::Rig,
         }
     }
 
@@ -57,28 +58,28 @@ impl FlowNics {
         match self {
             FlowNics::Guests(GuestNics { over: IpVersion::V6, .. }) => FlowsOver::V6,
             FlowNics::Guests(_) => FlowsOver::V4,
-            FlowNics::Server(server) => server.over(),
+            FlowNics::Servers(nics) => nics.nic.over(),
         }
     }
 }
 
-/// What its own settings are told to a server: each field that perftest does not set. None in a guest, where nothing else is set.
+/// What its own settings are told to a server, for each NIC: each field that perftest does not set. None in a guest, where nothing else is set.
 fn knobs(
     nics: &FlowNics,
     (declared, settings): (&Declared, &[Setting]),
-) -> Result<Vec<String>, Broken> {
-    let FlowNics::Server(_) = nics else { return Ok(Vec::new()) };
-    let (mut whole, mut asked) = (declared.clone(), Vec::new());
+) -> Result<[Vec<String>; 2], Broken> {
+    let FlowNics::Servers(_) = nics else { return Ok([const { Vec::new() }; 2]) };
+    let (mut whole, mut asked) = (declared.clone(), [const { Vec::new() }; 2]);
+    let refused = |why: String| Broken::Refused(Refused { why });
     for setting in settings {
-        whole = whole
-            .with(setting)
-            .map_err(|bad| Refused { why: bad.to_string() })
-            .map_err(Broken::Refused)?;
+        whole = whole.with(setting).map_err(|bad| refused(bad.to_string()))?;
         if PerftestControl::with(declared, setting, OtherEnd::Rig).is_err() {
-            asked.push(setting.path.as_str());
+            let of_peer = setting.path.starts_with("peer.");
+            asked[usize::from(of_peer)].push(setting.path.as_str());
         }
     }
-    knobs_at(&whole, &asked).map_err(|why| Broken::Refused(Refused { why }))
+    let [own, peers] = asked.map(|asked| knobs_at(&whole, &asked).map_err(refused));
+    Ok([own?, peers?])
 }
 
 /// What is known of a trial beside the frames of its ledger.
@@ -128,12 +129,19 @@ impl GuestLab {
         let configured = whole.map_err(|bad| Broken::Refused(Refused { why: bad.to_string() }))?;
         let mut control = PerftestControl::of(declared.clone(), other_end);
         let asked = knobs(&nics, (declared, settings))?;
+        let [own_knobs, peers] = &asked;
         let own = |setting: &&Setting| {
-            asked.is_empty() || PerftestControl::with(declared, setting, other_end).is_ok()
+            asked.iter().all(Vec::is_empty)
+                || PerftestControl::with(declared, setting, other_end).is_ok()
         };
         control.set(&settings.iter().filter(own).cloned().collect::<Vec<_>>())?;
-        if let FlowNics::Server(server) = &nics {
-            server.set(&asked, &knobs_of(&configured))?;
+        if let FlowNics::Servers(servers) = &nics {
+            servers.nic.set(own_knobs, &knobs_of(&configured, 0))?;
+            match &servers.other {
+                Some(other) => other.set(peers, &knobs_of(&configured, 1))?,
+                // The rig's own responder has none.
+                None => debug_assert!(peers.is_empty(), "{peers:?}"),
+            }
         }
         let clock = Wall::start();
         Ok(GuestLab { nics, control, configured, cable, clock, spool: None, spooled: None })
@@ -172,9 +180,14 @@ impl GuestLab {
         let session = self.perftest(spec, script.length);
         let ran = match &self.nics {
             FlowNics::Guests(nics) => in_guests(nics, &session, &tape, (origin, script.length)),
-            FlowNics::Server(server) => {
-                let port = declared.name_of(0);
-                let ran = server.at(&port, |host| run(&session, host, &tape));
+            FlowNics::Servers(ServerNics { nic, other, .. }) => {
+                let [port, others] = [0, 1].map(|end| declared.name_of(end));
+                let ran = match other {
+                    None => nic.at(&port, |host| run(&session, host, &tape)),
+                    Some(other) => nic.at_both(other, [&port, &others], |[client, server]| {
+                        session.run_between([client, server], Box::new(Across(Arc::clone(&tape))))
+                    }),
+                };
                 // What keeps a server from its work is its own.
                 ran.map(|(came, last)| (came, Read::Terms(last), DutWaits::default()))
             }
@@ -194,7 +207,7 @@ impl GuestLab {
         let counters = counted(files, &read, declared, went_on);
         let sender = match self.nics.other_end() {
             OtherEnd::Rig => "the rig's end of the connection",
-            OtherEnd::Guest => "the rig between the guests",
+            OtherEnd::Nic => "the rig between the NICs",
         };
         let beside = Beside {
             origin,
@@ -338,7 +351,8 @@ fn in_guests(
         }),
         Some(other) => nics.nic.with_both(other, |guests| {
             let starved = [0, 1].map(|of| Starved::watch(Some(&*guests[of]), bears, origin));
-            let came = session.run_between(guests, Box::new(Across(Arc::clone(tape))));
+            let [client, server] = guests;
+            let came = session.run_between([client, server], Box::new(Across(Arc::clone(tape))));
             let all = starved.map(|starved| starved.until(origin, length));
             waits.clone_from(&all[0]);
             waits.stretches = all.into_iter().flat_map(|waits| waits.stretches).collect();

@@ -28,7 +28,7 @@ impl GuestNics {
     /// Those of a wire: booted when they are needed, from what is in the folder of the image.
     pub fn new(folder: &Path, wire: &Guests) -> GuestNics {
         let in_role = |role| Arc::new(GuestHost::new(folder.to_owned(), wire, role));
-        let between = wire.other_end == OtherEnd::Guest;
+        let between = wire.other_end == OtherEnd::Nic;
         GuestNics {
             nic: in_role(GuestRole::Nic),
             other: between.then(|| in_role(GuestRole::OtherNic)),

@@ -1,7 +1,7 @@
 //! Runs scripts in real time on devices that nobody here wrote. A NIC: Linux's own, in a guest, with an unmodified perftest as the application
 //! and the rig as its peer. A flow of the NIC is a client of perftest there; those that
 //! have always something to send are several side by side. What the rig does between two NICs it does between that
-//! one and its own responder, or between two guests, whose programs talk to each other. The same with a NIC of a server in place of the guest's. To either
+//! one and its own responder, or between two guests, whose programs talk to each other. The same with NICs of servers in place of the guests'. To one whose other end it is
 //! the rig sends streams, too: each to the memory of a server of perftest there.
 
 mod injector;
@@ -15,4 +15,4 @@ mod tape;
 
 pub use lab::{FlowNics, GuestLab};
 pub use machine::{GuestHost, GuestNics, GuestShell};
-pub use server::{AtServer, ServerNic};
+pub use server::{AtServer, ServerNics};

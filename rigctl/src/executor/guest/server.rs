@@ -1,38 +1,72 @@
-//! The server of a run: its NIC is taken by whoever needs it first, and let go with the run.
+//! The servers of a run: a NIC there is taken by whoever needs it first, and let go with the run.
 
 use super::super::wire::broken::Broken;
 use crate::rights::{self, Work};
 use crate::stderr;
-use core::net::{IpAddr, Ipv4Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
 use rig_dut::Journal;
 use rig_dut::control::{Lost, Readings};
 use rig_dut::host::{HeldServer, HostAccess, NotSet};
 use rig_generator::netlab::Namespace;
 use rig_guests::guest::ShellOutput;
-use rig_guests::{FlowsOver, GuestFault, PerftestHost, RigEnd};
-use rig_lab::Server;
+use rig_guests::{FlowsOver, GuestFault, PerftestHost, RigEnd, WayAcross};
+use rig_lab::{Server, ServerEnd};
+use rig_units::Dur;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// The NICs of servers that the flows of a case are between.
+#[derive(Debug, Clone)]
+pub struct ServerNics {
+    /// That which sends them.
+    pub nic: Arc<ServerNic>,
+    /// That at their other end; none where the rig's own responder is.
+    pub other: Option<Arc<ServerNic>>,
+    /// How far off a stamp of the rig may be.
+    pub bound: Dur,
+}
+
+impl ServerNics {
+    /// Those of a wire: taken when they are needed. What is set there is in `journal`.
+    pub fn new(wire: &Server, journal: &Arc<Journal>) -> ServerNics {
+        let nic = |end: &ServerEnd, toward: &ServerEnd| {
+            let toward = (toward.address, toward.address_v6);
+            Arc::new(ServerNic::new(end.clone(), toward, Arc::clone(journal)))
+        };
+        // The address of a NIC whose flows end at the rig is the rig's.
+        let toward = wire.other.as_ref().unwrap_or(&wire.end);
+        ServerNics {
+            nic: nic(&wire.end, toward),
+            other: wire.other.as_ref().map(|other| nic(other, &wire.end)),
+            bound: wire.bound,
+        }
+    }
+}
 
 /// A NIC of a server, and the rig's interface at the other end of its cable.
 #[derive(Debug)]
 pub struct ServerNic {
     /// Where it is.
-    pub wire: Server,
+    end: ServerEnd,
+    /// The addresses at the other end of its flows.
+    toward: (Ipv4Addr, Option<Ipv6Addr>),
     journal: Arc<Journal>,
     held: Mutex<Option<HeldServer>>,
 }
 
 impl ServerNic {
-    /// One that is taken when it is needed. What is set there is in `journal`.
-    pub fn new(wire: Server, journal: Arc<Journal>) -> ServerNic {
-        ServerNic { wire, journal, held: Mutex::default() }
+    fn new(
+        end: ServerEnd,
+        toward: (Ipv4Addr, Option<Ipv6Addr>),
+        journal: Arc<Journal>,
+    ) -> ServerNic {
+        ServerNic { end, toward, journal, held: Mutex::default() }
     }
 
     /// What its flows go over.
     pub const fn over(&self) -> FlowsOver {
-        if self.wire.address_v6.is_some() { FlowsOver::V6 } else { FlowsOver::V4 }
+        if self.toward.1.is_some() { FlowsOver::V6 } else { FlowsOver::V4 }
     }
 
     /// Sets all of this, and puts back what was set before. Then its knobs have to say what `declared` does, as far as they can be read.
@@ -63,10 +97,39 @@ impl ServerNic {
         work: impl FnOnce(&mut AtServer<'_>) -> Result<T, GuestFault>,
     ) -> Result<(T, Readings), Broken> {
         self.with(|held| {
-            let mut at = AtServer { held, wire: &self.wire, port, read: Readings::default() };
+            let mut at = self.at_port(held, port);
             let done = work(&mut at).map_err(|fault| Broken::Device(fault.to_string()))?;
             Ok((done, at.read))
         })
+    }
+
+    /// The same with two, each with the name of its port. Where one is lost both are taken anew the next time.
+    ///
+    /// # Errors
+    /// As [`at`](Self::at), of either.
+    pub fn at_both<T>(
+        &self,
+        other: &ServerNic,
+        [port, others]: [&str; 2],
+        work: impl FnOnce([&mut AtServer<'_>; 2]) -> Result<T, GuestFault>,
+    ) -> Result<(T, Readings), Broken> {
+        self.with(|held| {
+            other.with(|second| {
+                let mut ats = [self.at_port(held, port), other.at_port(second, others)];
+                let [at, beyond] = &mut ats;
+                let done = work([at, beyond]);
+                let done = done.map_err(|fault| Broken::Device(fault.to_string()))?;
+                let [mut read, second] = ats.map(|at| at.read);
+                read.values.extend(second.values);
+                read.vendor.extend(second.vendor);
+                read.absent.extend(second.absent);
+                Ok((done, read))
+            })
+        })
+    }
+
+    fn at_port<'a>(&'a self, held: &'a mut HeldServer, port: &'a str) -> AtServer<'a> {
+        AtServer { held, nic: self, port, read: Readings::default() }
     }
 
     /// Does something with it, which nobody else has meanwhile. A server that was lost is taken anew the next time.
@@ -87,7 +150,7 @@ impl ServerNic {
     }
 
     fn take(&self) -> Result<HeldServer, String> {
-        let Server { ssh, device, port, .. } = &self.wire;
+        let ServerEnd { ssh, device, port, .. } = &self.end;
         // What was set there when the line was lost is set still: nothing is measured on that.
         let left = self.journal.put_back(|change| change.is_to_host(ssh.as_deref()));
         if !left.is_empty() {
@@ -103,7 +166,7 @@ impl Drop for ServerNic {
     fn drop(&mut self) {
         let _raised = rights::raise(Work::Ports);
         drop(self.held.get_mut().unwrap_or_else(PoisonError::into_inner).take());
-        let ssh = self.wire.ssh.as_deref();
+        let ssh = self.end.ssh.as_deref();
         for why in self.journal.put_back(|change| change.is_to_host(ssh)) {
             stderr::line(&format!("error: {why}; `rigctl restore` tries again"));
         }
@@ -114,7 +177,7 @@ impl Drop for ServerNic {
 #[derive(Debug)]
 pub struct AtServer<'a> {
     held: &'a mut HeldServer,
-    wire: &'a Server,
+    nic: &'a ServerNic,
     port: &'a str,
     /// What its NIC counted, the last time that it was asked.
     read: Readings,
@@ -126,22 +189,22 @@ impl AtServer<'_> {
     /// # Errors
     /// The NIC has none such.
     pub fn gid(&self, over: FlowsOver) -> Result<(u32, IpAddr), GuestFault> {
-        let found = self.held.gid(self.wire.gid, self.own(over));
+        let found = self.held.gid(self.nic.end.gid, self.toward(over));
         found.map_err(|why| GuestFault::failed("find the NIC's GID", why))
     }
 
-    /// The rig's address that flows go to.
-    fn own(&self, over: FlowsOver) -> IpAddr {
-        match (over, self.wire.address_v6) {
-            (FlowsOver::V6, Some(own)) => IpAddr::V6(own),
-            (FlowsOver::V4 | FlowsOver::V6, _) => IpAddr::V4(self.wire.address),
+    /// The address that flows go to.
+    fn toward(&self, over: FlowsOver) -> IpAddr {
+        match (over, self.nic.toward) {
+            (FlowsOver::V6, (_, Some(address))) => IpAddr::V6(address),
+            (FlowsOver::V4 | FlowsOver::V6, (address, _)) => IpAddr::V4(address),
         }
     }
 }
 
 impl PerftestHost for AtServer<'_> {
     fn way(&mut self, over: FlowsOver) -> Result<RigEnd, GuestFault> {
-        let Server { interface, address, device, port, .. } = self.wire;
+        let ServerEnd { interface, device, port, .. } = &self.nic.end;
         let (gid, _) = self.gid(over)?;
         let own = Namespace::of_process(std::process::id());
         let own = own.map_err(|error| GuestFault::failed("use the rig's interface", error))?;
@@ -149,8 +212,8 @@ impl PerftestHost for AtServer<'_> {
         Ok(RigEnd {
             namespace: Arc::new(own),
             interface: interface.clone(),
-            meets: *address,
-            own: self.own(over),
+            meets: self.nic.toward.0,
+            own: self.toward(over),
             nic: format!("-d {device}{port} -x {gid}"),
         })
     }
@@ -170,15 +233,19 @@ impl PerftestHost for AtServer<'_> {
 
     fn address(&mut self) -> Result<Ipv4Addr, GuestFault> {
         // Programs meet over IPv4: where flows do not, by another one of its addresses.
-        let Server { address, address_v6, gid, .. } = self.wire;
-        let asked = gid.filter(|_| address_v6.is_none());
-        match self.held.gid(asked, IpAddr::V4(*address)) {
+        let (toward, toward_v6) = self.nic.toward;
+        let asked = self.nic.end.gid.filter(|_| toward_v6.is_none());
+        match self.held.gid(asked, IpAddr::V4(toward)) {
             Ok((_, IpAddr::V4(found))) => Ok(found),
             Ok((_, IpAddr::V6(other))) => {
                 Err(GuestFault::failed("find the NIC's address", format!("{other} is of IPv6")))
             }
             Err(why) => Err(GuestFault::failed("find the NIC's address", why)),
         }
+    }
+
+    fn across(&self) -> WayAcross {
+        WayAcross { finds: self.nic.toward.0, beside: false }
     }
 
     fn has_one_shell(&self) -> bool {

@@ -63,8 +63,8 @@ pub(super) fn trial(
             });
             ran.map(|came| (came, Read::Files, waits))
         }
-        FlowNics::Server(server) => {
-            let ran = server.at(&declared.name_of(0), |host| runs(host));
+        FlowNics::Servers(nics) => {
+            let ran = nics.nic.at(&declared.name_of(0), |host| runs(host));
             // What keeps a server from its work is its own.
             ran.map(|(came, last)| (came, Read::Terms(last), DutWaits::default()))
         }

@@ -55,8 +55,9 @@ pub(super) fn trial(
             });
             ran.map(|(late, files)| (late, files, Read::Files, waits))
         }
-        FlowNics::Server(server) => {
-            let ran = server
+        FlowNics::Servers(nics) => {
+            let ran = nics
+                .nic
                 .at(&declared.name_of(0), |host| sent((host, over), (script, speed), &heard, stop));
             // What keeps a server from its work is its own.
             ran.map(|((late, files), last)| (late, files, Read::Terms(last), DutWaits::default()))
