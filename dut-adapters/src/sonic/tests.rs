@@ -104,6 +104,19 @@ fn ports_are_sets_of_those_that_are_configured_alike_and_one_that_is_down_is_in_
 }
 
 #[test]
+fn an_empty_text_for_macsec_is_none() {
+    let text = std::fs::read_to_string(golden("leaf.json")).expect("a file");
+    for (said, is_told) in [("line", true), ("", false)] {
+        let mut leaf: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        leaf["PORT"]["Ethernet0"]["macsec"] = serde_json::json!(said);
+        let tables = of_text(&leaf.to_string()).expect("it reads");
+        let sets = alike(&tables, None).expect("every value can be used");
+        let written = sets[0].written("made");
+        assert_eq!(written.contains("turns MACsec on"), is_told, "`{said}`: {written}");
+    }
+}
+
+#[test]
 fn old_references_and_lists_of_ports_in_keys_lead_to_the_same_rows() {
     let (tables, sets) = of_file("mistuned.json");
     assert_eq!(tables.bound("BUFFER_PG", "Ethernet4", 4), Some("Ethernet0,Ethernet4|3-4"));

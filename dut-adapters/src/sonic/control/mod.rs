@@ -197,7 +197,7 @@ impl SonicControl {
     fn is_declared(&self) -> Result<(), String> {
         let (tables, stated) = &self.seen;
         for port in &self.ports {
-            if let Some(said) = tables.field("PORT", port, "macsec") {
+            if let Some(said) = tables.macsec(port) {
                 return Err(format!(
                     "{} is `{}`: such a port passes nothing until a peer that holds the same CAK has agreed on keys with it (MKA), which \
                      the rig does not speak; want none (`config macsec port del {port}`)",
