@@ -406,6 +406,13 @@ impl SonicControl {
                 let why = format!("the pool is that of ports that differ: {why}");
                 absent.extend(sized::POOL.map(|name| (name.to_owned(), why.clone())));
             }
+            for (rig, port) in (0..).zip(&self.ports) {
+                if let Some(why) = sized::apart(tables, port, of) {
+                    let names = sized::of_port(rig).into_iter();
+                    let all = names.chain(sized::POOL.map(str::to_owned));
+                    absent.extend(all.map(|name| (name, why.clone())));
+                }
+            }
         }
         self.tells_causes()?;
         let is_asked = |name: &String| names.is_empty() || names.contains(name);

@@ -102,6 +102,7 @@ impl Switch {
         let up = &mut self.ports[port];
         up.up = true;
         up.drop_out = up.dropped_by_order;
+        up.mac.linked();
         let xoff = up.pfc.renew(now);
         self.emit(port, xoff)
     }
@@ -131,6 +132,7 @@ impl Switch {
                 // What has no link to go to was never in its queue.
                 let counts = out.up || self.buffer.faults().dead_link_counted;
                 out.counters[class].queue_drops += u64::from(counts);
+                out.unlinked += u64::from(!out.up);
                 self.buffer.lose(place);
                 return true;
             }
