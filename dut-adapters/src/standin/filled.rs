@@ -244,10 +244,13 @@ fn port(switch: &Switch, index: u16, put: &mut impl FnMut(&str, Row)) {
             bound.insert("wred_profile".to_owned(), "AZURE_LOSSLESS".to_owned());
         }
         put(&format!("QUEUE|{name}|{queue}"), bound);
-        let (table, profile) = if qos.pfc_enable.contains(&queue) {
+        let (table, profile) = if !qos.pfc_enable.contains(&queue) {
+            ("BUFFER_QUEUE", "egress_lossy_profile")
+        } else if switch.dynamic_buffer.sized_from().is_none() {
             ("BUFFER_PG", "pg_lossless_profile")
         } else {
-            ("BUFFER_QUEUE", "egress_lossy_profile")
+            // The switch's to size.
+            continue;
         };
         put(&format!("{table}|{name}|{queue}"), row([("profile", profile.to_owned())]));
     }

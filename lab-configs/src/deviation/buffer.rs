@@ -45,9 +45,6 @@ table! {
     /// Frames to a port whose link is down count as dropped by its queue.
     // A counter of drops grows for as long as the link is down.
     dead_link_counted;
-    /// Frames to a port whose link is down count as dropped by the port, and by none of its queues.
-    // The port's own counter of drops grows, and those of its queues do not.
-    dead_link_discarded;
     /// Counters of the frames that a port received and sent are off as soon as there was one.
     // The counters of a port say that more passed it than the wire shows.
     port_counters_off ("by how many", 0..=u32::MAX, default 1);

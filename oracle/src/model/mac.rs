@@ -308,8 +308,8 @@ impl Mac {
         opened
     }
 
-    /// The link is up again.
-    pub(super) fn linked(&mut self) {
+    /// The cable was mended.
+    pub(super) const fn linked(&mut self) {
         if self.config.faults.link_up_obeys_nothing {
             self.obeys = 0;
         }

@@ -226,11 +226,15 @@ impl PfcGen {
 
     /// The XOFF for everything congested: a new sender is at the far end.
     pub fn renew(&mut self, now: Time) -> Option<Packet> {
+        let asserted = self.asserted();
+        if asserted == 0 { None } else { Some(self.xoff(now, asserted)) }
+    }
+
+    /// The cable was mended.
+    pub(super) const fn linked(&mut self) {
         if self.config.ends_with_link {
             self.sends = 0;
         }
-        let asserted = self.asserted();
-        if asserted == 0 { None } else { Some(self.xoff(now, asserted)) }
     }
 
     /// PFC frames sent for `class`, XON included.

@@ -58,8 +58,6 @@ pub(crate) struct Port {
     /// Frames per class that a drop lets through first.
     leak: [u32; CLASSES],
     up: bool,
-    /// Frames that came for it while its link was down.
-    unlinked: u64,
 }
 
 impl Port {
@@ -176,7 +174,6 @@ impl Switch {
             dropped_by_order: dropped,
             leak: [0; CLASSES],
             up: true,
-            unlinked: 0,
         };
         let buffer = Buffer::new(&config.buffer, config.ports.len());
         let speeds = config.ports.iter().map(|&(_, speed)| speed);
@@ -317,7 +314,6 @@ impl Switch {
         } else {
             let counts = self.buffer.faults().dead_link_counted;
             port.counters[slot(packet.tc)].queue_drops += u64::from(counts);
-            port.unlinked += 1;
             let place = place(packet, to);
             if self.wred.looks_at_change(place.class) {
                 early::held(&mut self.wred, &self.buffer, now, (to, place.class));

@@ -188,7 +188,6 @@ impl Switch {
         let port = &self.ports[index];
         let faults = self.buffer.faults();
         let off_by = u64::from(faults.port_counters_off.unwrap_or(0));
-        let queues: u64 = port.counters.iter().map(|class| class.queue_drops).sum();
         let sum = |of: fn(&Counters) -> u64| {
             let sum: u64 = port.counters.iter().map(of).sum();
             sum + off_by * u64::from(sum > 0)
@@ -197,7 +196,7 @@ impl Switch {
             received: sum(|class| class.rx_packets),
             sent: sum(|class| class.tx_packets),
             others: if faults.counter_counts_pfc_as_data { port.mac.received() } else { 0 },
-            discarded: queues + if faults.dead_link_discarded { port.unlinked } else { 0 },
+            discarded: port.counters.iter().map(|class| class.queue_drops).sum(),
         }
     }
 

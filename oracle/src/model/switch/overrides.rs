@@ -97,12 +97,18 @@ impl Switch {
         self.ports.iter_mut().for_each(|port| port.egress.forget_control());
     }
 
+    /// The cable of `port` was mended: what a port forgets that has found its peer again.
+    pub(crate) fn relinked(&mut self, port: usize) {
+        let port = &mut self.ports[port];
+        port.mac.linked();
+        port.pfc.linked();
+    }
+
     /// The link of `port` came up. Returns whether a frame goes because of it.
     pub(crate) fn link_up(&mut self, now: Time, port: usize) -> bool {
         let up = &mut self.ports[port];
         up.up = true;
         up.drop_out = up.dropped_by_order;
-        up.mac.linked();
         let xoff = up.pfc.renew(now);
         self.emit(port, xoff)
     }
@@ -132,7 +138,6 @@ impl Switch {
                 // What has no link to go to was never in its queue.
                 let counts = out.up || self.buffer.faults().dead_link_counted;
                 out.counters[class].queue_drops += u64::from(counts);
-                out.unlinked += u64::from(!out.up);
                 self.buffer.lose(place);
                 return true;
             }
