@@ -11,6 +11,8 @@ pub enum DutCounter {
     PortReceivedOther,
     /// Frames that a port received and takes for an error.
     PortErrors,
+    /// Frames that a port was to send and did not: what its queues dropped. `TX_DRP` of `show interfaces counters`.
+    PortDiscarded,
     /// PFC frames of a class that a port received.
     PfcReceived,
     /// PFC frames of a class that a port sent.
@@ -104,6 +106,7 @@ impl DutCounter {
             DutCounter::PortSent => "SAI_PORT_STAT_IF_OUT_UCAST_PKTS",
             DutCounter::PortReceivedOther => "SAI_PORT_STAT_IF_IN_NON_UCAST_PKTS",
             DutCounter::PortErrors => "SAI_PORT_STAT_IF_IN_ERRORS",
+            DutCounter::PortDiscarded => "SAI_PORT_STAT_IF_OUT_DISCARDS",
             DutCounter::PfcReceived => "RX_PKTS",
             DutCounter::PfcSent => "TX_PKTS",
             DutCounter::PfcEnded => "ON2OFF_RX_PKTS",
@@ -182,6 +185,7 @@ impl DutCounter {
             | DutCounter::PortSent
             | DutCounter::PortReceivedOther
             | DutCounter::PortErrors
+            | DutCounter::PortDiscarded
             | DutCounter::MacsecOk
             | DutCounter::MacsecLate
             | DutCounter::MacsecDelayed

@@ -125,6 +125,33 @@ pub(super) fn unlike(tables: &Tables, ports: &[String], of: &Switch) -> Option<S
     })
 }
 
+/// The key in APPL_DB of groups of a port that a row of `BUFFER_PG` binds: a row of several ports stands there as one of each.
+pub(super) fn group(port: &str, row: &str) -> String {
+    let (_, indices) = row.rsplit_once('|').unwrap_or((row, ""));
+    format!("BUFFER_PG_TABLE:{port}:{indices}")
+}
+
+/// Why nobody can say what of an operator's own headroom a port has, where it is bound to some; `None`: it can be said. A switch looks at one row of
+/// `BUFFER_PG` after the other: where the groups are in rows of their own, what all of them take together may be refused of some alone.
+pub(super) fn apart(tables: &Tables, port: &str, of: &Switch) -> Option<String> {
+    of.dynamic_buffer.own_xoff?;
+    let mut rows = of.qos.pfc_enable.iter().map(|class| tables.bound("BUFFER_PG", port, *class));
+    let first = rows.next()?;
+    let other = rows.find(|row| *row != first)?;
+    let said = |row: Option<&str>| row.unwrap_or("no row").to_owned();
+    Some(format!(
+        "lossless groups of {port} are in rows of their own (BUFFER_PG {} and {}), of which the switch may take one and refuse another",
+        said(first),
+        said(other)
+    ))
+}
+
+/// The names of what a port's first lossless group shows, as the rig reads them.
+pub(super) fn of_port(rig: u16) -> [String; 3] {
+    let own = Switch::port_name(rig);
+    ["xon", "xoff", "size"].map(|field| format!("BUFFER_PROFILE_TABLE {own} {field}"))
+}
+
 /// What APPL_DB says now of the headroom of each port's first lossless group and of its pool, under the rig's names:
 /// `BUFFER_PROFILE_TABLE Ethernet0 xoff`, `BUFFER_POOL_TABLE ingress_lossless_pool size`.
 ///
@@ -142,16 +169,13 @@ pub(super) fn shown(
     for (rig, port) in (0..).zip(ports) {
         let class = of.qos.pfc_enable.first();
         let bound = class.and_then(|class| tables.bound("BUFFER_PG", port, *class));
-        let Some(group) = bound else { continue };
-        // A row of several ports stands in APPL_DB as one of each.
-        let (_, indices) = group.rsplit_once('|').unwrap_or((group, ""));
-        let group = link.whole(Db::Appl, &format!("BUFFER_PG_TABLE:{port}:{indices}"))?;
+        let Some(bound) = bound else { continue };
+        let group = link.whole(Db::Appl, &group(port, bound))?;
         let Some(profile) = group.get("profile") else { continue };
         let profile = link.whole(Db::Appl, &format!("BUFFER_PROFILE_TABLE:{profile}"))?;
-        let own = Switch::port_name(rig);
-        for field in ["xon", "xoff", "size"] {
+        for (field, name) in ["xon", "xoff", "size"].into_iter().zip(of_port(rig)) {
             let bytes = profile.get(field).and_then(|text| text.parse().ok());
-            all.extend(bytes.map(|bytes| (format!("BUFFER_PROFILE_TABLE {own} {field}"), bytes)));
+            all.extend(bytes.map(|bytes| (name, bytes)));
         }
         let Some(name) = profile.get("pool") else { continue };
         let pool = link.whole(Db::Appl, &format!("BUFFER_POOL_TABLE:{name}"))?;

@@ -128,7 +128,7 @@ impl<'t> Collector<'t> {
                 self.facts.cable = Some((length, said.place()));
             }
         }
-        if let Some(said) = self.tables.field("PORT", self.port, "macsec") {
+        if let Some(said) = self.tables.macsec(self.port) {
             let found = format!("{} turns MACsec on, which this does not carry over", said.path());
             self.facts.beyond.insert(found);
         }

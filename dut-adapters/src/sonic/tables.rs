@@ -115,6 +115,11 @@ impl Tables {
         self.field("DEVICE_METADATA", "localhost", field)
     }
 
+    /// The profile that a port's MACsec goes by, if it has any: an empty text is none, as `macsecmgrd` takes it and a tool leaves it.
+    pub(super) fn macsec<'t>(&'t self, port: &str) -> Option<Said<'t>> {
+        self.field("PORT", port, "macsec").filter(|said| !said.text.is_empty())
+    }
+
     /// The key of the row that binds queue or group `index` of `port` in such a table, ranges and lists in keys counted.
     pub(super) fn bound<'t>(&'t self, table: &str, port: &str, index: u8) -> Option<&'t str> {
         let chip = self.chip();

@@ -4,11 +4,11 @@ mod live;
 mod unlike;
 
 use super::reader::tables;
-use super::{PortSet, Tables, alike, flaws, read};
+use super::{PortSet, Tables, alike, flaws, read, sized};
 use crate::fixture::RedisServer;
 use rig_lab::read::profile_from;
 use rig_lab::yaml::Source;
-use rig_lab::{Fault, Profile};
+use rig_lab::{Declared, Fault, Profile, Setting};
 use rig_units::{Length, PortSpeed};
 use std::path::{Path, PathBuf};
 
@@ -101,6 +101,43 @@ fn ports_are_sets_of_those_that_are_configured_alike_and_one_that_is_down_is_in_
     // What only one of them says beyond a profile is said for all.
     let text = sets[0].written("made");
     assert!(text.contains("# Not in it: PORT|Ethernet4|macsec turns MACsec on"), "{text}");
+}
+
+#[test]
+fn of_groups_in_rows_of_their_own_nobody_says_what_is_refused_where_an_operator_says_their_headroom()
+ {
+    let text = std::fs::read_to_string(golden("leaf.json")).expect("a file");
+    let (_, sets) = of_file("leaf.json");
+    let declared = profile(&sets[0]).declared;
+    let own = Setting { path: "dynamic_buffer.own_xoff".to_owned(), value: "102400B".into() };
+    let with = declared.with(&own).expect("a size");
+    let together = of_text(&text).expect("it reads");
+    let of = |tables: &Tables, of: &Declared| {
+        sized::apart(tables, "Ethernet0", of.switch().expect("a switch"))
+    };
+    assert_eq!(of(&together, &with), None);
+    let mut leaf: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let groups = leaf["BUFFER_PG"].as_object_mut().expect("a table");
+    let row = groups.remove("Ethernet0|3-4").expect("a row");
+    groups.insert("Ethernet0|3".to_owned(), row.clone());
+    groups.insert("Ethernet0|4".to_owned(), row);
+    let apart = of_text(&leaf.to_string()).expect("it reads");
+    let why = of(&apart, &with).expect("one may be refused");
+    assert!(why.contains("rows of their own (BUFFER_PG Ethernet0|3 and Ethernet0|4)"), "{why}");
+    assert_eq!(of(&apart, &declared), None, "nobody says anything");
+}
+
+#[test]
+fn an_empty_text_for_macsec_is_none() {
+    let text = std::fs::read_to_string(golden("leaf.json")).expect("a file");
+    for (said, is_told) in [("line", true), ("", false)] {
+        let mut leaf: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        leaf["PORT"]["Ethernet0"]["macsec"] = serde_json::json!(said);
+        let tables = of_text(&leaf.to_string()).expect("it reads");
+        let sets = alike(&tables, None).expect("every value can be used");
+        let written = sets[0].written("made");
+        assert_eq!(written.contains("turns MACsec on"), is_told, "`{said}`: {written}");
+    }
 }
 
 #[test]

@@ -46,6 +46,8 @@ pub struct Faults {
     pub keeps_headroom: bool,
     /// SONiC's commands write what they should refuse.
     pub no_cli: bool,
+    /// The buffer manager is busy: it gets to what has changed so much later, and sees what stands there by then. A healthy one may be.
+    pub late_buffers: Dur,
 }
 
 /// One of them, as it is typed.
@@ -55,7 +57,7 @@ pub struct FaultSwitch(fn(&mut Faults, Dur), Dur);
 /// A word, whether a length of time goes with it, and what it sets.
 type Switch = (&'static str, bool, fn(&mut Faults, Dur));
 
-const SWITCHES: [Switch; 20] = [
+const SWITCHES: [Switch; 21] = [
     ("deaf-asic", false, |all, _| all.deaf_asic = true),
     ("late-counters", true, |all, by| all.late_counters = by),
     ("clock", true, |all, by| all.clock = by),
@@ -76,6 +78,7 @@ const SWITCHES: [Switch; 20] = [
     ("no-yang", false, |all, _| all.no_yang = true),
     ("keeps-headroom", false, |all, _| all.keeps_headroom = true),
     ("no-cli", false, |all, _| all.no_cli = true),
+    ("late-buffers", true, |all, by| all.late_buffers = by),
 ];
 
 impl FromStr for FaultSwitch {

@@ -196,8 +196,15 @@ fn sized(switch: &Switch, from: &SizedFrom, ports: u16, put: &mut impl FnMut(&st
     let names: Vec<String> = (0..ports).map(Switch::port_name).collect();
     for port in &names {
         put(&format!("BUFFER_PG|{port}|0"), row([("profile", "ingress_lossy_profile".to_owned())]));
-        for class in &switch.qos.pfc_enable {
-            put(&format!("BUFFER_PG|{port}|{class}"), row([("profile", "NULL".to_owned())]));
+        // As the templates have them: neighbours in one row.
+        let mut classes = switch.qos.pfc_enable.clone();
+        classes.sort_unstable();
+        for run in classes.chunk_by(|one, next| *next == one + 1) {
+            let indices = match run {
+                [first, .., last] => format!("{first}-{last}"),
+                _ => run.iter().map(u8::to_string).collect(),
+            };
+            put(&format!("BUFFER_PG|{port}|{indices}"), row([("profile", "NULL".to_owned())]));
         }
     }
     let cables = names.into_iter().map(|port| (port, format!("{}m", from.cable.0 / 100)));
@@ -237,10 +244,13 @@ fn port(switch: &Switch, index: u16, put: &mut impl FnMut(&str, Row)) {
             bound.insert("wred_profile".to_owned(), "AZURE_LOSSLESS".to_owned());
         }
         put(&format!("QUEUE|{name}|{queue}"), bound);
-        let (table, profile) = if qos.pfc_enable.contains(&queue) {
+        let (table, profile) = if !qos.pfc_enable.contains(&queue) {
+            ("BUFFER_QUEUE", "egress_lossy_profile")
+        } else if switch.dynamic_buffer.sized_from().is_none() {
             ("BUFFER_PG", "pg_lossless_profile")
         } else {
-            ("BUFFER_QUEUE", "egress_lossy_profile")
+            // The switch's to size.
+            continue;
         };
         put(&format!("{table}|{name}|{queue}"), row([("profile", profile.to_owned())]));
     }

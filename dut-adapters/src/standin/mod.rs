@@ -324,6 +324,7 @@ impl Parts {
                 due = None;
                 self.take()?;
             }
+            self.orchagent.sizes(&mut self.line)?;
             if self.poller.is_none() {
                 self.told.tell(&self.orchagent.rows, &mut self.line, &mut *self.asic)?;
             }

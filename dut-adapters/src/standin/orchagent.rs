@@ -11,6 +11,7 @@ use super::objects::{self, ObjectType};
 use super::schedulers::{self, Schedulers};
 use super::{refused, said, scripts};
 use redis::{Connection, Pipeline, RedisResult};
+use rig_generator::port::Mono;
 use rig_lab::{Setting, fields};
 use std::collections::BTreeMap;
 
@@ -46,6 +47,8 @@ pub(super) struct Orchagent {
     watched: BTreeMap<String, Row>,
     schedulers: Schedulers,
     manager: BufferManager,
+    /// When the buffer manager gets to what has changed.
+    sizes_at: Option<Mono>,
     /// What it last said it does not take.
     refused: Option<String>,
     pub(super) faults: Faults,
@@ -56,7 +59,8 @@ impl Orchagent {
     pub(super) fn new(told: Vec<Setting>, faults: Faults) -> Orchagent {
         let (rows, watched) = (Rows::new(), BTreeMap::new());
         let (schedulers, manager) = (Schedulers::default(), BufferManager::default());
-        Orchagent { rows, told, watched, schedulers, manager, refused: None, faults }
+        let (sizes_at, refused) = (None, None);
+        Orchagent { rows, told, watched, schedulers, manager, sizes_at, refused, faults }
     }
 
     /// Takes all of CONFIG_DB as it is now; what it does not take of it, where it did not say so before.
@@ -107,7 +111,10 @@ impl Orchagent {
                 self.told.retain(|one| !later.contains(one));
                 self.rows = rows;
                 self.written(first).exec(line)?;
-                self.manager.rows(&self.rows, &self.faults, line)?.exec(line)?;
+                let late = if first { 0 } else { self.faults.late_buffers.0 / 1_000 };
+                let due = Mono(Mono::now().0 + late);
+                self.sizes_at = self.sizes_at.or(Some(due));
+                self.sizes(line)?;
             }
             // All stays as it was.
             Err(why) => refused = refused.or(Some(format!("the ASIC refuses: {why}"))),
@@ -115,6 +122,16 @@ impl Orchagent {
         let fresh = refused != self.refused;
         self.refused = refused;
         Ok(self.refused.clone().filter(|_| fresh))
+    }
+
+    /// Works buffers out anew where the manager has got to what has changed: from what stands there now, as a subscriber of a table sees
+    /// a row once however often it was changed.
+    pub(super) fn sizes(&mut self, line: &mut Connection) -> RedisResult<()> {
+        if self.sizes_at.is_none_or(|due| due > Mono::now()) {
+            return Ok(());
+        }
+        self.sizes_at = None;
+        self.manager.rows(&self.rows, &self.faults, line)?.exec(line)
     }
 
     /// A row that is not taken is as it was.

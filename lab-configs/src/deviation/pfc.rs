@@ -57,6 +57,12 @@ table! {
     /// XON frames, and PFC frames that name no class, are passed on to every other port.
     // Senders elsewhere that were paused for a reason are let go.
     xon_forwarded;
+    /// A port whose link was down obeys no PFC once it is up again.
+    // A peer that asks for a pause after its cable was pulled is sent to all the same.
+    link_up_obeys_nothing;
+    /// A port whose link was down asks nobody for a pause once it is up again.
+    // Whoever sends there is not told to stop, and what is lossless is lost.
+    link_up_asks_for_nothing;
     /// PFC frames that name lossy classes only are passed on to every other port.
     // A frame that asks nothing of the switch is no business of anybody's.
     lossy_pfc_forwarded;

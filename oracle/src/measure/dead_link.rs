@@ -1,5 +1,8 @@
-//! What a queue counts as dropped whose port has no link: nothing. What is sent there was never in the queue, and a counter that goes on
-//! growing has somebody look for congestion where a cable is out.
+//! What a queue counts as dropped whose port has no link, and that port: nothing. What is sent there was never in the queue, and a counter that
+//! goes on growing has somebody look for congestion where a cable is out. Where the frames go a switch decides before it has chosen a port: those
+//! that it routes have no next hop there any more, those that it bridges go wherever else their address may be.
+//!
+//! Not every device shows what its ports discard; of one that does not the queue alone is told.
 
 use super::checks;
 use super::judge_context::JudgeContext;
@@ -21,7 +24,7 @@ pub(super) static DROPS: Known = Known {
         name: "queue.dead_link",
         parts: Some(&[Part::Buffer]),
         loses: true,
-        about: "the drop counter of the queue that a stream is sent to while the link of its port is down",
+        about: "the drop counter of the queue that a stream is sent to while the link of its port is down, and that of the port where the device shows one",
         source: "what the wire shows",
         fields: &[STREAM],
         looks: &[Looks::FOLLOWS],
@@ -34,8 +37,10 @@ pub(super) static DROPS: Known = Known {
         "deviation=dead_link_counted",
     ),
     expected: |_, _, _| {
-        let counter = DutCounter::QueueDropped.name();
-        by_source(format!("{counter} grown by none of its frames"), SOURCE)
+        let [queue, port] =
+            [DutCounter::QueueDropped, DutCounter::PortDiscarded].map(DutCounter::name);
+        let text = format!("{queue} grown by none of its frames, nor {port} where there is one");
+        by_source(text, SOURCE)
     },
     judge: |measure, done, judged| judge(done, measure.named("stream"), judged),
     ..Known::USUAL
@@ -82,9 +87,15 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
             return Err(trial.doubt(&why).into());
         }
         let port = &trial.observation.ports[usize::from(spec.to)].dut_port;
-        let name = DutCounter::QueueDropped.of(port, spec.class);
-        let check = checks::grown(&trial.observation.counters, &name, Span::exactly(0));
+        let counters = &trial.observation.counters;
+        let [queue, port] = [DutCounter::QueueDropped, DutCounter::PortDiscarded]
+            .map(|counter| counter.of(port, spec.class));
+        let none = Span::exactly(0);
+        let mut all = vec![checks::grown(counters, &queue, none)];
+        if counters.has(&port) || counters.moving.contains(&port) {
+            all.push(checks::grown(counters, &port, none));
+        }
         let count = usize::try_from(loss.sent).unwrap_or(usize::MAX);
-        checks::read(trial, &[check], looked(count, "frames to a port without a link"), SOURCE)
+        checks::read(trial, &all, looked(count, "frames to a port without a link"), SOURCE)
     });
 }

@@ -11,11 +11,14 @@ use crate::spec::own_headroom;
 use crate::trials::trial::Trial;
 use rig_capture::{Dir, DutCounter, Span, Unit};
 use rig_lab::{Part, SizedFrom, Switch};
-use rig_testcases::vocabulary::{Entry, Looks, STREAM};
+use rig_testcases::Measure;
+use rig_testcases::vocabulary::{Entry, Looks, STREAM, ValueKind, optional};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta};
 
 /// Header, tag and FCS, which the MTU of a port leaves out.
 const BESIDE_IP: u64 = 22;
+/// The key of a measure that says what has to become of an operator's own headroom.
+const OWN: &str = "own";
 /// Ports of this speed and faster have eight lanes, of which nothing is said.
 const EIGHT_LANES: u64 = 400_000_000_000;
 
@@ -26,7 +29,14 @@ pub(super) static SIZED: Known = Known {
         parts: Some(&[Part::DynamicBuffer]),
         about: "headroom of the lossless group that a stream comes into, and the pool, as the switch's buffer manager works them out from speed, cable and MTU",
         source: "F6, F15",
-        fields: &[STREAM],
+        fields: &[
+            STREAM,
+            optional(
+                OWN,
+                ValueKind::Word(&["refused"]),
+                "what has to become of an operator's own headroom by the limit of the port; where that is not met, nothing is measured",
+            ),
+        ],
         looks: &[Looks::FOLLOWS],
         ..Entry::USUAL
     },
@@ -51,7 +61,7 @@ pub(super) static SIZED: Known = Known {
         };
         by_source(text, headroom::SOURCE)
     },
-    judge: |measure, done, judged| judge(done, measure.named("stream"), judged),
+    judge: |measure, done, judged| judge(done, measure, judged),
     ..Known::USUAL
 };
 
@@ -65,7 +75,8 @@ enum What {
     SharedHeadroom,
 }
 
-fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
+fn judge(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
+    let stream = measure.named("stream");
     for (what, word) in [
         (What::Xon, "xon"),
         (What::Xoff, "xoff"),
@@ -74,14 +85,14 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
         (What::SharedHeadroom, "shared headroom"),
     ] {
         let on = format!("{stream}: {word}");
-        done.each("buffer.sized", &on, judged, |trial| read(done, trial, stream, what));
+        done.each("buffer.sized", &on, judged, |trial| read(done, trial, measure, what));
     }
 }
 
 fn read(
     done: &JudgeContext<'_>,
     trial: &Trial,
-    stream: &str,
+    measure: &Measure,
     what: What,
 ) -> Result<TrialReading, Unread> {
     let switch = done.context.switch();
@@ -90,7 +101,7 @@ fn read(
             .doubt("the switch's operator sizes its buffers, and no rule says how")
             .into());
     };
-    let (index, spec) = trial.stream(stream)?;
+    let (index, spec) = trial.stream(measure.named("stream"))?;
     if !switch.qos.lossless(spec.class) {
         let why = "no headroom is kept for a lossy class".to_owned();
         return Err(Unread::NotApplicable(why));
@@ -110,6 +121,10 @@ fn read(
         return Err(Unread::NotApplicable(why));
     }
     let profile = own_headroom::in_effect(&from, rule, classes);
+    let is_taken = from.own_xoff.is_none_or(|own| own == profile.xoff);
+    if is_taken && measure.arguments.word(OWN).is_some() {
+        return Err(trial.doubt(&not_met(&from)).into());
+    }
     let rests_on = if profile == rule { headroom::SOURCE } else { own_headroom::SOURCE };
     let bytes = |profile: Profile, IngressPool { size, xoff }: IngressPool| match what {
         What::Xon => profile.xon,
@@ -165,6 +180,19 @@ fn read(
     let passed = trial.observation.of_stream(index, (spec.to, Dir::Rx)).count();
     let looked = looked(passed, "frames that came through the group");
     Ok(TrialReading { span: Span::exactly(got), want, got: None, records: Vec::new(), looked })
+}
+
+/// Why nothing shows that a limit is kept which nobody comes to, for people.
+fn not_met(from: &SizedFrom) -> String {
+    let own = from.own_xoff.map_or_else(
+        || "no headroom of an operator's own".to_owned(),
+        |own| format!("an operator's own xoff of {}B", own.0),
+    );
+    let most = from.max_headroom.map_or_else(
+        || "no limit is declared (dynamic_buffer.max_headroom)".to_owned(),
+        |most| format!("a port can have {}B", most.0),
+    );
+    format!("{own} is not refused, for {most}: the limit is not met")
 }
 
 /// What becomes of an operator's own headroom where this holds, for people.

@@ -71,6 +71,7 @@ pub(crate) struct PortShown {
     pub(crate) received: u64,
     pub(crate) sent: u64,
     pub(crate) others: u64,
+    pub(crate) discarded: u64,
 }
 
 impl PortShown {
@@ -80,11 +81,12 @@ impl PortShown {
     }
 
     /// All of it.
-    pub(crate) const fn all(&self) -> [(DutCounter, u64); 3] {
+    pub(crate) const fn all(&self) -> [(DutCounter, u64); 4] {
         [
             (DutCounter::PortReceived, self.received),
             (DutCounter::PortSent, self.sent),
             (DutCounter::PortReceivedOther, self.others),
+            (DutCounter::PortDiscarded, self.discarded),
         ]
     }
 }

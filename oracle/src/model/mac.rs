@@ -308,6 +308,13 @@ impl Mac {
         opened
     }
 
+    /// The cable was mended.
+    pub(super) const fn linked(&mut self) {
+        if self.config.faults.link_up_obeys_nothing {
+            self.obeys = 0;
+        }
+    }
+
     /// Whether a PFC frame that came in here goes on to other ports.
     pub(super) const fn passes_on(&self, pfc: &Packet, lossless: u8) -> bool {
         self.config.passes_on(pfc, lossless)

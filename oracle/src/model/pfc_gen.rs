@@ -32,6 +32,8 @@ pub struct Config {
     pub seed: u64,
     /// XOFF frames name the class so many above the one that is meant: 0, in a port that does right.
     pub class_off_by: u32,
+    /// Whether it sends none any more once its link is up again.
+    pub ends_with_link: bool,
 }
 
 impl Config {
@@ -50,6 +52,7 @@ impl Config {
             self.xon = Xon::Never;
         }
         self.class_off_by = u32::from(faults.xoff_wrong_class);
+        self.ends_with_link = faults.link_up_asks_for_nothing;
     }
 }
 
@@ -227,6 +230,13 @@ impl PfcGen {
         if asserted == 0 { None } else { Some(self.xoff(now, asserted)) }
     }
 
+    /// The cable was mended.
+    pub(super) const fn linked(&mut self) {
+        if self.config.ends_with_link {
+            self.sends = 0;
+        }
+    }
+
     /// PFC frames sent for `class`, XON included.
     pub const fn sent(&self, class: u8) -> u64 {
         self.sent[slot(class)]
@@ -284,6 +294,7 @@ mod tests {
         resumption: Within::ZERO,
         seed: 0,
         class_off_by: 0,
+        ends_with_link: false,
     };
 
     fn enabled(frame: Option<Packet>) -> Option<(u8, u8)> {

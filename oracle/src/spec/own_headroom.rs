@@ -3,9 +3,11 @@
 //!
 //! Before a group of such a profile is made, the buffer manager adds up what the port would take then: its groups, and beside them a lossy
 //! group, what the port's own frames to the processor take, mirrored frames and 4 KiB against what is not known better. Only what is less than
-//! the port can have is taken; what is not leaves the groups as they were.
+//! the port can have is taken; what is not leaves the groups as they were: what the rule makes, for the rig sets nothing of its own before it has
+//! seen that in effect.
 //!
-//! Left out: what a port can have of shared headroom (`port_max_shp`, `port_reserved_shp` of the chip's row), by which a switch may refuse more.
+//! Left out: what a port can have of shared headroom (`port_max_shp`, `port_reserved_shp` of the chip's row), by which a switch may refuse more; groups
+//! of a port that are bound in rows of their own, which a switch checks one after the other.
 
 use super::headroom::Profile;
 use rig_lab::SizedFrom;

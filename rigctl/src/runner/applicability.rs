@@ -331,6 +331,8 @@ mod tests {
             all.filter(|(_, reach)| reach.as_ref().is_err_and(|unfit| unfit.why.contains("DPDK")));
         let want = [
             "buffers::drops-over-a-dead-link-are-not-the-queues-broadcom",
+            "headroom::pauses-obeyed-after-a-link-was-down-broadcom",
+            "headroom::pauses-asked-for-after-a-link-was-down-broadcom",
             "pfcwd::port-toggle-broadcom",
         ];
         assert_eq!(dpdk.map(|(id, _)| id).collect::<Vec<_>>(), want);

@@ -5,8 +5,8 @@ use super::super::copied;
 use super::super::link::{Db, Link};
 use super::super::tables::Tables;
 use super::super::write::shown;
-use super::bindings;
 use super::held::{Held, TABLE};
+use super::{bindings, own_headroom};
 use crate::control::Lost;
 use rig_lab::{Action, EcnMode, Switch};
 use std::collections::BTreeMap;
@@ -81,7 +81,9 @@ pub(super) fn missing(
             return Ok(Some(why));
         }
     }
-    bindings::missing(link, tables, (ports, &names.ports))
+    let lingers = own_headroom::lingers(link, tables, (ports, of))?;
+    lingers
+        .map_or_else(|| bindings::missing(link, tables, (ports, &names.ports)), |why| Ok(Some(why)))
 }
 
 /// What orchagent writes beside the counters of each queue that it watches.

@@ -58,6 +58,13 @@ impl Book {
     fn is_asked_for(&self) -> bool {
         self.messages.iter().any(|message| !message.stamp.is_known())
     }
+
+    /// Keeps what a poll told of a queue. One that is known is renewed however many there are: its old text would be told as the last.
+    fn keep(&mut self, queue: (String, String), text: String) {
+        if self.polls.len() < QUEUES || self.polls.contains_key(&queue) {
+            self.polls.insert(queue, text);
+        }
+    }
 }
 
 /// A book that several threads write in.
@@ -229,10 +236,7 @@ fn listen((mut line, mut since): (Wire, Mono), shared: &Shared) -> io::Result<()
                     shared.write(|book| book.messages.push(Message { oid, word, within, stamp }));
                 }
                 Some(Published::Poll { port, queue, text }) => {
-                    let polls = &mut shared.locked().polls;
-                    if polls.len() < QUEUES {
-                        polls.insert((port, queue), text);
-                    }
+                    shared.locked().keep((port, queue), text);
                 }
                 None => {}
             },
@@ -272,5 +276,21 @@ pub(super) fn words(reply: &Reply) -> io::Result<Vec<String>> {
         Ok(Value::Nil) => Ok(Vec::new()),
         Ok(one) => Ok(vec![text(one)]),
         Err(code) => Err(io::Error::other(format!("it refuses ({})", code.escape_debug()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_as_many_queues_as_are_kept_each_is_renewed_and_none_is_added() {
+        let mut book = Book::default();
+        let queue = |number: usize| ("oid:0x1".to_owned(), number.to_string());
+        (0..=QUEUES).for_each(|number| book.keep(queue(number), "first".to_owned()));
+        book.keep(queue(3), "second".to_owned());
+        assert_eq!(book.polls.len(), QUEUES);
+        assert_eq!(book.polls.get(&queue(3)).map(String::as_str), Some("second"));
+        assert_eq!(book.polls.get(&queue(QUEUES)), None);
     }
 }

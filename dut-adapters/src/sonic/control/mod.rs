@@ -197,7 +197,7 @@ impl SonicControl {
     fn is_declared(&self) -> Result<(), String> {
         let (tables, stated) = &self.seen;
         for port in &self.ports {
-            if let Some(said) = tables.field("PORT", port, "macsec") {
+            if let Some(said) = tables.macsec(port) {
                 return Err(format!(
                     "{} is `{}`: such a port passes nothing until a peer that holds the same CAK has agreed on keys with it (MKA), which \
                      the rig does not speak; want none (`config macsec port del {port}`)",
@@ -405,6 +405,13 @@ impl SonicControl {
             if let Some(why) = sized::unlike(tables, &self.ports, of).filter(|_| sizes) {
                 let why = format!("the pool is that of ports that differ: {why}");
                 absent.extend(sized::POOL.map(|name| (name.to_owned(), why.clone())));
+            }
+            for (rig, port) in (0..).zip(&self.ports) {
+                if let Some(why) = sized::apart(tables, port, of) {
+                    let names = sized::of_port(rig).into_iter();
+                    let all = names.chain(sized::POOL.map(str::to_owned));
+                    absent.extend(all.map(|name| (name, why.clone())));
+                }
             }
         }
         self.tells_causes()?;

@@ -4,9 +4,11 @@
 //! Rows that are there are left as they are. All of it is one transaction, the profile first: undone in reverse, it does not go while a
 //! group is bound to it.
 
-use super::super::sized::OWN;
+use super::super::link::{Db, Link};
+use super::super::sized::{self, OWN};
 use super::super::tables::Tables;
 use super::super::write::Write;
+use crate::control::Lost;
 use rig_lab::Switch;
 
 /// The setting that is written so.
@@ -48,6 +50,36 @@ pub(super) fn writes(
         }
     }
     all
+}
+
+/// The group of one of these ports that CONFIG_DB gives back to the switch and that still has what the rig gave it: a buffer manager that is busy
+/// may never see that it was given back, and go by that where it refuses what comes next. `None`: all of them are as CONFIG_DB has them.
+///
+/// # Errors
+/// The switch is lost.
+pub(super) fn lingers(
+    link: &mut Link,
+    tables: &Tables,
+    (ports, of): (&[String], &Switch),
+) -> Result<Option<String>, Lost> {
+    if of.dynamic_buffer.sized_from().is_none() {
+        return Ok(None);
+    }
+    for port in ports {
+        for class in &of.qos.pfc_enable {
+            let Some(key) = tables.bound("BUFFER_PG", port, *class) else { continue };
+            let bound = tables.field("BUFFER_PG", key, "profile");
+            if bound.is_none_or(|said| said.text != "NULL") {
+                continue;
+            }
+            let key = sized::group(port, key);
+            let profile = link.whole(Db::Appl, &key)?.remove("profile");
+            if let Some(profile) = profile.filter(|profile| profile.starts_with(OWN)) {
+                return Ok(Some(format!("{key} profile is {profile}, not the switch's own")));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// The profile of the rig's own that says so, by its name.

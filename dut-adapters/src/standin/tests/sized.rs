@@ -8,6 +8,7 @@ use crate::standin::{Faults, Log, Server, Standin, spoken};
 use core::cell::RefCell;
 use rig_generator::port::Mono;
 use rig_lab::{RedisAt, Setting};
+use rig_units::Dur;
 use serde_json::{Value, json};
 
 const KIB: u64 = 1_024;
@@ -79,9 +80,41 @@ fn headroom_and_pool_follow_what_config_db_says_of_cables_and_ratio() {
     set("lossless_mtu", json!("1025B"));
     until(|| shows([Some(19), Some(400), Some(419), Some(39_208), None]));
     drop(control);
-    let bound: Option<String> = tell(&server, 4, &["HGET", "BUFFER_PG|Ethernet12|3", "profile"]);
+    let bound: Option<String> = tell(&server, 4, &["HGET", "BUFFER_PG|Ethernet12|3-4", "profile"]);
     let own: Vec<String> = tell(&server, 4, &["KEYS", "BUFFER_PROFILE|RIG_*"]);
     assert_eq!((bound.as_deref(), own), (Some("NULL"), Vec::new()), "all of it is taken back");
+}
+
+/// A buffer manager that is busy sees a row once, however often it was changed meanwhile: what it refuses then leaves what it saw last.
+#[test]
+fn what_is_refused_behind_what_was_taken_leaves_what_the_rule_makes_however_busy_the_manager() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some(server) = redis_server(desk.path()) else { return };
+    let devices = devices();
+    let profile = devices.iter().find(|one| one.name == "mellanox-dynamic").expect("it is there");
+    let log: Log = Box::new(|why| panic!("{why}"));
+    let own = Box::new(Device::default());
+    let late = Faults { late_buffers: Dur::ms(300), ..Faults::default() };
+    let standin = Standin::of(profile, server.socket(), own, (late, log));
+    let _standin = standin.expect("it stands");
+    let at = RedisAt::Unix(server.socket().to_owned());
+    let mut control = SonicControl::open((&at, Mono::now()), profile, 4).expect("a switch");
+    let mut set = |value: Value| {
+        let setting = Setting { path: "dynamic_buffer.own_xoff".to_owned(), value };
+        control.set(&[setting]).expect("it takes it");
+    };
+    let group = || -> Option<String> {
+        tell(&server, 0, &["HGET", "BUFFER_PG_TABLE:Ethernet0:3-4", "profile"])
+    };
+    set(json!("102400B"));
+    until(|| group().as_deref() == Some("RIG_HEADROOM_102400_121856"));
+    set(Value::Null);
+    let usual = Some("pg_lossless_500_5m_profile");
+    assert_eq!(group().as_deref(), usual, "it is seen that it was given back");
+    set(json!("409600B"));
+    let due = Mono::now().0 + 600_000_000;
+    until(|| Mono::now().0 > due);
+    assert_eq!(group().as_deref(), usual, "it is refused");
 }
 
 #[test]
@@ -114,6 +147,10 @@ fn what_an_operator_says_of_a_group_holds_up_to_the_limit_of_its_port_and_a_port
         until(|| (pool("size"), group().as_deref()) == (Some(size), profile));
     };
     let usual = Some("pg_lossless_500_5m_profile");
+    // What is bound in one row is to be bound in two.
+    let _gone: i64 = tell(&server, 4, &["DEL", "BUFFER_PG|Ethernet12|3-4"]);
+    set(4, &["BUFFER_PG|Ethernet12|3", "profile", "NULL"]);
+    set(4, &["BUFFER_PG|Ethernet12|4", "profile", "NULL"]);
     is(41_936, usual);
     // Two groups of 78 KiB.
     typed("shutdown");

@@ -143,6 +143,7 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
             resumption: Within::ZERO,
             seed: 0,
             class_off_by: 0,
+            ends_with_link: false,
         },
         mac: XON_XOFF,
         ..switch::Config::plain(ports, PortSpeed::G100)

@@ -3,7 +3,7 @@
 //!
 //! It is at once: no row waits for another. What it shows the chip beside it does not use: that has what `buffer` declares.
 //!
-//! Left out: ports of eight lanes, gearboxes, and that what its own rule makes may be more than a port can have.
+//! Left out: ports of eight lanes, gearboxes, groups of one port in rows of their own (it has all of them in one), and that what its own rule makes may be more than a port can have.
 
 use rig_lab::{DynamicBuffer, DynamicBufferFaults, Switch};
 use std::collections::BTreeMap;

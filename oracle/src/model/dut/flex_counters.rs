@@ -109,6 +109,7 @@ const fn is_of(group: FlexGroup, counter: DutCounter) -> bool {
                 | DutCounter::PortSent
                 | DutCounter::PortReceivedOther
                 | DutCounter::PortErrors
+                | DutCounter::PortDiscarded
                 | DutCounter::PfcReceived
                 | DutCounter::PfcSent
                 | DutCounter::PfcEnded

@@ -131,6 +131,7 @@ impl<Q: EventQueue> Network<Q> {
         };
         let switch = &mut self.switches[usize::from(at.switch)];
         if up {
+            switch.relinked(at.port.into());
             if switch.link_up(self.wires.now, at.port.into()) {
                 self.wake_port(at);
             }

@@ -40,6 +40,7 @@ fn installed(sends: &Sends, faults: &NicPfcFaults, seed: u64) -> (u64, u64, pfc_
         resumption: sends.emission,
         seed: chance::stream(seed, *b"nictells"),
         class_off_by: u32::from(faults.nic_pause_wrong_priority),
+        ends_with_link: false,
     };
     (xoff, xon, config)
 }

@@ -91,6 +91,7 @@ impl Config {
                 resumption: Within::ZERO,
                 seed: 0,
                 class_off_by: 0,
+                ends_with_link: false,
             },
             mac: mac::Config::prompt(lossless),
             macsec: None,
@@ -134,6 +135,7 @@ impl Config {
                     .unwrap_or(Within::ZERO),
                 seed: 0,
                 class_off_by: 0,
+                ends_with_link: false,
             },
             mac: mac::Config {
                 obeys: lossless,

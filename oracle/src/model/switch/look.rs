@@ -186,7 +186,8 @@ impl Switch {
     /// What is shown of one port as a whole.
     fn port_shown(&self, index: usize) -> PortShown {
         let port = &self.ports[index];
-        let off_by = u64::from(self.buffer.faults().port_counters_off.unwrap_or(0));
+        let faults = self.buffer.faults();
+        let off_by = u64::from(faults.port_counters_off.unwrap_or(0));
         let sum = |of: fn(&Counters) -> u64| {
             let sum: u64 = port.counters.iter().map(of).sum();
             sum + off_by * u64::from(sum > 0)
@@ -194,11 +195,8 @@ impl Switch {
         PortShown {
             received: sum(|class| class.rx_packets),
             sent: sum(|class| class.tx_packets),
-            others: if self.buffer.faults().counter_counts_pfc_as_data {
-                port.mac.received()
-            } else {
-                0
-            },
+            others: if faults.counter_counts_pfc_as_data { port.mac.received() } else { 0 },
+            discarded: port.counters.iter().map(|class| class.queue_drops).sum(),
         }
     }
 

@@ -97,6 +97,13 @@ impl Switch {
         self.ports.iter_mut().for_each(|port| port.egress.forget_control());
     }
 
+    /// The cable of `port` was mended: what a port forgets that has found its peer again.
+    pub(crate) fn relinked(&mut self, port: usize) {
+        let port = &mut self.ports[port];
+        port.mac.linked();
+        port.pfc.linked();
+    }
+
     /// The link of `port` came up. Returns whether a frame goes because of it.
     pub(crate) fn link_up(&mut self, now: Time, port: usize) -> bool {
         let up = &mut self.ports[port];

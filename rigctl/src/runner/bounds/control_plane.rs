@@ -114,3 +114,41 @@ fn headroom_that_a_limit_nobody_declares_may_have_refused_accuses_nobody() {
         assert!(matches!(other, Word::Fail(_)), "{ratio} {most}: {other:?}");
     }
 }
+
+/// Where a limit is not met nothing shows that it is kept.
+#[test]
+fn what_has_to_be_refused_and_is_not_says_nothing_of_the_limit() {
+    let ran = |own: &str, most: Value, mutation: &str| {
+        let text = format!(
+            "    dut: {{dynamic_buffer: {{sized_by: spectrum, cable: 5m, over_subscribe_ratio: never, own_xoff: {own}}}}}
+    streams: {{probe: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 1ms, count: 2}}}}
+    steps: [{{at: 0ms, start: probe}}]
+    length: 10ms
+    trials: 1
+    measure: [{{buffer.sized: {{stream: probe, own: refused}}}}]
+"
+        );
+        let ran = Ran::with("mellanox-dynamic", &text, |device| {
+            let path = "dynamic_buffer.max_headroom".to_owned();
+            let setting = Setting { path, value: most };
+            device.declared = device.declared.with(&setting).expect("a size, or none");
+            if !mutation.is_empty() {
+                device.mutate(&mutation.parse().expect("a mutation")).expect("of a switch");
+            }
+        });
+        ran.as_seen()
+    };
+    // Two groups of 19 KiB and what is said, twice the pipeline of 19 KiB, 20 and 4: with 250 KiB each 600 KiB, which is too much.
+    let most = || json!("614400B");
+    assert_eq!(ran("256000B", most(), "").word("buffer.sized"), Word::Pass);
+    let forgets = ran("256000B", most(), "deviation=headroom_limit_forgotten");
+    assert!(matches!(forgets.word("buffer.sized"), Word::Fail(_)));
+    for (own, most, why) in [
+        ("255999B", most(), "255999B is not refused, for a port can have 614400B"),
+        ("256000B", Value::Null, "is not refused, for no limit is declared"),
+    ] {
+        let said = ran(own, most, "");
+        assert_eq!(said.word("buffer.sized"), Word::Doubt("not-observable"), "{own}");
+        assert!(said.wrong().contains(why), "{}", said.wrong());
+    }
+}

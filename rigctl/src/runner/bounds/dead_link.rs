@@ -3,6 +3,7 @@
 use super::given::{Ran, Word};
 
 const COUNTER: &str = "Ethernet4:3 SAI_QUEUE_STAT_DROPPED_PACKETS";
+const OF_PORT: &str = "Ethernet4 SAI_PORT_STAT_IF_OUT_DISCARDS";
 
 /// A hundred frames from 20 ms on to a port whose link goes down at `down` for as long.
 fn over(down: &str, lasting: &str) -> Ran {
@@ -22,6 +23,10 @@ fn a_queue_without_a_link_counts_none_of_what_is_sent_there() {
     let ran = over("0ms", "40ms");
     assert_eq!(ran.as_seen().word("queue.dead_link"), Word::Pass);
     assert!(ran.changed(|seen| seen.count(COUNTER, 1)).fails("queue.dead_link"));
+    assert!(ran.changed(|seen| seen.count(OF_PORT, 1)).fails("queue.dead_link"));
+    // A device that shows nothing of its ports is told by its queue.
+    let without = ran.changed(|seen| seen.uncount(OF_PORT, false));
+    assert_eq!(without.word("queue.dead_link"), Word::Pass);
     for lost in [false, true] {
         let said = ran.changed(|seen| seen.uncount(COUNTER, lost));
         assert!(matches!(said.word("queue.dead_link"), Word::Doubt(_)), "{lost}");
