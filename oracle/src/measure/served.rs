@@ -60,7 +60,9 @@ pub(super) fn drains(measure: &Measure, context: &Context<'_>, script: &Script) 
     }
     names.iter().find_map(|name| {
         let granted = while_it_runs(context, &script, name, &fastest)?;
-        let some = granted.into_iter().find(|of| of.flooded && of.gets.lo > 0)?;
+        // What is to hold it may not even fill the port.
+        let mut beside_others = granted.into_iter().filter(|of| !of.beside.is_empty());
+        let some = beside_others.find(|of| of.gets.lo > 0)?;
         let Granted { queue, port, gets, .. } = some;
         let gets = Unit::Bps.show(gets.lo);
         Some(format!(
@@ -154,8 +156,6 @@ struct Granted<'a> {
     /// What it is granted where no other queue has anything to send.
     alone: Span,
     gets: Span,
-    /// Whether others fill the port.
-    flooded: bool,
 }
 
 /// That of each while in which the same senders run, of ports that are scheduled so; nothing of a class that pauses its senders, for which nothing waits in the queue alone.
@@ -222,7 +222,6 @@ fn while_it_runs<'a>(
         let others_wait =
             besides.map(|(_, offers, gets)| waits_of(offers, gets.lo, lasts)).sum::<u64>();
         let beside = others.iter().map(|one| one.class).collect();
-        let flooded = grants(&others).iter().any(|(_, offers, gets)| gets.hi < *offers);
         Some(Granted {
             queue: own.class,
             size: own.size,
@@ -233,7 +232,6 @@ fn while_it_runs<'a>(
             offers,
             alone,
             gets,
-            flooded,
         })
     });
     Some(whiles.collect())

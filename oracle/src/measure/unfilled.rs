@@ -35,11 +35,11 @@ pub fn unfilled(
             let from = own.iter().map(|one| one.from).min_by_key(|&port| speed(port))?;
             let [from_name, to_name] = [from, to].map(|port| script.ports.get(usize::from(port)));
             Some(format!(
-                "{} of {} is sent to by {} of {}, and is not full: nothing waits for it",
-                to_name?,
-                speed(to),
+                "{} of {} does not fill {} of {}, as one of its speed would: nothing waits there",
                 from_name?,
                 speed(from),
+                to_name?,
+                speed(to),
             ))
         })
     };

@@ -1,8 +1,7 @@
 //! Ports of several speeds. A case that asks for no speeds is written for ports of one: a share of a port is of one that what is sent goes to,
 //! too, or a load that fits everywhere else floods the slower of the two.
 
-use rig_lab::Lab;
-use rig_lab::Profile;
+use rig_lab::{Lab, Profile};
 use rig_oracle::measure::{self, unfilled};
 use rig_oracle::trials::points::groups;
 use rig_oracle::trials::seed::Seed;
@@ -13,16 +12,21 @@ use std::borrow::Cow;
 /// The case with each load a share of the slower of the two ports between which it goes.
 pub(super) fn of<'a>(profile: &Profile, case: &'a Case) -> Cow<'a, Case> {
     let mut own = Cow::Borrowed(case);
-    let slower = case.streams.iter().filter_map(|(name, stream)| {
-        let StreamRate::Load(Rate::Share(mut share)) = stream.rate else { return None };
-        let [from, to] = speeds(profile, case, [&stream.from, &stream.to])?;
-        if to >= from {
-            return None;
-        }
-        let of = u128::from(share.ppm) * u128::from(to.bps()) / u128::from(from.bps());
-        share.ppm = u32::try_from(of).ok()?.max(1);
-        Some((name, StreamRate::Load(Rate::Share(share))))
-    });
+    let of_sender = |name: &String| {
+        let mut all = case.measure.iter().filter(|one| measure::of(one).of_sender);
+        all.any(|one| one.streams().contains(&name.as_str()))
+    };
+    let slower =
+        case.streams.iter().filter(|(name, _)| !of_sender(name)).filter_map(|(name, stream)| {
+            let StreamRate::Load(Rate::Share(mut share)) = stream.rate else { return None };
+            let [from, to] = speeds(profile, case, [&stream.from, &stream.to])?;
+            if to >= from {
+                return None;
+            }
+            let of = u128::from(share.ppm) * u128::from(to.bps()) / u128::from(from.bps());
+            share.ppm = u32::try_from(of).ok()?.max(1);
+            Some((name, StreamRate::Load(Rate::Share(share))))
+        });
     for (name, rate) in slower {
         if let Some(stream) = own.to_mut().streams.get_mut(name) {
             stream.rate = rate;
@@ -32,7 +36,7 @@ pub(super) fn of<'a>(profile: &Profile, case: &'a Case) -> Cow<'a, Case> {
 }
 
 /// The speeds of the device's ports behind two of the rig; `None` where the case itself says what they are to be.
-pub(super) fn speeds(profile: &Profile, case: &Case, names: [&str; 2]) -> Option<[PortSpeed; 2]> {
+fn speeds(profile: &Profile, case: &Case, names: [&str; 2]) -> Option<[PortSpeed; 2]> {
     let varies = case.sweep.iter().any(|one| matches!(one, Sweep::Speed { .. }));
     if !case.ports.is_empty() || varies {
         return None;
