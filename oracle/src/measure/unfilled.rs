@@ -56,6 +56,25 @@ pub(super) fn of_stream(
     unfilled(context, script, |one| one.name == measure.named("stream"))
 }
 
+/// Why a queue that no storm holds never grows: its port is not full, however many frames are sent.
+pub(super) fn never_grows(
+    names: &[&str],
+    context: &Context<'_>,
+    script: &Script,
+) -> Option<String> {
+    let storms = &script.storms;
+    let is_held = |one: &StreamSpec| {
+        storms.iter().any(|storm| storm.from == one.to && storm.classes >> one.class & 1 == 1)
+    };
+    let is_meant = |one: &StreamSpec| names.contains(&one.name.as_str());
+    // How many frames there are may be what is searched: more are sent as long as nothing is seen.
+    let mut endless = script.clone();
+    for spec in endless.streams.iter_mut().filter(|one| is_meant(one)) {
+        spec.count = None;
+    }
+    unfilled(context, &endless, |one| is_meant(one) && !is_held(one))
+}
+
 /// What part of the port that it goes to a stream takes, in billionths; and what part where its own port has that speed.
 fn share(stream: &StreamSpec, (from, to): (PortSpeed, PortSpeed)) -> (u128, u128) {
     let gap = u128::from(stream.pace(from).gap().0.max(1));

@@ -4,14 +4,14 @@
 use super::super::measurement::{Known, Red};
 use super::super::served;
 use super::super::stamps::{self, Stamps};
-use super::super::unfilled::unfilled;
+use super::super::unfilled;
 use crate::trials::context::Context;
 use crate::trials::threshold_search::{Event, Stage};
 use rig_lab::{Accounting, Declared, Fault, Part};
 use rig_testcases::vocabulary::{
     ByMemory, ByPfc, Entry, Field, Given, Looks, StreamEnds, ValueKind, named, optional, required,
 };
-use rig_testcases::{Case, Measure, Script, StreamSpec, Tap};
+use rig_testcases::{Case, Measure, Script, Tap};
 use std::collections::BTreeSet;
 
 /// `buffer.xoff`.
@@ -42,7 +42,9 @@ pub(in super::super) static DROP: Known = Known {
     red: Red::Mutated("shared-headroom-pool-broadcom", "buffer.headroom_pool=x0.9"),
     stamps: Some(counted_as_they_drain),
     unpromised: Some(|measure, context, script| {
-        served::drains(measure, context, script).or_else(|| never_full(measure, context, script))
+        let names = measure.searches();
+        let drains = served::drains(measure, context, script);
+        drains.or_else(|| unfilled::never_grows(&names, context, script))
     }),
     ..Known::SEARCH
 };
@@ -89,21 +91,6 @@ fn counted_as_they_drain(
     let slot =
         named.map(|spec| stamps::speed(context, script, spec.from).slot(spec.on_wire())).min();
     Some(stamps::frames(slot?, "what it counts is drained meanwhile"))
-}
-
-/// Why a queue that no storm holds never grows: its port is not full, however many frames are sent.
-fn never_full(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<String> {
-    let names = measure.searches();
-    let storms = &script.storms;
-    let is_held = |one: &StreamSpec| {
-        storms.iter().any(|storm| storm.from == one.to && storm.classes >> one.class & 1 == 1)
-    };
-    // How many frames there are is what is searched: more are sent as long as nothing is seen.
-    let mut script = script.clone();
-    for spec in script.streams.iter_mut().filter(|spec| names.contains(&spec.name.as_str())) {
-        spec.count = None;
-    }
-    unfilled(context, &script, |one| names.contains(&one.name.as_str()) && !is_held(one))
 }
 
 /// What is asked of streams that grow.
