@@ -4,7 +4,7 @@
 //! CI tries a few cases of few devices; `RIG_OTHERWISE_SEEDS=100..140` tries all cases on others, and names what is declared of the device of each
 //! that is accused. What a device drew, `RIG_OTHERWISE_KEEP=FOLDER` keeps as lab files.
 
-use rig_lab::{Lab, Profile, field::Field, fields};
+use rig_lab::{Declared, Kind, Lab, Profile, Setting, field::Field, fields};
 use rig_oracle::measure::Registry;
 use rig_oracle::trials::seed::Seed;
 use rig_oracle::verdict::Verdict;
@@ -88,18 +88,10 @@ fn lab(seed: u64, folder: &Path) -> (Lab, Vec<String>) {
     (lab.unwrap_or_else(|faults| panic!("{all:#?}\n{faults:#?}")), all)
 }
 
-/// Who is accused on devices that follow from `seed`, how many cases passed, and how many fields are declared otherwise.
-fn accused(seed: u64, sample: usize) -> (Vec<String>, usize, usize) {
-    let own = tempfile::tempdir().expect("a temporary folder");
-    let keep = std::env::var_os("RIG_OTHERWISE_KEEP").map(PathBuf::from);
-    let folder = keep.map_or_else(|| own.path().to_owned(), |keep| keep.join(seed.to_string()));
-    let (lab, told) = lab(seed, &folder);
-    let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
-    let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
-    let first = usize::try_from(seed).unwrap_or(0) % sample;
-    let cases: Vec<&Case> = cases.into_iter().skip(first).step_by(sample).collect();
+/// Who of a lab is accused by cases, and how many of them passed.
+fn accused_by(lab: &Lab, cases: &[&Case], seed: u64) -> (Vec<String>, usize) {
     let stop = Stop::default();
-    let rig = Rig::of(&lab, &cases, seed, &stop);
+    let rig = Rig::of(lab, cases, seed, &stop);
     let (mut wrong, mut passed) = (Vec::new(), 0);
     let run = |index: usize| case::run(&rig, cases[index]).report;
     in_order(cases.len(), default_jobs(), &stop, run, |_, news| {
@@ -119,6 +111,20 @@ fn accused(seed: u64, sample: usize) -> (Vec<String>, usize, usize) {
             wrong.push(format!("seed {seed}: {id} on {on}: {all}"));
         }
     });
+    (wrong, passed)
+}
+
+/// Who is accused on devices that follow from `seed`, how many cases passed, and how many fields are declared otherwise.
+fn accused(seed: u64, sample: usize) -> (Vec<String>, usize, usize) {
+    let own = tempfile::tempdir().expect("a temporary folder");
+    let keep = std::env::var_os("RIG_OTHERWISE_KEEP").map(PathBuf::from);
+    let folder = keep.map_or_else(|| own.path().to_owned(), |keep| keep.join(seed.to_string()));
+    let (lab, told) = lab(seed, &folder);
+    let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
+    let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
+    let first = usize::try_from(seed).unwrap_or(0) % sample;
+    let cases: Vec<&Case> = cases.into_iter().skip(first).step_by(sample).collect();
+    let (mut wrong, passed) = accused_by(&lab, &cases, seed);
     let otherwise = told.iter().map(|one| one.matches('=').count()).sum();
     if !wrong.is_empty() {
         wrong.extend(told);
@@ -139,4 +145,64 @@ fn whatever_a_device_declares_it_is_not_accused_of_it() {
     eprintln!("{passed} cases passed on devices with {otherwise} fields otherwise");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(passed > 80 && otherwise > 80, "{passed} passed, {otherwise} otherwise");
+}
+
+/// Speeds of the first ports of switches; whatever comes behind is of 100 Gb/s.
+const UNEVEN: [&[&str]; 4] = [
+    &["100Gbps", "25Gbps"],
+    &["100Gbps", "1Gbps"],
+    &["25Gbps", "100Gbps", "25Gbps"],
+    &["100Gbps", "400Gbps"],
+];
+
+/// Cases that accused healthy switches with such ports.
+const MENDED: [&str; 14] = [
+    "buffers::lossy-drop-threshold-broadcom",
+    "buffers::lossy-queue-with-a-limit-of-its-own",
+    "buffers::lossy-never-pauses-broadcom",
+    "buffers::loss-below-strict",
+    "buffers::slow-receiver-with-dynamic-sharing-broadcom",
+    "buffers::slow-receiver-with-static-shares-broadcom",
+    "ecn::none-under-a-load-that-fits-broadcom",
+    "ecn::marks-before-pauses-broadcom",
+    "ecn::marks-grow-with-pauses-broadcom",
+    "headroom::both-classes-of-a-frame-paused-broadcom",
+    "headroom::pause-time-broadcom",
+    "headroom::loss-against-response-broadcom",
+    "pfcwd::restoration-of-forward-broadcom",
+    "pfcwd::all-port-storm-mellanox",
+];
+
+/// The bundled switches of four makers with those ports first.
+fn with_ports(speeds: &[&str]) -> Lab {
+    let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+    lab.duts.retain(|dut| ["broadcom", "mellanox", "cisco-8000", "barefoot"].contains(&&*dut.name));
+    let behind = core::iter::repeat_n("100Gbps", 8 - speeds.len());
+    let ports = speeds.iter().copied().chain(behind);
+    let ports = ports.map(|speed| serde_json::json!({"count": 1, "speed": speed}));
+    let ports = serde_json::Value::from(ports.collect::<Vec<_>>());
+    for dut in &mut lab.duts {
+        let refresh = Setting { path: "pfc.refresh".to_owned(), value: "40us".into() };
+        dut.declared = dut.declared.with(&refresh).expect("often enough for 400 Gb/s");
+        let Declared::Switch(switch) = &mut dut.declared else { panic!("a switch") };
+        switch.ports = serde_json::from_value(ports.clone()).expect("ports");
+    }
+    lab
+}
+
+#[test]
+fn switches_with_ports_of_several_speeds_are_not_accused() {
+    let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
+    let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
+    let cases: Vec<&Case> = cases.into_iter().filter(|case| case.kind == Kind::Switch).collect();
+    let sample = seeds().map_or(SAMPLE * 3, |_| 1);
+    for (at, speeds) in UNEVEN.into_iter().enumerate() {
+        let lab = with_ports(speeds);
+        let sampled = cases.iter().skip(at % sample).step_by(sample);
+        let mended = cases.iter().filter(|case| MENDED.contains(&&*case.id.to_string()));
+        let own: Vec<&Case> = sampled.chain(mended).copied().collect();
+        let (wrong, passed) = accused_by(&lab, &own, 3);
+        assert!(wrong.is_empty(), "{speeds:?}: {}", wrong.join("\n"));
+        assert!(passed >= own.len() / 4, "{speeds:?}: {passed} of {}", own.len());
+    }
 }

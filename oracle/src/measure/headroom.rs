@@ -104,6 +104,7 @@ pub(super) static HEADROOM_LOSS: Known = Known {
         }
     }),
     at_line_rate: true,
+    of_sender: true,
     ..Known::USUAL
 };
 

@@ -126,6 +126,9 @@ pub struct Known {
     pub(super) stamps: Option<NeedsStamps>,
     /// Whether what it predicts goes by a port that sends at its speed: of a shaped one it says nothing.
     pub at_line_rate: bool,
+    /// Whether it is about all that a sender can send while nothing leaves: a load is a share of the sender's own port, however slow the one is
+    /// that it goes to.
+    pub of_sender: bool,
     /// Whether it knows what ETS limits a traffic class of a NIC to, or looks at each frame by itself, whenever that comes: whatever else is
     /// told of flows in a limited class is predicted of ones that nothing but their own limiter holds back.
     pub knows_class_limits: bool,
@@ -166,6 +169,7 @@ impl Known {
         stages: |_| Vec::new(),
         stamps: None,
         at_line_rate: false,
+        of_sender: false,
         knows_class_limits: false,
         shows: None,
         unpromised: None,

@@ -6,6 +6,7 @@ use super::judged::{Judged, looked};
 use super::measurement::{Known, Red, Tells, by_formula, by_source};
 use super::stamps::{self, Stamps};
 use super::throughput::sends_all_the_time;
+use super::unfilled;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::spec::pause::{Periodic, pause_time};
@@ -65,6 +66,7 @@ pub(super) static RESPONSE: Known = Known {
         stamps::finest([late, held(measure, context, script)])
     }),
     at_line_rate: true,
+    unpromised: Some(unfilled::of_stream),
     ..Known::USUAL
 };
 
@@ -88,6 +90,7 @@ pub(super) static PAUSE: Known = Known {
     judge: |measure, done, judged| length(done, measure.named("stream"), judged),
     stamps: Some(held),
     at_line_rate: true,
+    unpromised: Some(unfilled::of_stream),
     ..Known::USUAL
 };
 
@@ -119,6 +122,7 @@ pub(super) static DUTY: Known = Known {
     judge: |measure, done, judged| duty(done, measure, judged),
     stamps: Some(|measure, context, script| stamps::gaps(context, script, measure.named("storm"))),
     at_line_rate: true,
+    unpromised: Some(unfilled::of_stream),
     ..Known::USUAL
 };
 

@@ -11,7 +11,7 @@ use crate::trials::context::Context;
 use rig_capture::{Span, Unit};
 use rig_lab::Scheduler;
 use rig_testcases::running::{TrafficSource, running};
-use rig_testcases::{Measure, Script, StreamSpec, Wanted};
+use rig_testcases::{Action, Measure, Script, StreamSpec, Wanted};
 use rig_units::{Bytes, Dur, PortSpeed};
 use std::collections::BTreeSet;
 
@@ -58,15 +58,51 @@ pub(super) fn drains(measure: &Measure, context: &Context<'_>, script: &Script) 
     for spec in script.streams.iter_mut().filter(|spec| names.contains(&spec.name)) {
         spec.count = None;
     }
-    names.iter().find_map(|name| {
+    let granted = names.iter().find_map(|name| {
         let granted = while_it_runs(context, &script, name, &fastest)?;
-        let some = granted.into_iter().find(|of| of.flooded && of.gets.lo > 0)?;
+        // What is to hold it may not even fill the port.
+        let mut beside_others = granted.into_iter().filter(|of| !of.beside.is_empty());
+        let some = beside_others.find(|of| of.gets.lo > 0)?;
         let Granted { queue, port, gets, .. } = some;
         let gets = Unit::Bps.show(gets.lo);
         Some(format!(
             "what else is sent to {port} is to hold queue {queue}, and the declared scheduler grants that {gets} all the same: it drains"
         ))
-    })
+    });
+    granted.or_else(|| names.iter().find_map(|name| let_go(context, &script, name)))
+}
+
+/// Why what else is sent to the port of a stream does not hold its queue until that is full: it comes from a port of another speed, and ends before.
+fn let_go(context: &Context<'_>, script: &Script, name: &str) -> Option<String> {
+    let declared = context.group.declared.switch()?;
+    let speed = |port: u16| {
+        let port = script.dut_ports.get(usize::from(port)).copied().unwrap_or_default();
+        declared.port_speed(port).unwrap_or(PortSpeed::G100)
+    };
+    let begins = |id: u16| {
+        let mut steps = script.steps.iter();
+        steps.find(|step| step.action == Action::StartStream(id)).map(|step| step.at)
+    };
+    let all = || (0_u16..).zip(&script.streams);
+    let (id, own) = all().find(|(_, one)| one.name == name)?;
+    if declared.qos.pfc_enable.contains(&own.class) {
+        return None;
+    }
+    let own_speed = speed(own.from);
+    let full = begins(id)?
+        + own.pace(own_speed).after(buffer::lossy_first_drop(&declared.buffer, own.size, 0, 0));
+    let beside = all().filter(|(_, one)| one.to == own.to && one.class != own.class);
+    let mut ends = beside.filter_map(|(id, one)| {
+        let from = speed(one.from);
+        Some((one, from, begins(id)? + one.length(from)?))
+    });
+    let (other, from, _) = ends.find(|(_, from, ends)| *from != own_speed && *ends < full)?;
+    let ports = [other.from, own.from].map(|port| script.ports.get(usize::from(port)));
+    let [by, port] = ports;
+    Some(format!(
+        "{} of {} at {from} ends before the queue of {name} of {} at {own_speed} is full: it is not held for so long",
+        other.name, by?, port?
+    ))
 }
 
 /// Why a device may have nothing to pause the senders of a class at a port for, which are sent no more than their ports carry: each pause of
@@ -154,8 +190,6 @@ struct Granted<'a> {
     /// What it is granted where no other queue has anything to send.
     alone: Span,
     gets: Span,
-    /// Whether others fill the port.
-    flooded: bool,
 }
 
 /// That of each while in which the same senders run, of ports that are scheduled so; nothing of a class that pauses its senders, for which nothing waits in the queue alone.
@@ -222,7 +256,6 @@ fn while_it_runs<'a>(
         let others_wait =
             besides.map(|(_, offers, gets)| waits_of(offers, gets.lo, lasts)).sum::<u64>();
         let beside = others.iter().map(|one| one.class).collect();
-        let flooded = grants(&others).iter().any(|(_, offers, gets)| gets.hi < *offers);
         Some(Granted {
             queue: own.class,
             size: own.size,
@@ -233,7 +266,6 @@ fn while_it_runs<'a>(
             offers,
             alone,
             gets,
-            flooded,
         })
     });
     Some(whiles.collect())

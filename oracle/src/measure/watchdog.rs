@@ -6,7 +6,7 @@ use self::watch::Watch;
 use super::judge_context::JudgeContext;
 use super::judged::{At, Judged};
 use super::measurement::{Known, Needs, Placement, Red, Tells, seen_in, subject};
-use super::stamps;
+use super::{stamps, unfilled};
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::fired::{self, Limits, Storms};
 use crate::judge::{self, Fired, Grid, StormTrial, detection, ramp, restoration};
@@ -16,11 +16,11 @@ use crate::trials::kept::Kept;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::analyse::ActionView;
-use rig_lab::Part;
+use rig_lab::{DropBy, Part};
 use rig_testcases::vocabulary::{
     ByPfc, Entry, Looks, STORM, STREAM, Senders, ValueKind, named, optional,
 };
-use rig_testcases::{Action, DeviceVerb, Lookup, Measure, Sweep};
+use rig_testcases::{Action, DeviceVerb, Lookup, Measure, Script, StormSpec, Sweep};
 use rig_units::Dur;
 use std::borrow::Cow;
 
@@ -117,8 +117,36 @@ pub(super) static RESTORATION: Known = Known {
     ),
     expected: |_, context, _| expected::restoration(context),
     judge: |measure, done, judged| judge(done, &Watchdog::of(measure, Act::Restoration), judged),
+    // What a full port makes wait shows that somebody is asked to pause again.
+    unpromised: Some(|measure, context, script| {
+        unfilled::of_stream(measure, context, script)
+            .or_else(|| given_back_by_two(measure, context, script))
+    }),
     ..WATCHDOG
 };
+
+/// Why a stream does not show when one port is given back: it comes in by another that is stormed, too, where that drops what comes in, and how
+/// long before the end of a storm its last frame is follows from the speed of a port.
+fn given_back_by_two(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<String> {
+    let pfcwd = &context.switch().pfcwd;
+    if (pfcwd.action, pfcwd.drop_by) != (rig_lab::Action::Drop, DropBy::Acl) {
+        return None;
+    }
+    let spec = script.streams.iter().find(|one| one.name == measure.named("stream"))?;
+    let storm = script.storms.iter().find(|one| one.name == measure.named("storm"))?;
+    let stormed = |one: &&StormSpec| one.from == spec.from && one.classes >> spec.class & 1 == 1;
+    let other = script.storms.iter().filter(|one| one.from != storm.from).find(stormed)?;
+    let [own, by] = [storm.from, other.from].map(|port| stamps::speed(context, script, port));
+    let [own_name, by_name] =
+        [storm.from, other.from].map(|port| script.ports.get(usize::from(port)));
+    let (own_name, by_name) = (own_name?, by_name?);
+    (own != by).then(|| {
+        format!(
+            "{} comes in by {by_name} of {by}, which is stormed, too, and {own_name} has {own}: which of them is given back first is not known",
+            spec.name
+        )
+    })
+}
 
 /// `pfcwd.fired`.
 pub(super) static FIRED: Known = Known {

@@ -61,8 +61,8 @@ impl<'a> Context<'a> {
         };
         let own = seen(&group.declared);
         let guarded = profile.family().zip(own.switch());
-        let watch =
-            guarded.map(|(family, switch)| Watch::of(case, (family, apart), switch, subjects));
+        let watch = guarded
+            .map(|(family, switch)| Watch::of(case, (family, apart), (&own, switch), subjects));
         let cable_cm = match group.varied {
             Some(Varied::Cable(Length(cm))) => cm,
             _ => lab.cable_cm,
@@ -266,9 +266,8 @@ impl<'a> Context<'a> {
         };
         let probes = script.streams.iter().map(gap).max().unwrap_or_default() * 4;
         let stormy = !script.storms.is_empty();
-        let restored = |watch: &Watch| watch.predicted().lookup("predicted.restoration.latest");
         let watched = self.watch.as_ref().map_or(Dur::ZERO, |watch| {
-            watch.tail + restored(watch).filter(|_| stormy).unwrap_or_default()
+            watch.longest + watch.gives_back().filter(|_| stormy).unwrap_or_default()
         });
         watched + probes + MARGIN + self.bound * 2
     }

@@ -3,7 +3,7 @@
 
 pub use super::unfit::{Missing, Unfit};
 use super::{
-    as_found, classes, consent, far, fits, in_bridge, in_guest, misfit, slow_ports, stamped,
+    as_found, classes, consent, far, fits, in_bridge, in_guest, misfit, slow_ports, stamped, uneven,
 };
 use rig_dut::control::{Ability, Order};
 use rig_dut::{can_set, capabilities, lacking};
@@ -31,6 +31,7 @@ pub struct Applicability {
 /// Why nothing can.
 pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, Unfit> {
     let mut left_out = Vec::new();
+    let case = &*uneven::of(profile, case);
     let case = &*fits::of(profile, case, &mut left_out)?;
     let case = &*classes::of(profile, case, &mut left_out)?;
     if let Some(why) = misfit::of(lab, profile, case) {

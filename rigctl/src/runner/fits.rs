@@ -68,9 +68,14 @@ pub(super) fn paced(
     let rig_ports = case.rig_ports();
     let paced = case.streams.iter().filter_map(|(name, stream)| {
         let StreamRate::Every(gap) = stream.rate else { return None };
-        let at = rig_ports.iter().position(|port| *port == stream.from)?;
-        let speed = profile.declared.port_speed(*dut_ports.get(at)?)?;
-        Some((name.clone(), (stream.size, gap, speed)))
+        let own = |port: &String| {
+            let at = rig_ports.iter().position(|name| name == port)?;
+            profile.declared.port_speed(*dut_ports.get(at)?)
+        };
+        let speed = own(&stream.from)?;
+        // What comes to a slower port sooner than it goes on waits there, and a case that asks for no speeds means none of it.
+        let to = own(&stream.to).filter(|_| case.ports.is_empty());
+        Some((name.clone(), (stream.size, gap, to.map_or(speed, |to| speed.min(to)))))
     });
     let paced: Vec<(String, (Bytes, Dur, PortSpeed))> = paced.collect();
     let late = |sizes: &[Bytes], (gap, speed): (Dur, PortSpeed)| {

@@ -1,6 +1,7 @@
 //! Why a case says nothing of a device: what it rests on does not hold there. Its ports are shaped and a load does not fit, a setting has
 //! no meaning, the keys are too short, or all of it happens at one device of several.
 
+use super::uneven;
 use rig_lab::{Declared, Keys, Kind, Lab, Profile, Setting};
 use rig_oracle::measure;
 use rig_oracle::trials::context::Context;
@@ -17,6 +18,7 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
         .or_else(|| slow_host::unread(profile, case))
         .or_else(|| shaped(lab, profile, case))
         .or_else(|| overfull(lab, profile, case))
+        .or_else(|| uneven::empty(lab, profile, case))
         .or_else(|| misplaced(profile, case))
         .or_else(|| no_bottleneck(profile, case))
         .or_else(|| apart(profile, case))

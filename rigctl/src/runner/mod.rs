@@ -44,4 +44,5 @@ pub mod stimulus;
 pub mod sweep_curves;
 mod to_nic;
 pub mod under_test;
+mod uneven;
 mod unfit;

@@ -4,12 +4,11 @@
 
 use super::held::{most_searched, sending, tail};
 use super::unfit::{Missing, Unfit};
-use rig_lab::Lab;
-use rig_lab::Profile;
+use rig_lab::{Declared, Lab, Profile};
 use rig_oracle::measure::{self, Fires};
 use rig_oracle::trials::points::groups;
 use rig_oracle::trials::seed::Seed;
-use rig_testcases::{Action, Case, Sweep};
+use rig_testcases::{Action, Case, Script, StormSpec, StreamSpec, Sweep};
 use rig_units::{Bytes, Dur, PortSpeed};
 
 /// Ports that every case of the catalogue is written for.
@@ -25,8 +24,9 @@ pub(super) fn of(
     mut case: Case,
     left_out: &mut Vec<String>,
 ) -> Result<Case, Unfit> {
-    let speeds = (0..profile.declared.port_count()).map(|port| profile.declared.port_speed(port));
-    let is_slow = speeds.flatten().any(|speed| speed < FAST);
+    let ports = case.dut_ports(&profile.declared).unwrap_or_default().into_iter();
+    let mut speeds = ports.filter_map(|port| profile.declared.port_speed(port));
+    let is_slow = speeds.any(|speed| speed < FAST);
     // Of ports of other speeds each has its own.
     let varies = case.sweep.iter().any(|one| matches!(one, Sweep::Speed { .. }));
     if case.storms.is_empty() || profile.family().is_none() || !is_slow || varies {
@@ -106,11 +106,15 @@ fn storms(lab: &Lab, profile: &Profile, case: &Case) -> Vec<(String, Dur, Fires)
     all
 }
 
-/// The pause of the last frame of the storm that is stopped last, with what it takes to send what it holds, and how long the trial goes on after that, where that is the shortest against it.
+/// The pause of the last frame of the storm that is stopped last, with what it takes to send what it holds, and how long the trial goes on after
+/// that, where that lacks most or leaves least.
 fn last_pause(lab: &Lab, profile: &Profile, case: &Case) -> Option<(Dur, Dur)> {
     let each = groups(case, &profile.declared).ok()?.into_iter().flat_map(|group| {
         let context = measure::context(lab, profile, case, group, Seed::of_run(0));
-        let points = context.points().unwrap_or_default();
+        let mut points = context.points().unwrap_or_default();
+        for point in &mut points {
+            point.counts = most_searched(case, context.switch(), &context.values());
+        }
         let scripts = points.iter().filter_map(|point| context.script(point).ok());
         let of = scripts.filter_map(|script| {
             let stops = script.steps.iter().filter_map(|step| match step.action {
@@ -119,17 +123,24 @@ fn last_pause(lab: &Lab, profile: &Profile, case: &Case) -> Option<(Dur, Dur)> {
             });
             let (at, id) = stops.max()?;
             let storm = script.storms.get(usize::from(id))?;
-            let pause = tail(&context.group.declared, &script, storm);
-            let port = |rig: u16| script.dut_ports.get(usize::from(rig)).copied();
-            let speed = |rig| context.group.declared.port_speed(port(rig)?);
-            let streams = script.streams.iter();
-            let drains = streams.filter_map(|one| one.length(speed(one.from)?)).max();
-            let pause = pause + drains.unwrap_or_default();
+            let declared = &context.group.declared;
+            let pause = tail(declared, &script, storm) + held(declared, &script, storm);
             Some((pause, script.length.saturating_sub(at)))
         });
         of.collect::<Vec<_>>()
     });
-    each.min_by_key(|(pause, rest)| rest.saturating_sub(*pause))
+    each.min_by_key(|(pause, rest)| i128::from(rest.0) - i128::from(pause.0))
+}
+
+/// How long the port of a storm takes to send all the frames of streams that it holds: one after the other, at its own speed.
+fn held(declared: &Declared, script: &Script, storm: &StormSpec) -> Dur {
+    let port = script.dut_ports.get(usize::from(storm.from));
+    let speed = port.and_then(|port| declared.port_speed(*port)).unwrap_or(FAST);
+    let is_held = |one: &&StreamSpec| one.to == storm.from && storm.classes >> one.class & 1 == 1;
+    let frames =
+        |one: &StreamSpec| speed.slot(one.on_wire()).saturating_mul(one.count.unwrap_or(0));
+    let all = script.streams.iter().filter(is_held).map(frames);
+    all.fold(Dur::ZERO, Dur::saturating_add)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod spaced;
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
 use super::super::measurement::{Expected, Known, Red, Tells, by_formula};
+use super::super::unfilled;
 use super::draws::{Draw, Rule, draws};
 use super::{Class, Ecn, Fate, OF_QUEUE, Prediction, Span, Unit, wred};
 use crate::Resolution;
@@ -70,6 +71,10 @@ pub(in super::super) static CURVE: Known = Known {
     judge: |measure, done, judged| judge(done, measure.names("streams"), judged),
     bursts: |measure| measure.names("streams"),
     stamps: Some(depth_stamps::of),
+    unpromised: Some(|measure, context, script| {
+        let names: Vec<&str> = measure.names("streams").iter().map(String::as_str).collect();
+        unfilled::never_grows(&names, context, script)
+    }),
     ..Known::USUAL
 };
 

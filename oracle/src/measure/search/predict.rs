@@ -57,9 +57,10 @@ pub(super) fn predicted(
         }
         Event::Drop if stage.streams.len() > 1 => {
             let held = BufferLedger::span(declared, |empty| empty.first_drop(spec));
-            let senders = u64::try_from(stage.streams.len()).unwrap_or(u64::MAX);
-            let (least, _) = overrun(declared, script, spec, senders, held.lo);
-            let (most, text) = overrun(declared, script, spec, senders, held.hi);
+            let all = stage.streams.iter().filter_map(|name| named(script, name));
+            let gaps: Vec<Dur> = all.map(|one| gap(declared, script, one)).collect();
+            let (least, _) = overrun(declared, script, spec, &gaps, held.lo);
+            let (most, text) = overrun(declared, script, spec, &gaps, held.hi);
             frames(Span { lo: least.lo, hi: most.hi }, text, "F5, F12")
         }
         Event::Drop => {
@@ -108,12 +109,18 @@ pub(super) fn predicted(
     }
 }
 
-/// Several senders at the speed of the port that they send to.
+/// How soon the frames of a stream follow one another where its own port sends them.
+fn gap(declared: &Switch, script: &Script, spec: &StreamSpec) -> Dur {
+    let speed = declared.port_speed(script.dut_ports[usize::from(spec.from)]);
+    speed.map_or(Dur::us(1), |speed| spec.pace(speed).gap())
+}
+
+/// Several senders, each by its own port, and the port that they send to.
 fn overrun(
     declared: &Switch,
     script: &Script,
     spec: &StreamSpec,
-    senders: u64,
+    gaps: &[Dur],
     held: u64,
 ) -> (Span, String) {
     let speed = declared.port_speed(script.dut_ports[usize::from(spec.to)]);
@@ -125,14 +132,25 @@ fn overrun(
     let saved = scheduler.pbs.map_or(0, |saved| saved.0 / spec.size.0);
     // The later a frame drains, the fewer are taken before one is lost.
     let [(few, _), (_, many)] =
-        [drain, soonest].map(|drain| buffer::overrun(held, senders, passing, (slot, drain), saved));
+        [drain, soonest].map(|drain| buffer::overrun(held, gaps, passing, (slot, drain), saved));
     let drained = if drain > slot {
         format!("a frame drained every {drain}")
     } else {
         "one of them drained".to_owned()
     };
+    let every = gaps.iter().map(Dur::to_string).collect::<Vec<_>>().join(" and ");
+    let senders = if gaps.iter().all(|gap| *gap == slot) {
+        format!("{} senders at line rate", gaps.len())
+    } else {
+        format!("senders of a frame every {every}")
+    };
+    let drained = if gaps.iter().all(|gap| *gap == drain) || drain > slot {
+        drained
+    } else {
+        format!("a frame drained every {drain}")
+    };
     let text = format!(
-        "{senders} senders at line rate, {drained}: {held} frames held at the first loss, {passing} in the pipeline at most"
+        "{senders}, {drained}: {held} frames held at the first loss, {passing} in the pipeline at most"
     );
     (Span { lo: few, hi: many }, text)
 }

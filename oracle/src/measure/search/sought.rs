@@ -4,6 +4,7 @@
 use super::super::measurement::{Known, Red};
 use super::super::served;
 use super::super::stamps::{self, Stamps};
+use super::super::unfilled;
 use crate::trials::context::Context;
 use crate::trials::threshold_search::{Event, Stage};
 use rig_lab::{Accounting, Declared, Fault, Part};
@@ -40,7 +41,11 @@ pub(in super::super) static DROP: Known = Known {
     },
     red: Red::Mutated("shared-headroom-pool-broadcom", "buffer.headroom_pool=x0.9"),
     stamps: Some(counted_as_they_drain),
-    unpromised: Some(served::drains),
+    unpromised: Some(|measure, context, script| {
+        let names = measure.searches();
+        let drains = served::drains(measure, context, script);
+        drains.or_else(|| unfilled::never_grows(&names, context, script))
+    }),
     ..Known::SEARCH
 };
 

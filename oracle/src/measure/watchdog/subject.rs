@@ -1,10 +1,10 @@
 //! What a case is about: the storm and the stream that its watchdog measures name, and what of them the oracle must know.
 
 use crate::spec::pfcwd::Stimulus;
-use rig_lab::Switch;
-use rig_testcases::case::Storm;
+use rig_lab::Declared;
+use rig_testcases::case::{Storm, Stream};
 use rig_testcases::{Case, Script, StreamRate, StreamSpec};
-use rig_units::Dur;
+use rig_units::{Dur, PortSpeed};
 
 /// A storm and the stream that shows what it does, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Places {
 
 /// What the stormed queue carries while the storm is on: the longest gap between two frames sent to it. Where no measure is about a storm,
 /// as its watchdog is left out, that of any.
-pub(crate) fn stimulus(case: &Case, declared: &Switch, subject: Option<&Subject>) -> Stimulus {
+pub(crate) fn stimulus(case: &Case, declared: &Declared, subject: Option<&Subject>) -> Stimulus {
     let is_meant = |name: &str| subject.is_none_or(|subject| subject.storm == name);
     let storms = || case.storms.iter().filter(|(name, _)| is_meant(name)).map(|(_, storm)| storm);
     let started = |name: &str| {
@@ -76,17 +76,23 @@ pub(crate) fn stimulus(case: &Case, declared: &Switch, subject: Option<&Subject>
             |storm: &Storm| stream.to == storm.from && storm.classes.contains(&stream.class);
         storms().any(stormed) && started(name)
     });
-    let speed = declared.port_speed(0).unwrap_or(rig_units::PortSpeed::G100);
-    let gap = |rate: StreamRate, size| match rate {
+    let gap = |stream: &Stream| match stream.rate {
         StreamRate::Every(gap) => gap,
-        StreamRate::Load(rate) => rate.pace(size, speed).gap(),
+        StreamRate::Load(rate) => rate.pace(stream.size, speed(case, declared, &stream.from)).gap(),
     };
-    Stimulus { data_gap: to_queue.map(|(_, stream)| gap(stream.rate, stream.size)).min() }
+    Stimulus { data_gap: to_queue.map(|(_, stream)| gap(stream)).min() }
 }
 
 /// From the last frame of the storm to the end of its pause.
-pub(crate) fn tail(case: &Case, declared: &Switch, subject: Option<&Subject>) -> Dur {
+pub(crate) fn tail(case: &Case, declared: &Declared, subject: Option<&Subject>) -> Dur {
     let storm = subject.and_then(|subject| case.storms.get(&subject.storm));
-    let speed = declared.port_speed(0).unwrap_or(rig_units::PortSpeed::G100);
-    storm.map_or(Dur::ZERO, |storm| speed.pause(storm.quanta))
+    storm.map_or(Dur::ZERO, |storm| speed(case, declared, &storm.from).pause(storm.quanta))
+}
+
+/// The speed of the device's port behind one of the rig.
+fn speed(case: &Case, declared: &Declared, port: &str) -> PortSpeed {
+    let at = case.rig_ports().iter().position(|name| name == port);
+    let dut_port =
+        case.dut_ports(declared).ok().zip(at).and_then(|(ports, at)| ports.get(at).copied());
+    declared.port_speed(dut_port.unwrap_or_default()).unwrap_or(PortSpeed::G100)
 }

@@ -61,9 +61,9 @@ pub fn rests(context: &Context<'_>) -> Rests {
         return Rests { fresh: NO_TURN, used: NO_TURN.max(away) };
     };
     let declared = &switch.pfcwd;
-    let restored = watch.predicted().lookup("predicted.restoration.latest");
+    let restored = watch.gives_back();
     let begun = longest_begun(context, watch);
-    let left = watch.tail + restored.unwrap_or(declared.poll_interval);
+    let left = watch.longest + restored.unwrap_or(declared.poll_interval);
     Rests { fresh: begun, used: left.max(begun).max(away) }
 }
 
@@ -116,8 +116,7 @@ fn remembers(context: &Context<'_>, script: &Script) -> bool {
 
 /// Whether a queue may still be stormed when a trial ends.
 fn ends_stormed(context: &Context<'_>, script: &Script) -> bool {
-    let values = context.values();
-    let Some(restored) = values.duration("predicted.restoration.latest") else { return false };
+    let Some(restored) = context.watch.as_ref().and_then(Watch::gives_back) else { return false };
     (0..).zip(&script.storms).any(|(storm, _)| {
         let last = |action: Action| {
             let steps = script.steps.iter().filter(|step| step.action == action);

@@ -1,9 +1,9 @@
 //! The watchdog of a device beside a case: the rule that it follows, and the storms that the case is about.
 
-use super::subject::{Places, Subject, stimulus, tail};
+use super::subject::{Places, Subject, stimulus, tail as tail_of};
 use crate::spec::pfcwd::{Names, Rule, Stimulus};
 use crate::trials::points::Cadence;
-use rig_lab::{RuleFamily, Switch};
+use rig_lab::{Declared, RuleFamily, Switch};
 use rig_testcases::case::Refresh;
 use rig_testcases::{Case, Script};
 use rig_units::{Apart, Dur};
@@ -19,6 +19,8 @@ pub struct Watch {
     pub(crate) stimulus: Stimulus,
     /// From the storm's last frame to the end of its pause.
     pub(crate) tail: Dur,
+    /// The longest of these of all storms that measures are about: each lasts as its own port has it.
+    pub(crate) longest: Dur,
     /// How the storm in question makes its pause.
     pub(crate) cadence: Option<Cadence>,
 }
@@ -60,11 +62,11 @@ impl Watch {
     pub(crate) fn of(
         case: &Case,
         (family, apart): (RuleFamily, Apart),
-        declared: &Switch,
+        (declared, switch): (&Declared, &Switch),
         subjects: Vec<Subject>,
     ) -> Watch {
         let first = subjects.first();
-        let tail = tail(case, declared, first);
+        let tail = tail_of(case, declared, first);
         let storm = first.and_then(|subject| case.storms.get(&subject.storm));
         let every = |refresh: &Refresh| match refresh {
             Refresh::OfPause(millionths) => tail.scaled(*millionths, 1_000_000),
@@ -72,9 +74,14 @@ impl Watch {
         };
         let every = storm.map(|storm| every(&storm.refresh)).filter(|every| *every > Dur::ZERO);
         Watch {
-            rule: Rule { apart, ..Rule::of(family, &declared.pfcwd) },
+            rule: Rule { apart, ..Rule::of(family, &switch.pfcwd) },
             stimulus: stimulus(case, declared, first),
             tail,
+            longest: subjects
+                .iter()
+                .map(|one| tail_of(case, declared, Some(one)))
+                .max()
+                .unwrap_or_default(),
             cadence: every.map(|every| Cadence { every, pause: tail }),
             subjects,
         }
@@ -83,6 +90,11 @@ impl Watch {
     /// What it will do, by the names that a case computes with.
     pub(crate) const fn predicted(&self) -> Names {
         Names { rule: self.rule, stimulus: self.stimulus, tail: self.tail }
+    }
+
+    /// By when after the last frame of any of its storms a queue is given back at the latest.
+    pub(crate) fn gives_back(&self) -> Option<Dur> {
+        Names { tail: self.longest, ..self.predicted() }.lookup("predicted.restoration.latest")
     }
 
     /// The storm in question; `None` where no measure is about one.

@@ -54,26 +54,37 @@ pub fn lossy_most(buffer: &Buffer, queues: usize, off: u64) -> u64 {
     pool - (0..queues).fold(pool, behind)
 }
 
-/// Several senders at the line rate of the port that all of them send to: how many frames each has sent when the first is
-/// lost, least and most, where `first` is the frame that a held queue would lose. Of so many frames each the port sends one
-/// sender's, `passing` slots late, which is what the idle device takes; the rest is held. One frame may be under way at
+/// Several senders to one port, each of which sends a frame every so often (`gaps`): how many frames each has sent when the first is
+/// lost, least and most, where `first` is the frame that a held queue would lose. When the soonest of them has sent its last all that the port has
+/// not sent meanwhile is held: a frame each `slot`, `passing` slots late, which is what the idle device takes. One frame may be under way at
 /// every sender, one at the port, and one of either may come first. A shaped port sends one every `drain` instead of every `slot` once it has
 /// sent the `saved` frames that it may send at once.
 pub fn overrun(
     first: u64,
-    senders: u64,
+    gaps: &[Dur],
     passing: u64,
     (slot, drain): (Dur, Dur),
     saved: u64,
 ) -> (u64, u64) {
-    // Of `drain.0 x senders` frames so many are held. A single sender is drained as fast as it sends.
-    let rounds = |frames: u64, drain: Dur| {
-        let held = (u128::from(drain.0) * u128::from(senders)).saturating_sub(slot.0.into());
-        let held = if held == 0 { slot.0.into() } else { held };
-        (u128::from(frames) * u128::from(drain.0), held)
+    let senders = u64::try_from(gaps.len()).unwrap_or(u64::MAX);
+    let soonest = gaps.iter().copied().min().unwrap_or(slot);
+    let part = |of: Dur| (u128::from(soonest.0) * PARTS, u128::from(of.0.max(1)));
+    let floor = |(num, den): (u128, u128)| num / den;
+    let ceil = |(num, den): (u128, u128)| num.div_ceil(den);
+    // Of `PARTS` frames of the soonest so many come of all, and so many are held. A single sender is drained as fast as it sends.
+    let rounds = |frames: u64, come: u128, leave: u128| {
+        let held = come.saturating_sub(leave);
+        (u128::from(frames) * PARTS, if held == 0 { leave.max(1) } else { held })
     };
-    let (frames, held) = rounds(first.saturating_sub(passing + senders + 2), drain);
+    let all = gaps.iter().map(|gap| ceil(part(*gap))).sum();
+    let all_less = gaps.iter().map(|gap| floor(part(*gap))).sum();
+    let (frames, held) =
+        rounds(first.saturating_sub(passing + senders + 2), all, floor(part(drain)));
     let least = whole(frames / held).max(1);
     let most = |(frames, held): (u128, u128)| whole(frames.div_ceil(held)) + senders;
-    (least, most(rounds(first + saved, drain)).min(most(rounds(first, slot))))
+    let shaped = most(rounds(first + saved, all_less, ceil(part(drain))));
+    (least, shaped.min(most(rounds(first, all_less, ceil(part(slot))))))
 }
+
+/// What one frame is of, where others come at other times: fine enough for any number of frames that a buffer holds.
+const PARTS: u128 = 1_000_000_000_000;

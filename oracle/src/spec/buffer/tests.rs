@@ -354,7 +354,8 @@ fn thresholds_give_back_the_pool_and_the_headroom() {
 fn two_senders_overrun_a_queue_by_one_frame_a_round() {
     // 514 frames held at the first loss; each round of two frames leaves one: 514 rounds, less the 8 of the pipeline and
     // 2 + 2 under way, or 2 more.
-    let overrun = |first, senders, passing| overrun(first, senders, passing, (SLOT, SLOT), 0);
+    let overrun =
+        |first, senders, passing| overrun(first, &vec![SLOT; senders], passing, (SLOT, SLOT), 0);
     assert_eq!(overrun(514, 2, 8), (502, 516));
     // Three leave two: (514 - 13) / 2 and 514 / 2 + 3.
     assert_eq!(overrun(514, 3, 8), (250, 260));
@@ -363,9 +364,19 @@ fn two_senders_overrun_a_queue_by_one_frame_a_round() {
 }
 
 #[test]
+fn a_slower_sender_fills_a_queue_by_its_own_part() {
+    let of = |gaps: &[Dur]| overrun(514, gaps, 8, (SLOT, SLOT), 0);
+    // Of four frames of the one and one of the other four leave: a frame is held of each four, (514 - 12) x 4 and 514 x 4 + 2.
+    assert_eq!(of(&[SLOT, SLOT * 4]), (2_008, 2_058));
+    assert_eq!(of(&[SLOT * 4, SLOT]), (2_008, 2_058));
+    // One at half of the port beside a full one: a frame is held of each two.
+    assert_eq!(of(&[SLOT * 2, SLOT]), (1_004, 1_030));
+}
+
+#[test]
 fn two_senders_overrun_a_shaped_queue_sooner_once_what_it_saved_is_spent() {
     // At half the rate three of four frames stay: 2/3 of the rounds.
-    let half = |saved| overrun(514, 2, 8, (SLOT, SLOT * 2), saved);
+    let half = |saved| overrun(514, &[SLOT; 2], 8, (SLOT, SLOT * 2), saved);
     assert_eq!(half(0), (334, 345));
     assert_eq!(half(90), (334, 405));
     assert_eq!(half(1_000), (334, 516), "what it saved lasts: the port is as one without a shaper");

@@ -250,6 +250,13 @@ impl Sender<'_> {
             self.in_order(packet, one.at);
         } else if self.next.ahead_of(one.psn).is_none() {
             self.resent.faults.push(Fault::Skipped { packet });
+        } else if let Some(which) = self.way_back(one) {
+            // It may have been the timeout's as well.
+            if self.expired(one).is_some() {
+                self.resent.either += usize::from(self.naks[which].rnr.is_some());
+                self.tries.perhaps(one.at, self.taken_in());
+            }
+            self.restart(packet, which, one);
         } else if self.timed_out(packet, one) {
             // It is counted there.
         } else if let Some(which) =
@@ -306,6 +313,15 @@ impl Sender<'_> {
     fn passed(&self, nak: &Nak, one: &Sent) -> bool {
         self.may_stand(one.at).any(|standing| standing.unacked == one.psn)
             && one.psn.ahead_of(nak.psn).is_some()
+    }
+
+    /// The NAK behind which acknowledgements told of more than it names, where this is the way back for it and is in time for that.
+    fn way_back(&self, one: &Sent) -> Option<usize> {
+        let blur = self.sight.blur();
+        self.naks.iter().rposition(|nak| {
+            let opens = one.at + blur >= nak.at + nak.takes.least();
+            opens && nak.in_time(one.at, self.sight) && self.passed(nak, one)
+        })
     }
 
     /// The standings that a packet which left at `at` may have known of. What comes in takes no longer to be acted on than a NAK.

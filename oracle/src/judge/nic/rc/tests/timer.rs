@@ -1,6 +1,7 @@
 //! A sender whose timer runs out more than once.
 
 use super::*;
+use crate::spec::nic::rc::not_ready;
 
 #[test]
 fn a_timer_that_ran_out_runs_again_at_once_whenever_its_packet_gets_out() {
@@ -190,4 +191,24 @@ fn a_way_back_that_a_nak_and_a_timeout_explain_counts_as_either() {
     };
     assert_eq!(either(350 + WAITS - 1), (Some(0), 0, Vec::new()));
     assert_eq!(either(350 + WAITS), (Some(0), 1, Vec::new()));
+}
+
+#[test]
+fn a_way_back_that_acknowledgements_have_overtaken_is_the_refusals_before_it_is_a_timeouts() {
+    // A timer that is left running may run since 0: what came 150 before the next try may not have been taken in by then.
+    let of = |again: u64| {
+        let sent = [(0, 0), (10, 1), (20, 2), (again, 1), (again + 10, 2)];
+        let sent = sent.map(|(at, psn)| Sent { at: Time(at), psn: Psn::new(psn) });
+        let says = not_ready(&rc(1), Within::exactly(Dur(1_000)));
+        let event = |at, says| Event { at: Time(at), says, psn: Psn::new(0) };
+        let came = [event(4_050, says), event(4_900, Says::Ack)];
+        let sight = Sight { until: Time(again + 100), ..EXACT };
+        let rc = Rc { timer_runs_on: Some(true), ..rc(1) };
+        let resent = sender(&rc, Psn::new(0), &sent, &came, &sight);
+        (resent.expired(), resent.either, resent.tried_again.len(), resent.faults)
+    };
+    assert_eq!(of(5_050), (Some(0), 1, 1, Vec::new()));
+    // Too late for what said that it is not ready it is the timer's alone.
+    let late = 5_050 + EXACT.busy.0 + EXACT.allowance.unwrap().0 + 1;
+    assert_eq!(of(late), (Some(0), 0, 1, vec![Fault::LateRestart { packet: 3, nak: 0 }]));
 }
