@@ -140,11 +140,13 @@ fn mbps(path: &str, rate: L2Rate) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_lab::{Kind, Setting};
+    use rig_lab::{Kind, Profile, Setting};
 
     #[test]
     fn a_field_is_a_knob_in_its_units_or_it_is_told_why_not() {
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let has_peer = |dut: &&Profile| dut.declared.nics().is_some_and(|nics| nics.peer.is_some());
+        let pair = lab.duts.iter().find(has_peer).expect("a pair of NICs").declared.clone();
         let nic = lab.duts.into_iter().find(|dut| dut.kind == Kind::Nic).expect("a NIC").declared;
         let told = |path: &str, value: serde_json::Value| {
             let setting = Setting { path: path.to_owned(), value };
@@ -190,8 +192,8 @@ mod tests {
             assert!(has(&all, "pfc=") && !has(&all, name), "{path}: {all:?}");
         }
         // Of two NICs each has its own.
-        let rare = nic.with(&Setting { path: "peer.np.interval".into(), value: "7us".into() });
-        let rare = rare.expect("there is a peer");
+        let path = "peer.np.interval".to_owned();
+        let rare = pair.with(&Setting { path, value: "7us".into() }).expect("there is a peer");
         assert_eq!(knob_of(&rare, "peer.np.interval"), is("min_time_between_cnps=7"));
         let has_rare = |port| has(&knobs_of(&rare, port), "min_time_between_cnps=7");
         assert_eq!([0, 1].map(has_rare), [false, true]);

@@ -146,6 +146,26 @@ pub(super) fn apart(tables: &Tables, port: &str, of: &Switch) -> Option<String> 
     ))
 }
 
+/// What of it is not told, each with the reason. The pool is where the switch has `sizes`.
+pub(super) fn untold(
+    tables: &Tables,
+    (ports, of): (&[String], &Switch),
+    sizes: bool,
+) -> BTreeMap<String, String> {
+    let mut absent = BTreeMap::new();
+    if let Some(why) = unlike(tables, ports, of).filter(|_| sizes) {
+        let why = format!("the pool is that of ports that differ: {why}");
+        absent.extend(POOL.map(|name| (name.to_owned(), why.clone())));
+    }
+    for (rig, port) in (0..).zip(ports) {
+        if let Some(why) = apart(tables, port, of) {
+            let all = of_port(rig).into_iter().chain(POOL.map(str::to_owned));
+            absent.extend(all.map(|name| (name, why.clone())));
+        }
+    }
+    absent
+}
+
 /// The names of what a port's first lossless group shows, as the rig reads them.
 pub(super) fn of_port(rig: u16) -> [String; 3] {
     let own = Switch::port_name(rig);

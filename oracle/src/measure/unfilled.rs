@@ -56,6 +56,16 @@ pub(super) fn of_stream(
     unfilled(context, script, |one| one.name == measure.named("stream"))
 }
 
+/// As [`never_grows`], of the streams that a measure names.
+pub(super) fn of_streams(
+    measure: &Measure,
+    context: &Context<'_>,
+    script: &Script,
+) -> Option<String> {
+    let names: Vec<&str> = measure.names("streams").iter().map(String::as_str).collect();
+    never_grows(&names, context, script)
+}
+
 /// Why a queue that no storm holds never grows: its port is not full, however many frames are sent.
 pub(super) fn never_grows(
     names: &[&str],

@@ -44,6 +44,16 @@ pub enum Fate {
     Drop,
 }
 
+impl Fate {
+    /// What is done to a frame, in words.
+    pub const fn done_to(self) -> &'static str {
+        match self {
+            Fate::Mark => "marked",
+            Fate::Drop => "dropped",
+        }
+    }
+}
+
 /// The kind of a frame, as far as early detection looks at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Class {

@@ -245,7 +245,7 @@ fn counters_carry_sonics_names() {
         assert_eq!((all[name], network.counter(0, name)), (0, Some(0)), "{name}");
     }
     // Of a class, of a port, of the pools.
-    assert_eq!(all.len(), 4 * 8 * 20 + 4 * 3 + 4);
+    assert_eq!(all.len(), 4 * 8 * 20 + 4 * 4 + 4);
 }
 
 #[test]

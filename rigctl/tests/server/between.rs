@@ -114,7 +114,7 @@ fn the_rig_between_two_servers_loses_what_a_case_says_and_judges_both_nics() {
     }
     for (at, fault, why) in [
         ("host/still", "still", "packet_seq_err (hw_counters/packet_seq_err) grown by 3"),
-        ("other/host/mute", "mute", "got no NAK for a hole"),
+        ("other/host/twice", "twice", "a second NAK for one hole"),
     ] {
         fs::write(desk.join(at), "").expect("writable");
         let case = "recovery::first-and-middle-and-last-of-a-message";

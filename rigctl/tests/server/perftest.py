@@ -7,7 +7,7 @@ The NIC counts NAKs, unless there is a file `still`. What it is set to while it 
 Without a client to go to it is the server of one, and the NIC behind it: `deaf` has it leave out every second notification, `silent` all acknowledgements; `refuse` has
 it take nothing, `gone` end once it is met, `unable` never listen. As `ib_send_bw` it takes SENDs, `full` none for want of a buffer.
 
-Where there is a file `far` its client is another NIC: it takes all of a message in its order, and asks for what is missing, but where there is a file `mute`.
+Where there is a file `far` its client is another NIC: it takes all of a message in its order, and asks once for what is missing; where there is a file `twice` with each packet behind it.
 
 Told how long it lasts (`-D`) it sends until it is ended, as fast as the NIC grants its class by what DCB is set to: a port of `SPEED`. `mixed` has the NIC give the
 first class the bandwidth of the second, `slow` is a server that does not fill its port, `flat` leaves packets without the DSCP that they were asked for.
@@ -222,7 +222,7 @@ def takes(line, wire, own, theirs):
         ahead = (int.from_bytes(roce[9:12], "big") - expected) & MASK
         if 0 < ahead < 1 << 23:
             count("out_of_sequence", 1)
-            if not asked and not os.path.exists("mute"):
+            if not asked or os.path.exists("twice"):
                 wire.send(nic.frame(0x11, expected, 0, struct.pack("!I", 0x60 << 24 | messages), b""))
             asked = True
             continue

@@ -402,17 +402,7 @@ impl SonicControl {
             let mut shown = sized::shown(&mut self.link, tables, (&self.ports, of))?;
             let sizes = sized::POOL.iter().any(|name| shown.contains_key(*name));
             values.append(&mut shown);
-            if let Some(why) = sized::unlike(tables, &self.ports, of).filter(|_| sizes) {
-                let why = format!("the pool is that of ports that differ: {why}");
-                absent.extend(sized::POOL.map(|name| (name.to_owned(), why.clone())));
-            }
-            for (rig, port) in (0..).zip(&self.ports) {
-                if let Some(why) = sized::apart(tables, port, of) {
-                    let names = sized::of_port(rig).into_iter();
-                    let all = names.chain(sized::POOL.map(str::to_owned));
-                    absent.extend(all.map(|name| (name, why.clone())));
-                }
-            }
+            absent = sized::untold(tables, (&self.ports, of), sizes);
         }
         self.tells_causes()?;
         let is_asked = |name: &String| names.is_empty() || names.contains(name);

@@ -71,10 +71,7 @@ pub(in super::super) static CURVE: Known = Known {
     judge: |measure, done, judged| judge(done, measure.names("streams"), judged),
     bursts: |measure| measure.names("streams"),
     stamps: Some(depth_stamps::of),
-    unpromised: Some(|measure, context, script| {
-        let names: Vec<&str> = measure.names("streams").iter().map(String::as_str).collect();
-        unfilled::never_grows(&names, context, script)
-    }),
+    unpromised: Some(unfilled::of_streams),
     ..Known::USUAL
 };
 
@@ -85,10 +82,7 @@ fn expected(context: &Context<'_>, streams: &[String]) -> Vec<Expected> {
         return Vec::new();
     };
     let class = Class { color: stream.color, capable: stream.ecn != Ecn::NotEct };
-    let done_to = match class.fate(wred) {
-        Fate::Mark => "marked",
-        Fate::Drop => "dropped",
-    };
+    let done_to = class.fate(wred).done_to();
     let point = match class.point(wred) {
         Marking::Dequeue => "leaves",
         Marking::Enqueue => "comes",
@@ -255,14 +249,6 @@ impl Sample<'_> {
         looked(self.draws.len(), "frames")
     }
 
-    /// What is done to frames, in words.
-    const fn done_to(&self) -> &'static str {
-        match self.rule.fate {
-            Fate::Mark => "marked",
-            Fate::Drop => "dropped",
-        }
-    }
-
     fn push(
         &self,
         what: &str,
@@ -295,7 +281,7 @@ impl Sample<'_> {
         };
         let sure = self.draws.iter().filter(|draw| draw.shares.1 <= 0.0 || draw.shares.0 >= 1.0);
         let all: Vec<&Draw> = self.draws.iter().filter(wrong).collect();
-        let done_to = self.done_to();
+        let done_to = self.rule.fate.done_to();
         let after = if self.rule.counts() { ", after as many as since the last one" } else { "" };
         let text = match all.first() {
             Some(draw) if draw.taken => {
@@ -341,7 +327,7 @@ impl Sample<'_> {
             "{} of {} frames between kmin and kmax {}, {:.1} on the average",
             Unit::Frames.show(span.lo) + " to " + &Unit::Frames.show(span.hi),
             drawn.len(),
-            self.done_to(),
+            self.rule.fate.done_to(),
             f64::midpoint(least.mean(), most.mean()),
         );
         let want = self.prediction(Unit::Frames, span, text);
@@ -353,7 +339,7 @@ impl Sample<'_> {
             looked: looked(drawn.len(), "frames"),
         };
         let resolution = told(Unit::Frames, span, (&least, &most));
-        self.push(self.done_to(), (drawn[0].trial, read), resolution, judged);
+        self.push(self.rule.fate.done_to(), (drawn[0].trial, read), resolution, judged);
     }
 
     /// Whether each frame is drawn for by itself.
@@ -380,7 +366,7 @@ impl Sample<'_> {
             records: Vec::new(),
             looked: self.looked(),
         };
-        let what = format!("{} one after the other", self.done_to());
+        let what = format!("{} one after the other", self.rule.fate.done_to());
         let resolution = told(Unit::Count, span, (&tally, &tally));
         self.push(&what, (self.draws[0].trial, read), resolution, judged);
     }

@@ -115,10 +115,15 @@ impl Sample<'_> {
             "{} to {} of {frames} frames between kmin and kmax {}, counted since the last one, {:.1} on the average",
             Unit::Frames.show(span.lo),
             Unit::Frames.show(span.hi),
-            self.done_to(),
+            self.rule.fate.done_to(),
             f64::midpoint(low.mean(), high.mean()),
         );
-        self.counted(self.done_to(), (Unit::Frames, taken, frames), (&low, &high, text), judged);
+        self.counted(
+            self.rule.fate.done_to(),
+            (Unit::Frames, taken, frames),
+            (&low, &high, text),
+            judged,
+        );
         if !rows.iter().all(Row::is_exact) {
             return;
         }
@@ -130,9 +135,9 @@ impl Sample<'_> {
             "{} to {} pairs of frames that follow one another, counted since the last one {}",
             span.lo,
             span.hi,
-            self.done_to()
+            self.rule.fate.done_to()
         );
-        let what = format!("{} one after the other", self.done_to());
+        let what = format!("{} one after the other", self.rule.fate.done_to());
         self.counted(&what, (Unit::Count, pairs, frames), (&next, &next, text), judged);
     }
 
