@@ -54,20 +54,7 @@ impl Perftest {
     /// Starts the server, and waits until it listens.
     fn served(&self, server: &mut dyn PerftestHost, nic: &str) -> Result<Served, GuestFault> {
         let folder = format!("/tmp/rig-served-{}", std::process::id());
-        // With a shell that ends its programs are to end.
-        let last = match server.has_one_shell() {
-            true => format!("trap 'kill $(cat {folder}/number) 2>/dev/null; rm -rf {folder}' EXIT"),
-            false => "true".to_owned(),
-        };
-        // A folder that somebody else has made is not written to.
-        let command = format!(
-            "mkdir -m 700 {folder} && {{ \
-             ({} >{folder}/said 2>&1 & echo $! >{folder}/number; wait $!; echo $? >{folder}/status) >/dev/null 2>&1 & \
-             {last}; n=0; until cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -q ':{PORT:04X} 0*:0000 0A' || [ -s {folder}/status ] || [ $n -ge 600 ]; \
-             do sleep 0.05; n=$((n+1)); done; \
-             [ ! -s {folder}/status ] && [ $n -lt 600 ] || {{ cat {folder}/said; false; }}; }}",
-            self.command(nic, PORT)
-        );
+        let command = listening(&self.command(nic, PORT), PORT, &folder, server.has_one_shell());
         let ran = server.run(&command, SHELL)?;
         let served = Served { folder };
         if ran.status == 0 {
@@ -79,6 +66,23 @@ impl Perftest {
         }
         Err(GuestFault::failed("have a server of perftest listen", ran.lines.join("; ")))
     }
+}
+
+/// What starts `command` in a shell, its words, number and exit status in `folder`, and waits until it listens at `port`.
+fn listening(command: &str, port: u16, folder: &str, has_one_shell: bool) -> String {
+    // With a shell that ends its programs are to end.
+    let last = match has_one_shell {
+        true => format!("trap 'kill $(cat {folder}/number) 2>/dev/null; rm -rf {folder}' EXIT"),
+        false => "true".to_owned(),
+    };
+    // A folder that somebody else has made is not written to.
+    format!(
+        "mkdir -m 700 {folder} && {{ \
+         ({command} >{folder}/said 2>&1 & echo $! >{folder}/number; wait $!; echo $? >{folder}/status) >/dev/null 2>&1 & \
+         {last}; n=0; until cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -q ':{port:04X} 0*:0000 0A' || [ -s {folder}/status ] || [ $n -ge 600 ]; \
+         do sleep 0.05; n=$((n+1)); done; \
+         [ ! -s {folder}/status ] && [ $n -lt 600 ] || {{ cat {folder}/said; false; }}; }}"
+    )
 }
 
 /// A server of perftest that listens.
@@ -105,5 +109,49 @@ impl Served {
         let ran = server.run(&command, SHELL)?;
         let told = || format!("its server: exit status {}; {}", ran.status, ran.lines.join("; "));
         Ok((ran.status != 0).then(told))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::net::TcpListener;
+    use std::path::Path;
+    use std::process::{Command, Stdio};
+
+    /// As where a rig is killed: the line to the server breaks, and its shell hears no more.
+    #[test]
+    fn a_server_of_perftest_ends_with_the_line_to_its_shell_and_leaves_nothing() {
+        let folder = std::env::temp_dir().join(format!("rig-listens-{}", std::process::id()));
+        let folder = folder.display().to_string();
+        // Who listens is this test: what is started only has to go on.
+        let listens = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listens.local_addr().expect("an address").port();
+        let mut shell = Command::new("sh");
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut shell = shell.spawn().expect("there is a shell");
+        let (mut line, said) = (shell.stdin.take().expect("a pipe"), shell.stdout.take());
+        writeln!(line, "{}", listening("sleep 300", port, &folder, true)).expect("it listens");
+        writeln!(line, "cat {folder}/number").expect("it listens");
+        let mut number = String::new();
+        let _length = BufReader::new(said.expect("a pipe")).read_line(&mut number).expect("words");
+        let program = Path::new("/proc").join(number.trim());
+        let runs = || std::fs::read(program.join("cmdline")).is_ok_and(|words| !words.is_empty());
+        assert!(runs() && Path::new(&folder).exists(), "{number}");
+
+        drop(line);
+        shell.wait().expect("it ends");
+        // A program that is told to end takes a moment for it.
+        let left = (0..500).all(|_| {
+            wait(Duration::from_millis(20));
+            runs()
+        });
+        assert!(!left && !Path::new(&folder).exists(), "{number}");
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "what is waited for is another process")]
+    fn wait(length: Duration) {
+        std::thread::sleep(length);
     }
 }

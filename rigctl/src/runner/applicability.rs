@@ -31,7 +31,7 @@ pub struct Applicability {
 /// Why nothing can.
 pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, Unfit> {
     let mut left_out = Vec::new();
-    let case = &*uneven::of(profile, case);
+    let case = &*uneven::of(profile, case, &mut left_out);
     let case = &*fits::of(profile, case, &mut left_out)?;
     let case = &*classes::of(profile, case, &mut left_out)?;
     if let Some(why) = misfit::of(lab, profile, case) {

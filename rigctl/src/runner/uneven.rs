@@ -10,8 +10,8 @@ use rig_testcases::{Case, StreamRate, Sweep, Wanted};
 use rig_units::{PortSpeed, Rate};
 use std::borrow::Cow;
 
-/// The case with each load a share of the slower of the two ports between which it goes.
-pub(super) fn of<'a>(profile: &Profile, case: &'a Case) -> Cow<'a, Case> {
+/// The case with each load a share of the slower of the two ports between which it goes. Which loads are less for it is `told`.
+pub(super) fn of<'a>(profile: &Profile, case: &'a Case, told: &mut Vec<String>) -> Cow<'a, Case> {
     let mut own = Cow::Borrowed(case);
     let of_sender = |name: &String| {
         let mut all = case.measure.iter().filter(|one| measure::of(one).of_sender);
@@ -26,9 +26,14 @@ pub(super) fn of<'a>(profile: &Profile, case: &'a Case) -> Cow<'a, Case> {
             }
             let of = u128::from(share.ppm) * u128::from(to.bps()) / u128::from(from.bps());
             share.ppm = u32::try_from(of).ok()?.max(1);
-            Some((name, StreamRate::Load(Rate::Share(share))))
+            let why = format!(
+                "the load of {name} at the {from} of {}: it is that share of the {to} of {}",
+                stream.from, stream.to
+            );
+            Some((name, StreamRate::Load(Rate::Share(share)), why))
         });
-    for (name, rate) in slower {
+    for (name, rate, why) in slower {
+        told.push(why);
         if let Some(stream) = own.to_mut().streams.get_mut(name) {
             stream.rate = rate;
         }
@@ -115,7 +120,7 @@ mod tests {
     fn a_load_is_a_share_of_the_slower_port() {
         let ppm = |speeds: &[&str], id: &str, stream: &str| {
             let (_, profile, case) = on(speeds, id);
-            match of(&profile, &case).streams[stream].rate {
+            match of(&profile, &case, &mut Vec::new()).streams[stream].rate {
                 StreamRate::Load(Rate::Share(share)) => share.ppm,
                 other => panic!("{other:?}"),
             }
@@ -130,17 +135,34 @@ mod tests {
     }
 
     #[test]
+    fn a_load_that_is_less_for_it_is_told() {
+        let told = |speeds: &[&str]| {
+            let (_, profile, case) = on(speeds, "buffers::lossy-never-pauses-broadcom");
+            let mut told = Vec::new();
+            let _less = of(&profile, &case, &mut told);
+            told.join("\n")
+        };
+        assert_eq!(told(&["100Gbps"; 4]), "");
+        insta::assert_snapshot!(told(&SLOW_SECOND), @"
+        the load of one at the 100Gbps of p1: it is that share of the 25Gbps of p2
+        the load of another at the 100Gbps of p3: it is that share of the 25Gbps of p2
+        ");
+    }
+
+    #[test]
     fn a_case_that_asks_for_ports_of_two_speeds_gets_what_it_says() {
         let id = "pfcwd::mixed-speed";
         let (_, profile, case) = on(&SLOW_FIRST, id);
-        assert_eq!(*of(&profile, &case), case);
+        let mut told = Vec::new();
+        assert_eq!(*of(&profile, &case, &mut told), case);
+        assert_eq!(told, [""; 0]);
     }
 
     #[test]
     fn what_slower_senders_do_not_fill_is_not_asked_to_be_full() {
         let why = |speeds: &[&str], id: &str| {
             let (lab, profile, case) = on(speeds, id);
-            empty(&lab, &profile, &of(&profile, &case))
+            empty(&lab, &profile, &of(&profile, &case, &mut Vec::new()))
         };
         let id = "buffers::lossy-never-pauses-broadcom";
         assert_eq!(why(&["100Gbps"; 4], id), None);

@@ -127,6 +127,15 @@ fn the_rig_between_two_servers_loses_what_a_case_says_and_judges_both_nics() {
     let left = left.filter(|one| one.file_name().to_string_lossy().starts_with("rig-served-"));
     assert_eq!(left.count(), 0, "nothing stays where a server listened");
 
+    // Programs that find each other beside the rig: it has a connection, of which nothing was heard.
+    let both = ["host/beside", "other/host/beside"].map(|at| desk.join(at));
+    both.each_ref().map(|at| fs::write(at, "").expect("writable"));
+    let told = run(desk, RECOVERY, "recovery::nothing-lost", "beside");
+    both.map(|at| fs::remove_file(at).expect("it was there"));
+    assert_eq!(told[0].0, "broken", "{}", told[0].1);
+    let why = "its two programs did not find each other through the rig";
+    assert!(told[0].1.contains(why), "{}", told[0].1);
+
     // What the second NIC is told, it alone is told.
     let suite = desk.join("set.yaml").display().to_string();
     let told = run(desk, &suite, "*", "set");

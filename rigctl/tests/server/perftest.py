@@ -7,7 +7,8 @@ The NIC counts NAKs, unless there is a file `still`. What it is set to while it 
 Without a client to go to it is the server of one, and the NIC behind it: `deaf` has it leave out every second notification, `silent` all acknowledgements; `refuse` has
 it take nothing, `gone` end once it is met, `unable` never listen. As `ib_send_bw` it takes SENDs, `full` none for want of a buffer.
 
-Where there is a file `far` its client is another NIC: it takes all of a message in its order, and asks once for what is missing; where there is a file `twice` with each packet behind it.
+Where there is a file `far` its client is another NIC: it takes all of a message in its order, and asks once for what is missing; where there is a file `twice` with each packet behind it. With files `beside` the two
+have met on another way than the cable, and are done.
 
 Told how long it lasts (`-D`) it sends until it is ended, as fast as the NIC grants its class by what DCB is set to: a port of `SPEED`. `mixed` has the NIC give the
 first class the bandwidth of the second, `slow` is a server that does not fill its port, `flat` leaves packets without the DSCP that they were asked for.
@@ -152,6 +153,8 @@ def serve(port):
     if os.path.exists("unable"):
         sys.exit("Couldn't open the device")
     listener = socket.create_server(("", port))
+    if os.path.exists("beside"):
+        return time.sleep(1)
     line, _ = listener.accept()
     for size in (16, 4, 4, 2):
         line.sendall(read(line, size))
@@ -309,6 +312,8 @@ def main():
     if os.path.exists("hang"):
         open("way", "w").close()
         time.sleep(300)
+    if os.path.exists("beside"):
+        return
     line = socket.create_connection((peer, port))
     own = address_of(line)
     for part in (b"6.06".ljust(16, b"\0"), struct.pack("!I", 4096), struct.pack("!I", 64)):

@@ -68,15 +68,21 @@ fn knobs(
     nics: &FlowNics,
     (declared, settings): (&Declared, &[Setting]),
 ) -> Result<[Vec<String>; 2], Broken> {
-    let FlowNics::Servers(_) = nics else { return Ok([const { Vec::new() }; 2]) };
+    let FlowNics::Servers(servers) = nics else { return Ok([const { Vec::new() }; 2]) };
     let (mut whole, mut asked) = (declared.clone(), [const { Vec::new() }; 2]);
     let refused = |why: String| Broken::Refused(Refused { why });
     for setting in settings {
         whole = whole.with(setting).map_err(|bad| refused(bad.to_string()))?;
-        if PerftestControl::with(declared, setting, OtherEnd::Rig).is_err() {
+        if PerftestControl::with(declared, setting, nics.other_end()).is_err() {
             let of_peer = setting.path.starts_with("peer.");
             asked[usize::from(of_peer)].push(setting.path.as_str());
         }
+    }
+    if servers.other.is_none() && !asked[1].is_empty() {
+        let of_peer = asked[1].join(", ");
+        return Err(refused(format!(
+            "{of_peer}: the rig is the other end, and has no such setting"
+        )));
     }
     let [own, peers] = asked.map(|asked| knobs_at(&whole, &asked).map_err(refused));
     Ok([own?, peers?])
@@ -137,10 +143,8 @@ impl GuestLab {
         control.set(&settings.iter().filter(own).cloned().collect::<Vec<_>>())?;
         if let FlowNics::Servers(servers) = &nics {
             servers.nic.set(own_knobs, &knobs_of(&configured, 0))?;
-            match &servers.other {
-                Some(other) => other.set(peers, &knobs_of(&configured, 1))?,
-                // The rig's own responder has none.
-                None => debug_assert!(peers.is_empty(), "{peers:?}"),
+            if let Some(other) = &servers.other {
+                other.set(peers, &knobs_of(&configured, 1))?;
             }
         }
         let clock = Wall::start();
@@ -439,6 +443,9 @@ fn had(came: Came, tape: &Tape) -> Result<Came, Broken> {
     match tape.met {
         0 if ENDS.contains(&came.ran.status) => Err(told(
             "perftest had no connection by the trial's end: give the lab a longer `trial`",
+        )),
+        0 if came.ran.status == 0 && came.unfinished.is_none() => Err(told(
+            "no connection was heard of, and perftest had one: its two programs did not find each other through the rig",
         )),
         0 => Err(told("perftest had no connection")),
         1 => Ok(came),
