@@ -90,10 +90,21 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
         let counters = &trial.observation.counters;
         let [queue, port] = [DutCounter::QueueDropped, DutCounter::PortDiscarded]
             .map(|counter| counter.of(port, spec.class));
-        let none = Span::exactly(0);
-        let mut all = vec![checks::grown(counters, &queue, none)];
+        // What else was lost on its way there may have been counted, before the link went down and since.
+        let others = |of_queue: bool| {
+            let all = (0_u16..).zip(&trial.script.streams);
+            let own = all.filter(|(other, one)| {
+                *other != index && one.to == spec.to && (!of_queue || one.class == spec.class)
+            });
+            let lost = own.map(|(other, _)| {
+                let loss = analyse::loss(&trial.observation, &trial.script, other, delays);
+                loss.lost + loss.open
+            });
+            Span { lo: 0, hi: lost.sum() }
+        };
+        let mut all = vec![checks::grown(counters, &queue, others(true))];
         if counters.has(&port) || counters.moving.contains(&port) {
-            all.push(checks::grown(counters, &port, none));
+            all.push(checks::grown(counters, &port, others(false)));
         }
         let count = usize::try_from(loss.sent).unwrap_or(usize::MAX);
         checks::read(trial, &all, looked(count, "frames to a port without a link"), SOURCE)

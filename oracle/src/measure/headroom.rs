@@ -3,6 +3,7 @@
 use super::ahead::ahead;
 use super::blame;
 use super::crossed::{self, overflows};
+use super::crossed_again;
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{At, Judged, Unread, looked};
 use super::measurement::{Known, Red, Tells, by_formula};
@@ -105,6 +106,7 @@ pub(super) static HEADROOM_LOSS: Known = Known {
     }),
     at_line_rate: true,
     of_sender: true,
+    unpromised: Some(crossed_again::by_its_sender),
     ..Known::USUAL
 };
 

@@ -18,6 +18,7 @@ mod config;
 mod copied;
 mod counters;
 mod crossed;
+mod crossed_again;
 mod dead_link;
 mod drains;
 mod ecn;

@@ -25,6 +25,7 @@ use rig_units::Dur;
 use std::borrow::Cow;
 
 mod expected;
+mod fills;
 mod focus;
 mod placer;
 pub(crate) mod see;
@@ -121,6 +122,7 @@ pub(super) static RESTORATION: Known = Known {
     unpromised: Some(|measure, context, script| {
         unfilled::of_stream(measure, context, script)
             .or_else(|| given_back_by_two(measure, context, script))
+            .or_else(|| fills::late(measure, context, script))
     }),
     ..WATCHDOG
 };

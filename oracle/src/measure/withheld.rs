@@ -15,6 +15,7 @@ use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::buffer::occupied;
 use crate::spec::in_flight::{self, InFlight};
 use crate::spec::share::withheld;
+use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse::{self, ActionView};
@@ -22,8 +23,8 @@ use rig_capture::fate::Fates;
 use rig_capture::{Dir, Span, Unit};
 use rig_lab::{Accounting, Part, Scheduling, Switch};
 use rig_testcases::vocabulary::{Entry, Looks, Senders, StreamEnds, named};
-use rig_testcases::{Measure, StreamSpec, Tap};
-use rig_units::{Dur, Length, Time};
+use rig_testcases::{Measure, Script, StreamSpec, Tap};
+use rig_units::{Dur, Length, PortSpeed, Time};
 use std::collections::BTreeMap;
 
 /// `share.withheld`.
@@ -56,11 +57,35 @@ pub(super) static WITHHELD: Known = Known {
         let all = all.filter_map(|name| stamps::length(context, script, name));
         all.min_by_key(|one| one.within)
     }),
-    unpromised: Some(shallow::runs_dry),
+    unpromised: Some(|measure, context, script| {
+        let dry = shallow::runs_dry(measure, context, script);
+        dry.or_else(|| unlike(measure, context, script))
+    }),
     limits: limits::rate,
     tells_rate: true,
     ..Known::USUAL
 };
+
+/// Why nothing says what each of several lossless sources is held back by: they share a queue by what they hold of it, and one that is slower than
+/// the others may never come to be held back.
+fn unlike(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<String> {
+    let declared = context.group.declared.switch()?;
+    let names = measure.names("streams");
+    let own = script.streams.iter().filter(|one| names.contains(&one.name));
+    let lossless = own.filter(|one| declared.qos.lossless(one.class));
+    let mut speeds: Vec<(PortSpeed, &str)> = lossless
+        .filter_map(|one| {
+            let port = script.dut_ports.get(usize::from(one.from))?;
+            let name = script.ports.get(usize::from(one.from))?;
+            Some((context.group.declared.port_speed(*port)?, name.as_str()))
+        })
+        .collect();
+    speeds.sort_unstable();
+    let (&(slow, slower), &(fast, faster)) = speeds.first().zip(speeds.last())?;
+    (slow < fast).then(|| {
+        format!("{slower} of {slow} sends less than {faster} of {fast}: what PFC holds back of each follows from what it has of the queue")
+    })
+}
 
 /// A stream, its number in the script, and what it offers in bits a second.
 struct Source<'a> {

@@ -12,7 +12,7 @@ use rig_lab::{
 };
 use rig_oracle::measure::{self, Needs, Stamps};
 use rig_testcases::case::{CaseAction, CaseStep};
-use rig_testcases::{Case, DeviceVerb, Measure, Sweep};
+use rig_testcases::{Case, DeviceVerb, Measure, Sweep, Wanted};
 
 /// A case as it can be run.
 #[derive(Debug, Clone, PartialEq)]
@@ -154,8 +154,22 @@ fn steered(
         let why = format!("nothing of it can be measured: {}", left_out.join("; "));
         return Err(Missing::Control.so(why));
     }
+    if let Some(why) = of_nothing(lab, profile, &whole, &case) {
+        return Err(Missing::Lab.so(why));
+    }
     let (case, stamps) = stamped::of(lab, profile, case, &mut left_out)?;
     Ok(Applicability { case, left_out, stamps })
+}
+
+/// Why what is `left` of a case shows nothing: what the case is about nothing promises, and all else is that something does not happen, which holds of a
+/// device on which nothing does.
+fn of_nothing(lab: &Lab, profile: &Profile, whole: &Case, left: &Case) -> Option<String> {
+    if !left.measure.iter().all(|one| one.wanted("expect") == Wanted::None) {
+        return None;
+    }
+    let about = whole.measure.first()?;
+    let why = misfit::unpromised(lab, profile, whole, about)?;
+    Some(format!("{}: {why}", about.name()))
 }
 
 /// A setting that the case needs otherwise than the device declares it, and that its control cannot set.

@@ -56,7 +56,6 @@ fn on(lab: &Lab, profile: &Profile, case: &Case) -> Vec<Fault> {
                 Err(fault) => all.push(*fault),
                 Ok(script) => {
                     all.extend(senders(case, &context, &script));
-                    all.extend(too_rare(case, &context, &script));
                     scripts.push(script);
                 }
             }
@@ -120,19 +119,6 @@ fn beyond(case: &Case, declared: &Declared) -> Vec<Fault> {
     all
 }
 
-/// A storm that the device takes for none, because it looks twice between two of its frames: it is not the one that is predicted
-/// for. It happens to ports slower than any NIC's.
-fn too_rare(case: &Case, context: &Context<'_>, script: &Script) -> Option<Fault> {
-    let (storm, poll) = measure::too_rare(context, script).filter(|_| !case.is_about_gaps())?;
-    let found = format!(
-        "storm `{}` is refreshed every {}, and the device looks every {poll}",
-        storm.name, storm.every
-    );
-    let want =
-        "fewer quanta, or a faster port, so that there is a PFC frame in every poll interval";
-    Some(case.fault(&format!("storms.{}", storm.name), found, want))
-}
-
 /// What the ports cannot send, and storms that would have gaps by construction.
 fn senders(case: &Case, context: &Context<'_>, script: &Script) -> Vec<Fault> {
     let program = match Program::of(script, &speeds(script, &context.group.declared)) {
@@ -161,29 +147,6 @@ fn senders(case: &Case, context: &Context<'_>, script: &Script) -> Vec<Fault> {
 mod tests {
     use super::*;
     use rig_lab::Setting;
-    use rig_units::Quanta;
-    use std::path::Path;
-
-    #[test]
-    fn a_storm_that_is_refreshed_less_often_than_the_device_polls_is_refused() {
-        let veth = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs/veth.yaml");
-        let lab = rig_lab::read::lab(Some(&veth)).expect("the bundled lab");
-        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
-        let mut cases = suites.iter().flat_map(|suite| &suite.cases);
-        let mut case = cases.find(|case| case.id.case == "mixed-speed").expect("a case").clone();
-        assert!(faults(&lab, None, &case).is_empty());
-        // A port of 125 Mb/s: a pause of 268 ms.
-        case.storms.get_mut("storm").expect("its storm").quanta = Quanta::MAX;
-        let said: Vec<String> = faults(&lab, None, &case).iter().map(ToString::to_string).collect();
-        assert_eq!(said.len(), 1, "{said:?}");
-        assert!(
-            said[0].contains(
-                "storm `storm` is refreshed every 134.21568ms, and the device looks every 100ms"
-            ),
-            "{}",
-            said[0]
-        );
-    }
 
     #[test]
     fn thresholds_that_cross_once_a_case_has_set_its_own_are_refused() {

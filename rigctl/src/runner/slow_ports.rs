@@ -6,9 +6,11 @@ use super::held::{most_searched, sending, tail};
 use super::unfit::{Missing, Unfit};
 use rig_lab::{Declared, Lab, Profile};
 use rig_oracle::measure::{self, Fires};
+use rig_oracle::trials::context::Context;
 use rig_oracle::trials::points::groups;
 use rig_oracle::trials::seed::Seed;
-use rig_testcases::{Action, Case, Script, StormSpec, StreamSpec, Sweep};
+use rig_testcases::case::Count;
+use rig_testcases::{Action, Amount, Case, Script, StormSpec, StreamSpec, Sweep};
 use rig_units::{Bytes, Dur, PortSpeed};
 
 /// Ports that every case of the catalogue is written for.
@@ -21,7 +23,7 @@ const FAST: PortSpeed = PortSpeed::G100;
 pub(super) fn of(
     lab: &Lab,
     profile: &Profile,
-    mut case: Case,
+    case: Case,
     left_out: &mut Vec<String>,
 ) -> Result<Case, Unfit> {
     let ports = case.dut_ports(&profile.declared).unwrap_or_default().into_iter();
@@ -29,18 +31,44 @@ pub(super) fn of(
     let is_slow = speeds.any(|speed| speed < FAST);
     // Of ports of other speeds each has its own.
     let varies = case.sweep.iter().any(|one| matches!(one, Sweep::Speed { .. }));
-    if case.storms.is_empty() || profile.family().is_none() || !is_slow || varies {
+    let is_guarded = !case.storms.is_empty() && profile.family().is_some();
+    if varies
+        && is_guarded
+        && let Some(why) = rare(lab, profile, &case)
+    {
+        return Err(Missing::Lab.so(why));
+    }
+    if !is_slow || varies {
         return Ok(case);
     }
     let mut fast = profile.clone();
     fast.run_at(FAST);
-    if let Some(why) = outlasts(lab, (profile, &fast), &case) {
+    let case = outlived(lab, (profile, &fast), case);
+    match is_guarded {
+        true => of_storms(lab, (profile, &fast), case, left_out),
+        false => Ok(case),
+    }
+}
+
+/// As [`of`], of a case with storms.
+fn of_storms(
+    lab: &Lab,
+    (profile, fast): (&Profile, &Profile),
+    mut case: Case,
+    left_out: &mut Vec<String>,
+) -> Result<Case, Unfit> {
+    if let Some(why) = rare(lab, profile, &case)
+        && rare(lab, fast, &case).is_none()
+    {
+        return Err(Missing::Lab.so(why));
+    }
+    if let Some(why) = outlasts(lab, (profile, fast), &case) {
         let of_size = |size: Bytes| {
             let mut one = case.clone();
             if let Some(Sweep::Size { sizes, .. }) = one.sweep.first_mut() {
                 *sizes = vec![size];
             }
-            outlasts(lab, (profile, &fast), &one).is_none()
+            outlasts(lab, (profile, fast), &one).is_none()
         };
         let swept = match &case.sweep[..] {
             [Sweep::Size { sizes, .. }] => sizes.clone(),
@@ -57,7 +85,7 @@ pub(super) fn of(
         left_out.push(format!("frames of {} in {stream}: {why}", not.join(", ")));
         *sizes = fit;
     }
-    let [meant, most] = [&fast, profile].map(|one| last_pause(lab, one, &case));
+    let [meant, most] = [fast, profile].map(|one| last_pause(lab, one, &case));
     // What was to be over by the end of a trial is over by then.
     let is_over = |pause: Dur, rest: Dur| pause <= rest;
     Ok(match (meant, most) {
@@ -68,6 +96,114 @@ pub(super) fn of(
         }
         _ => case,
     })
+}
+
+/// The same case, with trials in which the streams of slow ports are through where those of fast ones are, and as long before the end.
+fn outlived(lab: &Lab, (profile, fast): (&Profile, &Profile), mut case: Case) -> Case {
+    // Of streams of which as many frames each are searched, a trial has those that take longest.
+    if let Some(Amount::Of { of, .. }) = &case.length
+        && let Some(slowest) = slower_than(lab, profile, &case, of)
+        && let Some(Amount::Of { of, .. }) = &mut case.length
+    {
+        *of = slowest;
+    }
+    match (rest(lab, fast, &case), rest(lab, profile, &case)) {
+        (Some(meant), Some(is)) if meant >= 0 && is < 0 => {
+            let more = u64::try_from(meant.saturating_sub(is)).unwrap_or(u64::MAX);
+            case.lengthened(Dur(more))
+        }
+        _ => case,
+    }
+}
+
+/// Of streams of which it is searched how many frames they are to have that which takes longest for one, where `of` is another of them.
+fn slower_than(lab: &Lab, profile: &Profile, case: &Case, of: &str) -> Option<String> {
+    let searched =
+        |name: &str| case.streams.get(name).is_some_and(|one| one.count == Some(Count::Searched));
+    let each = scripts(lab, profile, case, |context, script| {
+        let own = script.streams.iter().filter(|one| searched(&one.name));
+        let gaps = own.filter_map(|one| {
+            let port = script.dut_ports.get(usize::from(one.from))?;
+            Some((one.pace(context.group.declared.port_speed(*port)?).gap(), &one.name))
+        });
+        let (gaps, is): (Vec<_>, Vec<_>) = gaps.partition(|(_, name)| *name != of);
+        let (slowest, name) = gaps.into_iter().max()?;
+        is.first().filter(|(gap, _)| *gap < slowest).map(|_| name.clone())
+    });
+    searched(of).then(|| each.into_iter().next()).flatten()
+}
+
+/// How long before the end of a trial a stream of so many frames has sent the last of them, where that leaves least: less than nothing where
+/// it has not by then.
+fn rest(lab: &Lab, profile: &Profile, case: &Case) -> Option<i128> {
+    let each = scripts(lab, profile, case, |context, script| {
+        let declared = &context.group.declared;
+        let stops = |id: u16, since: Dur| {
+            let after = script.steps.iter().filter(move |step| step.at >= since);
+            let mut stops = after.filter_map(move |step| match step.action {
+                Action::StopStream(other) if other == id => Some(step.at),
+                _ => None,
+            });
+            stops.next()
+        };
+        let ends = script.steps.iter().filter_map(|step| {
+            let Action::StartStream(id) = step.action else { return None };
+            let spec = script.streams.get(usize::from(id))?;
+            let port = script.dut_ports.get(usize::from(spec.from))?;
+            let gap = spec.pace(declared.port_speed(*port)?).gap();
+            let end = step.at + gap.saturating_mul(spec.count?);
+            Some(stops(id, step.at).map_or(end, |stop| stop.min(end)))
+        });
+        let last = ends.max()?;
+        Some(i128::from(script.length.0) - i128::from(last.0))
+    });
+    each.into_iter().min()
+}
+
+/// Why a storm is not what it is on fast ports: polls lie between two of its frames, or a single frame pauses a class for as long as the
+/// watchdog waits.
+fn rare(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
+    let each = scripts(lab, profile, case, |context, script| {
+        let declared = &context.group.declared;
+        let speed = |storm: &StormSpec| {
+            let port = script.dut_ports.get(usize::from(storm.from))?;
+            declared.port_speed(*port)
+        };
+        let rare = measure::too_rare(context, script).filter(|_| !case.is_about_gaps());
+        if let Some((storm, poll)) = rare {
+            let (name, every, speed) = (&storm.name, storm.every, speed(storm)?);
+            return Some(format!(
+                "at {speed} {name} is refreshed every {every}, and the device looks every {poll}: there has to be a PFC frame in every poll interval"
+            ));
+        }
+        let waits = context.switch().pfcwd.detection_time;
+        let lasts = |storm: &StormSpec| tail(declared, script, storm);
+        let storm = script.storms.iter().find(|storm| lasts(storm) >= waits)?;
+        let (name, lasts, speed) = (&storm.name, lasts(storm), speed(storm)?);
+        Some(format!(
+            "at {speed} a single frame of {name} pauses for {lasts}, which is as long as a storm is (pfcwd.detection_time {waits})"
+        ))
+    });
+    each.into_iter().next()
+}
+
+/// What `of` says of each trial of the case, as many frames as are searched at most.
+fn scripts<T>(
+    lab: &Lab,
+    profile: &Profile,
+    case: &Case,
+    of: impl Fn(&Context<'_>, &Script) -> Option<T>,
+) -> Vec<T> {
+    let mut all = Vec::new();
+    for group in groups(case, &profile.declared).unwrap_or_default() {
+        let context = measure::context(lab, profile, case, group, Seed::of_run(0));
+        for mut point in context.points().unwrap_or_default() {
+            point.counts = most_searched(case, context.switch(), &context.values());
+            let script = context.script(&point).ok();
+            all.extend(script.and_then(|script| of(&context, &script)));
+        }
+    }
+    all
 }
 
 /// Why a case that is about no watchdog rests on one that does nothing, and has one that may.
@@ -109,27 +245,18 @@ fn storms(lab: &Lab, profile: &Profile, case: &Case) -> Vec<(String, Dur, Fires)
 /// The pause of the last frame of the storm that is stopped last, with what it takes to send what it holds, and how long the trial goes on after
 /// that, where that lacks most or leaves least.
 fn last_pause(lab: &Lab, profile: &Profile, case: &Case) -> Option<(Dur, Dur)> {
-    let each = groups(case, &profile.declared).ok()?.into_iter().flat_map(|group| {
-        let context = measure::context(lab, profile, case, group, Seed::of_run(0));
-        let mut points = context.points().unwrap_or_default();
-        for point in &mut points {
-            point.counts = most_searched(case, context.switch(), &context.values());
-        }
-        let scripts = points.iter().filter_map(|point| context.script(point).ok());
-        let of = scripts.filter_map(|script| {
-            let stops = script.steps.iter().filter_map(|step| match step.action {
-                Action::StopStorm(id) => Some((step.at, id)),
-                _ => None,
-            });
-            let (at, id) = stops.max()?;
-            let storm = script.storms.get(usize::from(id))?;
-            let declared = &context.group.declared;
-            let pause = tail(declared, &script, storm) + held(declared, &script, storm);
-            Some((pause, script.length.saturating_sub(at)))
+    let each = scripts(lab, profile, case, |context, script| {
+        let stops = script.steps.iter().filter_map(|step| match step.action {
+            Action::StopStorm(id) => Some((step.at, id)),
+            _ => None,
         });
-        of.collect::<Vec<_>>()
+        let (at, id) = stops.max()?;
+        let storm = script.storms.get(usize::from(id))?;
+        let declared = &context.group.declared;
+        let pause = tail(declared, script, storm) + held(declared, script, storm);
+        Some((pause, script.length.saturating_sub(at)))
     });
-    each.min_by_key(|(pause, rest)| i128::from(rest.0) - i128::from(pause.0))
+    each.into_iter().min_by_key(|(pause, rest)| i128::from(rest.0) - i128::from(pause.0))
 }
 
 /// How long the port of a storm takes to send all the frames of streams that it holds: one after the other, at its own speed.
@@ -147,7 +274,6 @@ fn held(declared: &Declared, script: &Script, storm: &StormSpec) -> Dur {
 mod tests {
     use super::super::bundled;
     use super::*;
-    use rig_testcases::Amount;
 
     /// What is run of a bundled case on broadcom's switch with eight ports of that speed.
     fn at(speed: &str, id: &str) -> Result<(Case, Vec<String>), String> {
@@ -159,6 +285,35 @@ mod tests {
         let case = case.unwrap_or_else(|| panic!("{id}")).clone();
         let case = of(&lab, &dut, case, &mut left_out).map_err(|unfit| unfit.why)?;
         Ok((case, left_out))
+    }
+
+    #[test]
+    fn a_storm_that_is_another_one_at_slow_ports_is_none_for_the_watchdog() {
+        let why = |speed, id: &str| at(speed, &format!("pfcwd::{id}-broadcom")).err();
+        assert_eq!(why("1Gbps", "multi-port-storm"), None);
+        insta::assert_snapshot!(why("50Mbps", "multi-port-storm").expect("rare"), @"at 50Mbps storms-p2 is refreshed every 335.5392ms, and the device looks every 100ms: there has to be a PFC frame in every poll interval");
+        insta::assert_snapshot!(why("50Mbps", "idle-queue-is-stormed").expect("one frame"), @"at 50Mbps a single frame of storm pauses for 671.0784ms, which is as long as a storm is (pfcwd.detection_time 200ms)");
+    }
+
+    #[test]
+    fn trials_last_until_the_stream_of_a_slow_port_is_through() {
+        let lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let mut dut = lab.duts[0].clone();
+        let id = "buffers::lossy-drop-threshold-broadcom";
+        let case = bundled::cases().iter().find(|case| case.id.to_string() == id);
+        let case = case.expect("a case");
+        let length = |dut: &Profile| {
+            let case = of(&lab, dut, case.clone(), &mut Vec::new()).expect("it fits");
+            case.length.expect("as it says")
+        };
+        let is_of =
+            |length: Amount, name: &str| matches!(length, Amount::Of { of, .. } if of == name);
+        assert!(is_of(length(&dut), "one"));
+        let Declared::Switch(switch) = &mut dut.declared else { panic!("a switch") };
+        let speeds = ["100Gbps", "100Gbps", "1Gbps"]
+            .map(|speed| serde_json::json!({"count": 1, "speed": speed}));
+        switch.ports = serde_json::from_value(serde_json::json!(speeds)).expect("ports");
+        assert!(is_of(length(&dut), "another"));
     }
 
     #[test]

@@ -96,7 +96,7 @@ fn held_less(profile: &Profile, case: &Case) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bundled;
+    use super::super::{applicability, bundled};
     use super::*;
     use rig_lab::Declared;
 
@@ -171,5 +171,30 @@ mod tests {
         let id = "ecn::marks-grow-with-pauses-broadcom";
         assert_eq!(why(&SLOW_SECOND, id), None);
         insta::assert_snapshot!(why(&SLOW_FIRST, id).expect("it is slower"), @"a pause of p2 of 100Gbps holds less of what p1 of 25Gbps sends than at one speed, and the case wants ecn.marks");
+    }
+
+    /// Why a case is not run on such a switch, or what of it is left out.
+    fn told(speeds: &[&str], id: &str) -> Vec<String> {
+        let (lab, profile, case) = on(speeds, id);
+        match applicability::of(&lab, &profile, &case) {
+            Ok(fits) => fits.left_out,
+            Err(unfit) => vec![unfit.why],
+        }
+    }
+
+    #[test]
+    fn what_a_slower_port_has_nobody_promise_is_said_with_both_speeds() {
+        const SLOW_THIRD: [&str; 4] = ["100Gbps", "100Gbps", "25Gbps", "100Gbps"];
+        let all_alike = ["100Gbps"; 4];
+        for (id, speeds) in [
+            ("buffers::incast-of-lossless-senders-broadcom", SLOW_THIRD),
+            ("headroom::loss-against-response-broadcom", SLOW_SECOND),
+            ("headroom::pauses-obeyed-after-a-link-was-down-broadcom", SLOW_FIRST),
+            ("pfcwd::restoration-of-forward-broadcom", ["100Gbps", "100Gbps", "50Mbps", "100Gbps"]),
+        ] {
+            assert_eq!(told(&all_alike, id), [""; 0], "{id}");
+            let name = id.replace("::", "-");
+            insta::assert_snapshot!(name, told(&speeds, id).join("\n"), id);
+        }
     }
 }

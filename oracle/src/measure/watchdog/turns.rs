@@ -24,17 +24,16 @@ pub fn longest_turn(context: &Context<'_>) -> Dur {
     context.watch.as_ref().map_or(NO_TURN, |watch| watch.rule.longest_interval())
 }
 
-/// The storm in question, if its frames are so far apart that the device polls twice between two of them, and how far apart its
+/// A storm of a case about the watchdog whose frames are so far apart that the device polls twice between two of them, and how far apart its
 /// polls are: most rules take such a class for one that nobody pauses.
 pub fn too_rare<'s>(context: &Context<'_>, script: &'s Script) -> Option<(&'s StormSpec, Dur)> {
     let watch = context.watch.as_ref()?;
     // This rule asks whether the class was paused, not whether it was told so again.
     let asks_otherwise =
         matches!(watch.rule.family, RuleFamily::IntervalCounter | RuleFamily::Hardware);
-    let subject = watch.subject().filter(|_| !asks_otherwise)?;
-    let storm = script.storms.iter().find(|storm| storm.name == subject.storm)?;
+    watch.subject().filter(|_| !asks_otherwise)?;
     let poll = watch.rule.poll_interval;
-    (storm.every > poll).then_some((storm, poll))
+    script.storms.iter().find(|storm| storm.every > poll).map(|storm| (storm, poll))
 }
 
 /// When the trial starts whose storm is to meet the device at `place`.

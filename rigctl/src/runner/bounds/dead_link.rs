@@ -45,3 +45,29 @@ fn nothing_is_told_of_a_link_that_goes_down_later_or_comes_back_too_soon() {
         assert!(said.wrong().contains(why), "{}", said.wrong());
     }
 }
+
+/// What is lost on the way to the port before its link goes down is counted by the same counters.
+#[test]
+fn what_else_is_lost_on_the_way_there_is_no_fault() {
+    let lossy = |class: u8| {
+        let text = format!(
+            "    streams:
+      one: {{from: p1, to: p2, class: {class}, kind: udp, size: 1024B, rate: 100%, count: 30000}}
+      two: {{from: p3, to: p2, class: {class}, kind: udp, size: 1024B, rate: 100%, count: 30000}}
+      probe: {{from: p1, to: p2, class: 1, kind: udp, size: 1024B, every: 100us, count: 100}}
+    steps: [{{at: 0ms, start: [one, two]}}, {{at: 100ms, link_down: p2, for: 600ms}}, {{at: 400ms, start: probe}}]
+    length: 900ms
+    trials: 1
+    measure: [{{queue.dead_link: {{stream: probe}}}}]
+"
+        );
+        Ran::of("broadcom", &text)
+    };
+    for (class, own) in [(2, "Ethernet4:1"), (1, "Ethernet4:1")] {
+        let ran = lossy(class);
+        assert_eq!(ran.as_seen().word("queue.dead_link"), Word::Pass, "{class}");
+        let queue = format!("{own} SAI_QUEUE_STAT_DROPPED_PACKETS");
+        assert!(ran.changed(|seen| seen.count(&queue, 1)).fails("queue.dead_link"), "{class}");
+        assert!(ran.changed(|seen| seen.count(OF_PORT, 1)).fails("queue.dead_link"), "{class}");
+    }
+}
