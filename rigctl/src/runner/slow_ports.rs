@@ -44,6 +44,11 @@ pub(super) fn of(
     let mut fast = profile.clone();
     fast.run_at(FAST);
     let case = outlived(lab, (profile, &fast), case);
+    if let Some(why) = broken(lab, profile, &case)
+        && broken(lab, &fast, &case).is_none()
+    {
+        return Err(Missing::Lab.so(format!("at the speed of its ports {why}")));
+    }
     match is_guarded {
         true => of_storms(lab, (profile, &fast), case, left_out),
         false => Ok(case),
@@ -187,6 +192,16 @@ fn rare(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     each.into_iter().next()
 }
 
+/// Why a trial of the case is none: one of its steps comes behind its end, or what it sends does not fit.
+fn broken(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
+    let all = groups(case, &profile.declared).ok()?;
+    all.into_iter().find_map(|group| {
+        let context = measure::context(lab, profile, case, group, Seed::of_run(0));
+        let points = context.points().ok()?;
+        points.iter().find_map(|point| context.script(point).err().map(|fault| fault.found))
+    })
+}
+
 /// What `of` says of each trial of the case, as many frames as are searched at most.
 fn scripts<T>(
     lab: &Lab,
@@ -272,7 +287,7 @@ fn held(declared: &Declared, script: &Script, storm: &StormSpec) -> Dur {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bundled;
+    use super::super::{bundled, fits};
     use super::*;
 
     /// What is run of a bundled case on broadcom's switch with eight ports of that speed.
@@ -283,6 +298,7 @@ mod tests {
         let case = bundled::cases().iter().find(|case| case.id.to_string() == id);
         let mut left_out = Vec::new();
         let case = case.unwrap_or_else(|| panic!("{id}")).clone();
+        let case = fits::paced(&dut, case, &mut left_out).expect("it fits");
         let case = of(&lab, &dut, case, &mut left_out).map_err(|unfit| unfit.why)?;
         Ok((case, left_out))
     }
@@ -293,6 +309,13 @@ mod tests {
         assert_eq!(why("1Gbps", "multi-port-storm"), None);
         insta::assert_snapshot!(why("50Mbps", "multi-port-storm").expect("rare"), @"at 50Mbps storms-p2 is refreshed every 335.5392ms, and the device looks every 100ms: there has to be a PFC frame in every poll interval");
         insta::assert_snapshot!(why("50Mbps", "idle-queue-is-stormed").expect("one frame"), @"at 50Mbps a single frame of storm pauses for 671.0784ms, which is as long as a storm is (pfcwd.detection_time 200ms)");
+    }
+
+    #[test]
+    fn a_case_of_which_a_step_comes_too_late_there_is_skipped() {
+        let id = "reboot::warm-reboot-obeys-pfc-broadcom";
+        assert!(at("1Gbps", id).is_ok());
+        insta::assert_snapshot!(at("50Mbps", id).expect_err("it is too late"), @"at the speed of its ports the trial ends at 450ms, and a step at 468.712ms");
     }
 
     #[test]
