@@ -213,7 +213,9 @@ fn scripts<T>(
     for group in groups(case, &profile.declared).unwrap_or_default() {
         let context = measure::context(lab, profile, case, group, Seed::of_run(0));
         for mut point in context.points().unwrap_or_default() {
-            point.counts = most_searched(case, context.switch(), &context.values());
+            if let Some(switch) = context.group.declared.switch() {
+                point.counts = most_searched(case, switch, &context.values());
+            }
             let script = context.script(&point).ok();
             all.extend(script.and_then(|script| of(&context, &script)));
         }
