@@ -53,7 +53,12 @@ impl Perftest {
 
     /// Starts the server, and waits until it listens.
     fn served(&self, server: &mut dyn PerftestHost, nic: &str) -> Result<Served, GuestFault> {
-        let folder = format!("/tmp/rig-served-{}", std::process::id());
+        // One that nobody else has made.
+        let made = server.run("mktemp -d /tmp/rig-served-XXXXXX", SHELL)?;
+        let folder = made.lines.first().filter(|_| made.status == 0);
+        let folder = folder.map(|folder| folder.trim().to_owned()).ok_or_else(|| {
+            GuestFault::failed("have a server of perftest listen", made.lines.join("; "))
+        })?;
         let command = listening(&self.command(nic, PORT), PORT, &folder, server.has_one_shell());
         let ran = server.run(&command, SHELL)?;
         let served = Served { folder };
@@ -70,16 +75,17 @@ impl Perftest {
 
 /// What starts `command` in a shell, its words, number and exit status in `folder`, and waits until it listens at `port`.
 fn listening(command: &str, port: u16, folder: &str, has_one_shell: bool) -> String {
-    // With a shell that ends its programs are to end.
+    // With a shell that ends its programs are to end, also where it is told so: by the line that breaks, as a rule, while it writes.
     let last = match has_one_shell {
-        true => format!("trap 'kill $(cat {folder}/number) 2>/dev/null; rm -rf {folder}' EXIT"),
+        true => format!(
+            "trap 'kill $(cat {folder}/number) 2>/dev/null; rm -rf {folder}' EXIT; trap exit HUP INT PIPE TERM"
+        ),
         false => "true".to_owned(),
     };
-    // A folder that somebody else has made is not written to.
     format!(
-        "mkdir -m 700 {folder} && {{ \
+        "{{ {last}; \
          ({command} >{folder}/said 2>&1 & echo $! >{folder}/number; wait $!; echo $? >{folder}/status) >/dev/null 2>&1 & \
-         {last}; n=0; until cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -q ':{port:04X} 0*:0000 0A' || [ -s {folder}/status ] || [ $n -ge 600 ]; \
+         n=0; until cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -q ':{port:04X} 0*:0000 0A' || [ -s {folder}/status ] || [ $n -ge 600 ]; \
          do sleep 0.05; n=$((n+1)); done; \
          [ ! -s {folder}/status ] && [ $n -lt 600 ] || {{ cat {folder}/said; false; }}; }}"
     )
@@ -100,10 +106,14 @@ impl Served {
     ) -> Result<Option<String>, GuestFault> {
         let Served { folder } = self;
         let waits = if by_itself { 40 } else { 0 };
-        let last = if server.has_one_shell() { "trap - EXIT" } else { "true" };
+        // It runs under `timeout -k`, which passes on that it is to end, and a second later kills what has not: `timeout` killed leaves it there.
+        let last = match server.has_one_shell() {
+            true => "trap - EXIT HUP INT PIPE TERM",
+            false => "true",
+        };
         let command = format!(
             "n=0; until [ -s {folder}/status ] || [ $n -ge {waits} ]; do sleep 0.05; n=$((n+1)); done; \
-             [ -s {folder}/status ] || kill -9 $(cat {folder}/number); \
+             [ -s {folder}/status ] || kill $(cat {folder}/number); \
              until [ -s {folder}/status ]; do sleep 0.05; done; cat {folder}/said; n=$(cat {folder}/status); rm -rf {folder}; {last}; (exit $n)"
         );
         let ran = server.run(&command, SHELL)?;
@@ -124,6 +134,7 @@ mod tests {
     #[test]
     fn a_server_of_perftest_ends_with_the_line_to_its_shell_and_leaves_nothing() {
         let folder = std::env::temp_dir().join(format!("rig-listens-{}", std::process::id()));
+        std::fs::create_dir(&folder).expect("a folder");
         let folder = folder.display().to_string();
         // Who listens is this test: what is started only has to go on.
         let listens = TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -241,7 +241,7 @@ impl Perftest {
     /// The program with its flags, as a guest's shell is told: a server, and a client with its address behind it.
     pub(crate) fn command(&self, nic: &str, port: u16) -> String {
         format!(
-            "timeout {} {} {nic} -F --port {port} {}",
+            "timeout -k 1 {} {} {nic} -F --port {port} {}",
             self.patience.as_secs().max(1),
             self.program,
             self.flags.join(" ")

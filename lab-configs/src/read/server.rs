@@ -48,9 +48,9 @@ fn apart(at: &At<'_>, one: &ServerEnd, other: &ServerEnd) -> bool {
             "`address_v6` at both ends, or at neither",
         ),
         (
-            (&one.ssh, &one.device, one.port) == (&other.ssh, &other.device, other.port),
-            format!("{} of one server twice", one.device),
-            "two NICs",
+            one.ssh == other.ssh,
+            format!("both NICs at {}", one.ssh.as_deref().unwrap_or("this machine")),
+            "NICs of two servers: a run holds a server for one NIC of it",
         ),
     ];
     let found = faults.into_iter().find(|(is_so, ..)| *is_so);
@@ -81,7 +81,13 @@ fn end(fields: &Fields<'_>) -> Option<ServerEnd> {
     const ADDRESS: &str = "the IPv4 address of the rig's interface, in one network with the NIC's, such as 192.168.7.1; between two NICs that of the NIC";
     let address = fields.need("address", ADDRESS).and_then(|at| {
         let read = at.text(ADDRESS)?.parse::<Ipv4Addr>();
-        read.map_err(|_| at.wrong(ADDRESS)).ok()
+        let is_one = |ip: &Ipv4Addr| {
+            !ip.is_unspecified() && !ip.is_multicast() && !ip.is_broadcast() && !ip.is_loopback()
+        };
+        read.ok().filter(is_one).or_else(|| {
+            at.wrong(ADDRESS);
+            None
+        })
     });
     const ADDRESS_V6: &str = "an address of IPv6 that the rig's interface has beside, in one network with the NIC's, such as fd00:7::1, or the NIC between two; none of its link alone";
     let address_v6 = fields.maybe("address_v6", |at| {
@@ -156,6 +162,10 @@ mod tests {
         {
             let told = faults_of_lab(&lab(&over_v6.replace("fd00:7::1", odd), PAIR));
             assert!(told.contains("in: wire.address_v6"), "{odd}: {told}");
+        }
+        for odd in ["0.0.0.0", "224.0.0.1", "255.255.255.255", "127.0.0.1", "192.168.7"] {
+            let told = faults_of_lab(&lab(&WIRE.replace("192.168.7.1", odd), PAIR));
+            assert!(told.contains("in: wire.address"), "{odd}: {told}");
         }
         assert_eq!(read.control(&read.duts[0]), ControlName::Server);
         insta::assert_snapshot!(faults_of_lab(&lab(WIRE, "duts/broadcom.yaml, duts/gen2.yaml")));

@@ -35,6 +35,8 @@ pub struct ServerFacts {
 pub struct ServerAnswers {
     /// The index of the GID that flows go by, and the address that it is.
     pub gid: (u32, IpAddr),
+    /// The address that the lab says the NIC has; none where it says the rig's.
+    pub meant: Option<IpAddr>,
     /// Programs of perftest that are not there.
     pub lacks: Vec<String>,
     /// What one of them says to its client; or what was in the way. Nobody asks between two servers, where the rig has no address.

@@ -129,12 +129,21 @@ fn the_rig_between_two_servers_loses_what_a_case_says_and_judges_both_nics() {
 
     // Programs that find each other beside the rig: it has a connection, of which nothing was heard.
     let both = ["host/beside", "other/host/beside"].map(|at| desk.join(at));
-    both.each_ref().map(|at| fs::write(at, "").expect("writable"));
+    both.iter().for_each(|at| fs::write(at, "").expect("writable"));
     let told = run(desk, RECOVERY, "recovery::nothing-lost", "beside");
-    both.map(|at| fs::remove_file(at).expect("it was there"));
+    both.iter().for_each(|at| fs::remove_file(at).expect("it was there"));
     assert_eq!(told[0].0, "broken", "{}", told[0].1);
     let why = "its two programs did not find each other through the rig";
     assert!(told[0].1.contains(why), "{}", told[0].1);
+
+    // A server that listened in vain is ended, with the program that it waited in: the next run finds the NIC free.
+    let lab = fs::read_to_string(desk.join("lab.yaml")).expect("a lab");
+    fs::write(desk.join("lab.yaml"), lab.replace("rig8", "rig9")).expect("writable");
+    let told = run(desk, RECOVERY, "recovery::nothing-lost", "mistyped");
+    assert!(told[0].0 == "broken" && told[0].1.contains("rig9"), "{}", told[0].1);
+    fs::write(desk.join("lab.yaml"), lab).expect("writable");
+    let told = run(desk, RECOVERY, "recovery::nothing-lost", "again");
+    assert_eq!(told[0].0, "pass", "{}", told[0].1);
 
     // What the second NIC is told, it alone is told.
     let suite = desk.join("set.yaml").display().to_string();

@@ -14,7 +14,12 @@ pub fn servers(wire: &Server, journal: &Arc<Journal>) -> Vec<ServerFacts> {
     let each = wire.ends().zip(core::iter::once(nic).chain(other)).map(|(end, nic)| {
         let at = end.ssh.clone().unwrap_or_else(|| "this machine".to_owned());
         let over = nic.over();
+        let meant = match over {
+            FlowsOver::V4 => Some(end.address.into()),
+            FlowsOver::V6 => end.address_v6.map(Into::into),
+        };
         let asked = nic.at("p1", |host| answers(host, over, greets)).map(|(asked, _)| asked);
+        let asked = asked.map(|asked| ServerAnswers { meant: meant.filter(|_| !greets), ..asked });
         let asked = asked.map_err(|broken| broken.to_string());
         ServerFacts { at, nic: end.device.clone(), asked }
     });
@@ -33,5 +38,5 @@ fn answers(
     let look = format!("for name in {names}; do command -v $name >/dev/null || echo $name; done");
     let lacks = host.run(&look, PATIENCE)?.lines;
     let perftest = greets.then(|| greeted((host, over)).map_err(|fault| fault.to_string()));
-    Ok(ServerAnswers { gid, lacks, perftest })
+    Ok(ServerAnswers { gid, meant: None, lacks, perftest })
 }

@@ -9,11 +9,15 @@ const SEEN: &str = "6.06";
 /// The server of a lab.
 pub(super) fn server(facts: &ServerFacts) -> Vec<Check> {
     let ServerFacts { nic: device, asked, .. } = facts;
-    let ServerAnswers { gid: (gid, address), lacks, perftest } = match asked {
+    let ServerAnswers { gid: (gid, address), meant, lacks, perftest } = match asked {
         Ok(asked) => asked,
         Err(why) => return vec![check("NIC", State::Need, why.clone())],
     };
-    let mut all = vec![check("NIC", State::Ok, format!("{device}, GID {gid} is {address}"))];
+    let says = format!("{device}, GID {gid} is {address}");
+    let mut all = vec![match meant.filter(|meant| meant != address) {
+        None => check("NIC", State::Ok, says),
+        Some(meant) => check("NIC", State::Need, format!("{says}, and the lab says {meant}")),
+    }];
     if !lacks.is_empty() {
         let says = format!("{}: cases that ask for it are inconclusive", lacks.join(", "));
         all.push(check("programs", State::Lack, says).mend("install perftest there"));

@@ -254,7 +254,7 @@ fn servers_in_every_state() {
     let greeted = |version: &str| Greeted { version: version.to_owned(), mtu: 1_024, address };
     let of = |lacks: &[&str], perftest| {
         let lacks = lacks.iter().map(|one| (*one).to_owned()).collect();
-        Ok(ServerAnswers { gid: (3, address), lacks, perftest: Some(perftest) })
+        Ok(ServerAnswers { gid: (3, address), meant: None, lacks, perftest: Some(perftest) })
     };
     let told = |asked| {
         let server = ServerFacts { at: "server7".to_owned(), nic: "mlx5_0".to_owned(), asked };
@@ -284,4 +284,8 @@ fn servers_in_every_state() {
     let elsewhere = told(of(&[], Ok(elsewhere)));
     let why = "its queue pairs are at 10.0.0.1, and GID 3 is 192.168.7.2";
     assert_eq!(elsewhere, [nic, is(State::Need, "perftest", why)]);
+    let meant = "192.168.7.9".parse().ok();
+    let other = ServerAnswers { gid: (3, address), meant, lacks: Vec::new(), perftest: None };
+    let why = "mlx5_0, GID 3 is 192.168.7.2, and the lab says 192.168.7.9";
+    assert_eq!(told(Ok(other)), [is(State::Need, "NIC", why)]);
 }
