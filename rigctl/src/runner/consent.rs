@@ -15,12 +15,17 @@ pub(super) fn asks(lab: &Lab, profile: &Profile, case: &Case) -> Option<&'static
     let drops = |path: &str| path == "pfcwd.big_red_switch";
     // Of the whole switch, whatever its ports are cabled to.
     let set = case.settings.iter().any(|one| drops(&one.path) && one.value != false);
+    // Its own end of a link, and with it that of whoever is cabled there.
+    let shuts = |path: &str| ["shut_port", "dynamic_buffer.autoneg_port"].contains(&path);
+    let shut = case.settings.iter().any(|one| shuts(&one.path) && !one.value.is_null());
     if set || case.changed().any(|path| drops(path)) {
         Some("it has every guarded queue dropped")
     } else if !case.storms.is_empty() || case.steps.iter().any(pauses) {
         Some("it pauses ports")
     } else if case.steps.iter().any(cuts) {
         Some("it takes a link down")
+    } else if shut || case.changed().any(|path| shuts(path)) {
+        Some("it shuts a port of the switch, or has one negotiate")
     } else if applicability::reboots(case) {
         Some("it reboots the switch")
     } else {
@@ -78,6 +83,7 @@ mod tests {
             "it has every guarded queue dropped",
             "it pauses ports",
             "it reboots the switch",
+            "it shuts a port of the switch, or has one negotiate",
             "it takes a link down",
         ];
         let why = " on a live switch, and the lab does not say of broadcom that it may (disposable: true)";
