@@ -192,7 +192,7 @@ fn a_port_is_shut_opened_and_has_its_speed_negotiated_and_is_as_before() {
     let standin = Standin::of(profile, server.socket(), own, (Faults::default(), log));
     let standin = standin.expect("it stands");
     let config = || -> Vec<(String, Vec<(String, String)>)> {
-        let mut keys: Vec<String> = tell(&server, 4, &["KEYS", "*"]);
+        let mut keys: Vec<String> = tell(&server, 4, &["KEYS", "*|*"]);
         keys.sort();
         let whole = |key: String| {
             let mut row: Vec<(String, String)> = tell(&server, 4, &["HGETALL", &key]);
