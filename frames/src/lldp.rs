@@ -16,9 +16,9 @@ const LOCAL: u8 = 7;
 /// What is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repr {
-    /// The station.
+    /// What the station calls itself.
     pub chassis: String,
-    /// Its port.
+    /// What the station calls the port that the frame leaves by.
     pub port: String,
     /// For how many seconds that holds.
     pub ttl: u16,
@@ -29,11 +29,8 @@ pub struct Repr {
 impl Repr {
     /// The whole frame, as long as a frame is at least; of a longer name its first 255 bytes.
     pub fn frame(&self, src: MacAddr) -> Vec<u8> {
-        let header = ethernet::Repr {
-            dst: NEAREST_BRIDGE,
-            src,
-            ethertype: ethernet::ethertype::LLDP,
-        };
+        let header =
+            ethernet::Repr { dst: NEAREST_BRIDGE, src, ethertype: ethernet::ethertype::LLDP };
         let mut bytes = header.emit().to_vec();
         tlv(&mut bytes, 1, &[&[LOCAL], cut(&self.chassis)]);
         tlv(&mut bytes, 2, &[&[LOCAL], cut(&self.port)]);

@@ -61,7 +61,8 @@ impl Switch {
     pub const OF_FORWARDING: &[Field] = &[needed("forwarding_delay", Range, "600ns").varies()];
 
     /// The fields of its ports, a row each. Another port than a case names, or one where it names none, is shut by no mistake that is worth a case.
-    pub const OF_PORTS: &[Field] = &[optional("shut_port", Count).by_case().live().tried(&["never"])];
+    pub const OF_PORTS: &[Field] =
+        &[optional("shut_port", Count).by_case().live().tried(&["never"])];
 
     /// Time from the last bit in to the first bit out of an idle switch, MACsec counted.
     pub fn transit(&self) -> Within {
@@ -89,7 +90,8 @@ impl Switch {
     pub fn ports_out_of_range(&self) -> Vec<(&'static str, String, String)> {
         let of = &self.dynamic_buffer;
         let count: u32 = self.ports.iter().map(|group| u32::from(group.count)).sum();
-        let named = [("shut_port", self.shut_port), ("dynamic_buffer.autoneg_port", of.autoneg_port)];
+        let named =
+            [("shut_port", self.shut_port), ("dynamic_buffer.autoneg_port", of.autoneg_port)];
         let mut all: Vec<_> = named
             .into_iter()
             .filter_map(|(path, port)| {
@@ -98,7 +100,8 @@ impl Switch {
             })
             .collect();
         if self.shut_port.is_some() && self.shut_port == of.autoneg_port {
-            let want = "another port than the one that is shut, which negotiates nothing".to_owned();
+            let want =
+                "another port than the one that is shut, which negotiates nothing".to_owned();
             all.push(("dynamic_buffer.autoneg_port", "the port that is shut".to_owned(), want));
         }
         if of.autoneg_port.is_some() && of.advertised.is_none() && of.supported.is_none() {

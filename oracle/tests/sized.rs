@@ -162,9 +162,11 @@ fn ports_that_are_shut_or_negotiate_leave_what_the_closed_form_says() {
             let dut = Dut::new(&profile, &profile.declared, &rig, 1).expect("a device");
             for number in 1..=8_u16 {
                 let name = Switch::port_name(number - 1);
-                let row = |field: &str| dut.counter(&format!("BUFFER_PROFILE_TABLE {name} {field}"));
+                let row =
+                    |field: &str| dut.counter(&format!("BUFFER_PROFILE_TABLE {name} {field}"));
                 let is_shut = shut == Some(number);
-                let all = [("xon", of(number).xon), ("xoff", of(number).xoff), ("size", of(number).size)];
+                let all =
+                    [("xon", of(number).xon), ("xoff", of(number).xoff), ("size", of(number).size)];
                 for (field, Bytes(bytes)) in all {
                     assert_eq!(row(field), (!is_shut).then_some(bytes), "{name} {field}");
                 }
@@ -189,7 +191,9 @@ fn a_buffer_manager_that_forgets_ports_shows_it() {
         let mut profile = switch(dynamic, &[("dynamic_buffer.cable", json!("40m"))]);
         profile = switch(&profile, settings);
         if let Some(name) = deviation {
-            profile.mutate(&format!("deviation={name}").parse().expect("it is one")).expect("it has it");
+            profile
+                .mutate(&format!("deviation={name}").parse().expect("it is one"))
+                .expect("it has it");
         }
         let rig = Rig { ports: 2, cable_cm: 300, host: host::Config::quiet() };
         let mut dut = Dut::new(&profile, &profile.declared, &rig, 1).expect("a device");
@@ -210,7 +214,8 @@ fn a_buffer_manager_that_forgets_ports_shows_it() {
     assert_eq!(shown(&shut, Some("shut_port_keeps_headroom")), (usual, usual));
     let gets_none = (None, Some(40_088 + 2 * 138));
     assert_eq!(shown(&shut, Some("opened_port_gets_no_headroom")), (without, gets_none));
-    let slow = [("dynamic_buffer.autoneg_port", json!(2)), ("dynamic_buffer.advertised", json!("25Gbps"))];
+    let slow =
+        [("dynamic_buffer.autoneg_port", json!(2)), ("dynamic_buffer.advertised", json!("25Gbps"))];
     let of = |size: u64| (Some(size), Some(40_088 + 2 * 138 - 2 * size));
     assert_eq!(shown(&slow, None), (of(68), of(68)));
     assert_eq!(shown(&slow, Some("negotiated_speed_ignored")), (usual, usual));

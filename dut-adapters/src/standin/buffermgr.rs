@@ -118,7 +118,8 @@ impl BufferManager {
             let mut next = || told.next().unwrap_or(redis::Value::Nil);
             let most: Option<f64> = redis::from_owned_redis_value(next())?;
             let supported: Option<String> = redis::from_owned_redis_value(next())?;
-            let mut rooms = rooms(rows, &chip, port, faults, &self.speed(rows, port, supported, faults));
+            let mut rooms =
+                rooms(rows, &chip, port, faults, &self.speed(rows, port, supported, faults));
             if is_shut(rows, port) {
                 self.shut.insert(port.to_owned());
             } else if faults.forgets_headroom && self.shut.contains(port) {
@@ -159,7 +160,13 @@ fn only<'r>(rows: &'r Rows, table: &str) -> Option<&'r Row> {
 
 impl BufferManager {
     /// The speed that headroom of a port is worked out from: what it advertises at most where it negotiates, or what it supports.
-    fn speed(&mut self, rows: &Rows, port: &str, supported: Option<String>, faults: &Faults) -> String {
+    fn speed(
+        &mut self,
+        rows: &Rows,
+        port: &str,
+        supported: Option<String>,
+        faults: &Faults,
+    ) -> String {
         let Some(own) = rows.get(&format!("PORT|{port}")) else { return String::new() };
         let lasts = self.negotiated.entry(port.to_owned()).or_default();
         for field in ["autoneg", "adv_speeds"] {
@@ -170,7 +177,8 @@ impl BufferManager {
         if !negotiates || faults.ignores_autoneg {
             return configured;
         }
-        let fastest = |list: &str| list.split(',').filter_map(|speed| speed.parse::<u64>().ok()).max();
+        let fastest =
+            |list: &str| list.split(',').filter_map(|speed| speed.parse::<u64>().ok()).max();
         let said = lasts.get("adv_speeds").and_then(|list| fastest(list));
         let said = said.or_else(|| fastest(supported.as_deref()?));
         said.map_or(configured, |mbps| mbps.to_string())

@@ -2,13 +2,14 @@
 //! follows from what the device declares.
 
 use super::ahead::in_the_way;
-use super::ecn::class;
 use super::judge_context::OfTrial;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::buffer;
+use crate::spec::wred::Class;
 use crate::trials::context::Context;
 use rig_capture::analyse::{pfc_sent, throughput};
 use rig_capture::{DutWait, DutWaits, Observation, Unit};
+use rig_frames::ip::Ecn;
 use rig_testcases::{Amount, Lookup, Measure, Script, StreamRate, StreamSpec};
 use rig_units::{Bytes, Dur, PortSpeed, Time};
 
@@ -185,7 +186,8 @@ pub(super) fn filling(
     if share > MILLION {
         return None;
     }
-    let Bytes(kmin) = class(declared, spec).curve(&declared.wred).kmin;
+    let class = Class { color: declared.qos.color(spec.dscp), capable: spec.ecn != Ecn::NotEct };
+    let Bytes(kmin) = class.curve(&declared.wred).kmin;
     let room = u128::from(kmin.saturating_sub(held)) * SECOND / rate.max(1);
     let why = format!(
         "what {} and others to its queue send meanwhile must not fill it to kmin, {kmin}B",

@@ -7,8 +7,7 @@ use rig_lab::{SizedFrom, Switch};
 use rig_units::PortSpeed;
 
 /// Where it comes from, for reports.
-pub const SOURCE: &str =
-    "sonic-swss cfgmgr/buffermgrdyn.cpp (needRefreshPortDueToEffectiveSpeed), test_port_auto_neg of test_buffer.py";
+pub const SOURCE: &str = "sonic-swss cfgmgr/buffermgrdyn.cpp (needRefreshPortDueToEffectiveSpeed), test_port_auto_neg of test_buffer.py";
 
 /// That speed of port `index`, counted from 0; `None` past the last, and where nobody says what it may come to.
 pub fn of_port(switch: &Switch, from: &SizedFrom, index: u16) -> Option<PortSpeed> {

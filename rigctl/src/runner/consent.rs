@@ -91,7 +91,11 @@ mod tests {
         assert!(harms > 20 && refused.is_empty(), "{harms} {refused:?}");
         let shuts = |disposable| {
             let (_, refused) = told(disposable, "mellanox-dynamic");
-            refused.iter().any(|why| why.starts_with("it shuts a port of the switch, or has one negotiate on a live switch"))
+            refused.iter().any(|why| {
+                why.starts_with(
+                    "it shuts a port of the switch, or has one negotiate on a live switch",
+                )
+            })
         };
         assert!(shuts(false) && !shuts(true));
     }

@@ -93,9 +93,12 @@ fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
         case.fault(&format!("dut.dynamic_buffer.{path}"), found, &want)
     }));
     let ports = declared.switch().map(rig_lab::Switch::ports_out_of_range);
-    all.extend(ports.into_iter().flatten().map(|(path, found, want)| {
-        case.fault(&format!("dut.{path}"), found, &want)
-    }));
+    all.extend(
+        ports
+            .into_iter()
+            .flatten()
+            .map(|(path, found, want)| case.fault(&format!("dut.{path}"), found, &want)),
+    );
     all.extend(declared.switch().and_then(|switch| used(case, switch)));
     let beyond = declared.nics_out_of_range().into_iter();
     all.extend(beyond.map(|(path, found, want)| case.fault(&format!("dut.{path}"), found, &want)));

@@ -26,7 +26,7 @@ const FIELDS: [&str; 3] = ["lldp_rem_sys_name", "lldp_rem_chassis_id", "lldp_rem
 pub struct Introduction {
     /// The machine, by what no other one has: one without a name of its own is known, too.
     pub chassis: String,
-    /// Its name.
+    /// The host name that the machine was given, in lower case.
     pub name: String,
 }
 
@@ -127,11 +127,7 @@ pub(super) fn silent(
     }
 }
 
-fn heard(
-    link: &mut Link,
-    ports: &[String],
-    own: &Own,
-) -> Result<Result<Heard, String>, Lost> {
+fn heard(link: &mut Link, ports: &[String], own: &Own) -> Result<Result<Heard, String>, Lost> {
     let fields: Vec<String> = FIELDS.map(str::to_owned).to_vec();
     let asked: Vec<_> =
         ports.iter().map(|port| (format!("{TABLE}:{port}"), fields.clone())).collect();

@@ -206,8 +206,9 @@ fn a_port_is_shut_opened_and_has_its_speed_negotiated_and_is_as_before() {
     let control = SonicControl::open((&at, Mono::now()), profile, 4).expect("a switch");
     let control = RefCell::new(control);
     let set = |all: &[(&str, Value)]| {
-        let setting = |(path, value): &(&str, Value)| {
-            Setting { path: (*path).to_owned(), value: value.clone() }
+        let setting = |(path, value): &(&str, Value)| Setting {
+            path: (*path).to_owned(),
+            value: value.clone(),
         };
         let all: Vec<Setting> = all.iter().map(setting).collect();
         control.borrow_mut().set(&all).expect("it takes it");
@@ -218,9 +219,8 @@ fn a_port_is_shut_opened_and_has_its_speed_negotiated_and_is_as_before() {
         assert_eq!(read.absent.keys().collect::<Vec<_>>(), Vec::<&String>::new());
         names.map(|name| read.values.get(&name).map(|bytes| bytes / KIB)) == want
     };
-    let has = |field: &str| -> Option<String> {
-        tell(&server, 4, &["HGET", "PORT|Ethernet8", field])
-    };
+    let has =
+        |field: &str| -> Option<String> { tell(&server, 4, &["HGET", "PORT|Ethernet8", field]) };
     until(|| shows([Some(78), Some(78), Some(41_900)]));
     set(&[("shut_port", json!(3))]);
     assert_eq!(has("admin_status").as_deref(), Some("down"));
@@ -240,7 +240,10 @@ fn a_port_is_shut_opened_and_has_its_speed_negotiated_and_is_as_before() {
     set(&[("dynamic_buffer.advertised", json!("10Gbps"))]);
     until(|| shows([Some(78), Some(78), Some(41_900)]));
     standin.falls(Faults::default());
-    set(&[("dynamic_buffer.autoneg_port", Value::Null), ("dynamic_buffer.advertised", Value::Null)]);
+    set(&[
+        ("dynamic_buffer.autoneg_port", Value::Null),
+        ("dynamic_buffer.advertised", Value::Null),
+    ]);
     until(|| shows([Some(78), Some(78), Some(41_900)]));
     standin.falls(Faults { forgets_headroom: true, ..Faults::default() });
     set(&[("shut_port", json!(3))]);
@@ -254,6 +257,7 @@ fn a_port_is_shut_opened_and_has_its_speed_negotiated_and_is_as_before() {
     set(&[("dynamic_buffer.autoneg_port", json!(3)), ("shut_port", json!(4))]);
     drop(control);
     assert_eq!(config(), found, "all of it is as before");
-    let shown: Option<String> = tell(&server, 0, &["HGET", "BUFFER_PG_TABLE:Ethernet8:3-4", "profile"]);
+    let shown: Option<String> =
+        tell(&server, 0, &["HGET", "BUFFER_PG_TABLE:Ethernet8:3-4", "profile"]);
     assert_eq!(shown.as_deref(), Some("pg_lossless_500_5m_profile"), "in effect, too");
 }

@@ -385,7 +385,9 @@ impl Body for Switched {
         if self.running.shut_port != before.shut_port {
             for (port, open) in [(before.shut_port, true), (self.running.shut_port, false)] {
                 let port = port.and_then(|port| port.checked_sub(1));
-                if let Some(port) = port.filter(|port| network.switch(self.at).port_numbers().any(|own| own == *port)) {
+                if let Some(port) = port
+                    .filter(|port| network.switch(self.at).port_numbers().any(|own| own == *port))
+                {
                     network.set_port(PortId { switch: self.at, port }, open);
                 }
             }

@@ -51,7 +51,10 @@ mod tests {
             let mut told = Vec::new();
             rx.poll(&mut |frame, _| told.push(frame.to_vec())).expect("it is up");
             let [frame] = told.as_slice() else { panic!("{told:?}") };
-            assert_eq!((&frame[..6], &frame[12..14]), (&[1, 0x80, 0xc2, 0, 0, 0x0e][..], &[0x88, 0xcc][..]));
+            assert_eq!(
+                (&frame[..6], &frame[12..14]),
+                (&[1, 0x80, 0xc2, 0, 0, 0x0e][..], &[0x88, 0xcc][..])
+            );
             let has = |text: &str| frame.windows(text.len()).any(|part| part == text.as_bytes());
             assert!(has(&own.chassis) && has(port), "{frame:?}");
         }

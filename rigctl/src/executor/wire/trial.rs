@@ -210,7 +210,9 @@ mod tests {
             Action::Configure(Setting { path: path.to_owned(), value: serde_json::Value::Null })
         };
         assert!(!is_timed(&set("shut_port"), true, true));
-        assert!(is_timed(&set("shut_port"), false, true) && is_timed(&set("shut_port"), true, false));
+        assert!(
+            is_timed(&set("shut_port"), false, true) && is_timed(&set("shut_port"), true, false)
+        );
         assert!(is_timed(&set("pfcwd.detection_time"), true, true), "polls begin with it");
         assert!(is_timed(&Action::LinkDown(0), true, true));
     }

@@ -56,7 +56,10 @@ fn a_switch_that_runs_lldp_is_given_time_to_hear_the_rig_and_crossed_cables_are_
     };
     assert_eq!(looks(&mends), (Ok(Vec::new()), 30));
     // Somebody else is nothing to wait for.
-    server.tell(APPL, &["HSET", "LLDP_ENTRY_TABLE:Ethernet8", "lldp_rem_chassis_id", "rig-of-another"]);
+    server.tell(
+        APPL,
+        &["HSET", "LLDP_ENTRY_TABLE:Ethernet8", "lldp_rem_chassis_id", "rig-of-another"],
+    );
     let (said, waited) = looks(&|_| ());
     assert!(said.expect_err("it is none of the rig's").contains("the neighbour of Ethernet8"));
     assert_eq!(waited, 0);
