@@ -118,8 +118,13 @@ impl BufferManager {
             let mut next = || told.next().unwrap_or(redis::Value::Nil);
             let most: Option<f64> = redis::from_owned_redis_value(next())?;
             let supported: Option<String> = redis::from_owned_redis_value(next())?;
-            let mut rooms =
-                rooms(rows, &chip, port, faults, &self.speed(rows, port, supported, faults));
+            let mut rooms = rooms(
+                rows,
+                &chip,
+                port,
+                faults,
+                &self.speed(rows, port, supported.as_deref(), faults),
+            );
             if is_shut(rows, port) {
                 self.shut.insert(port.to_owned());
             } else if faults.forgets_headroom && self.shut.contains(port) {
@@ -164,7 +169,7 @@ impl BufferManager {
         &mut self,
         rows: &Rows,
         port: &str,
-        supported: Option<String>,
+        supported: Option<&str>,
         faults: &Faults,
     ) -> String {
         let Some(own) = rows.get(&format!("PORT|{port}")) else { return String::new() };
@@ -180,7 +185,7 @@ impl BufferManager {
         let fastest =
             |list: &str| list.split(',').filter_map(|speed| speed.parse::<u64>().ok()).max();
         let said = lasts.get("adv_speeds").and_then(|list| fastest(list));
-        let said = said.or_else(|| fastest(supported.as_deref()?));
+        let said = said.or_else(|| fastest(supported?));
         said.map_or(configured, |mbps| mbps.to_string())
     }
 
