@@ -33,5 +33,5 @@ pub use journal::Journal;
 pub use linux_control::{LinuxControl, Shell};
 pub use none::NoControl;
 pub use perftest_control::PerftestControl;
-pub use sonic::SonicControl;
+pub use sonic::{Introduction, SonicControl};
 pub use standin_control::StandinControl;

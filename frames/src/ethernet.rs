@@ -29,6 +29,8 @@ pub mod ethertype {
     pub const MAC_CONTROL: u16 = 0x8808;
     /// MACsec: a SecTAG begins with it.
     pub const MACSEC: u16 = 0x88e5;
+    /// IEEE 802.1AB-2016, clause 7.4.
+    pub const LLDP: u16 = 0x88cc;
 }
 
 /// Who sends what kind of payload to whom.

@@ -20,6 +20,7 @@ pub mod icrc;
 pub mod ip;
 pub mod ipv4;
 pub mod ipv6;
+pub mod lldp;
 mod mac_addr;
 pub mod mac_control;
 pub mod macsec;

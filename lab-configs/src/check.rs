@@ -32,6 +32,9 @@ pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
         checks.copies(&switch.flex_counter);
         checks.reboots(&switch.reboot);
         checks.dynamic_buffer(&switch.dynamic_buffer);
+        for (path, found, want) in switch.ports_out_of_range() {
+            checks.fault(path, found, want);
+        }
         checks.macsec(switch);
         checks.watchdog(&switch.pfcwd, profile.family());
     }

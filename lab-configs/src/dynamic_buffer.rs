@@ -3,7 +3,7 @@
 
 use crate::field::Holds::{Count, Name, Size, Word};
 use crate::field::{Field, optional};
-use rig_units::{Bytes, Length};
+use rig_units::{Bytes, Length, PortSpeed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,18 @@ pub struct DynamicBuffer {
     /// the switch works it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_xoff: Option<Bytes>,
+    /// The port that negotiates its speed (`autoneg` of `PORT`): 3 is the third, that of the rig's `p3`. Absent: none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub autoneg_port: Option<u16>,
+    /// The fastest speed that this port advertises (`adv_speeds`). Absent: all that it supports.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advertised: Option<PortSpeed>,
+    /// The fastest speed that its ports support (`supported_speeds` of `PORT_TABLE`, STATE_DB).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub supported: Option<PortSpeed>,
+    /// What the list of egress profiles sets aside for each port (`size` of those in `BUFFER_PORT_EGRESS_PROFILE_LIST`). Absent: nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port_reserve: Option<Bytes>,
     /// The most that a port can have of headroom (`max_headroom_size`). Absent: nobody says, and nothing is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_headroom: Option<Bytes>,
@@ -69,6 +81,14 @@ pub struct SizedFrom {
     pub small_packets: u8,
     /// The XOFF that an operator says of every lossless group.
     pub own_xoff: Option<Bytes>,
+    /// The port that negotiates its speed, the first counted as 1.
+    pub autoneg_port: Option<u16>,
+    /// The fastest speed that it advertises; all that it supports where nobody says.
+    pub advertised: Option<PortSpeed>,
+    /// The fastest speed that ports support.
+    pub supported: Option<PortSpeed>,
+    /// What is set aside for each port beside its groups.
+    pub port_reserve: Bytes,
     /// The most that a port can have of headroom.
     pub max_headroom: Option<Bytes>,
     /// All of the packet memory.
@@ -101,6 +121,10 @@ impl DynamicBuffer {
         optional("lossless_mtu", Size).by_case().tried(&["x2"]),
         optional("small_packets", Count).by_case().tried(&["x0.5"]),
         optional("own_xoff", Size).by_case().tried(&["never", "x1.5"]),
+        optional("autoneg_port", Count).by_case().tried(&["never"]),
+        optional("advertised", Name).by_case().tried(&["never", "40Gbps"]),
+        optional("supported", Name).tried(&["100Gbps"]),
+        optional("port_reserve", Size).tried(&["never", "x2"]),
         optional("max_headroom", Size).tried(&["x0.5", "x2"]),
         optional("memory", Size),
         optional("pipeline_latency", Count).tried(&["x1.5", "x2"]),
@@ -117,6 +141,10 @@ impl DynamicBuffer {
             lossless_mtu: self.lossless_mtu?,
             small_packets: u8::try_from(self.small_packets?.min(100)).ok()?,
             own_xoff: self.own_xoff,
+            autoneg_port: self.autoneg_port,
+            advertised: self.advertised,
+            supported: self.supported,
+            port_reserve: self.port_reserve.unwrap_or_default(),
             max_headroom: self.max_headroom,
             memory: self.memory?,
             pipeline_latency: self.pipeline_latency?,

@@ -378,6 +378,10 @@ fn definition(section: &Fieldset) -> String {
         word
     };
     let title = |name: &str| -> String { name.split('_').map(word).collect() };
+    // The fields that stand there themselves are those of every kind in one mapping.
+    if section.path.is_empty() {
+        return "Declared".to_owned();
+    }
     match section.path.rsplit_once('.') {
         // What a switch has under that name is another type.
         Some((_, name)) if fields::SECTIONS.iter().any(|other| other.path == name) => {

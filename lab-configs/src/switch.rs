@@ -1,7 +1,7 @@
 //! What is declared of a switch: its ports, and the parts that frames meet between them.
 
-use crate::field::Holds::Range;
-use crate::field::{Field, needed};
+use crate::field::Holds::{Count, Range};
+use crate::field::{Field, needed, optional};
 use crate::ports::speed_of;
 use crate::{
     Buffer, DynamicBuffer, FlexCounter, Form, Macsec, Pfc, Pfcwd, Ports, Qos, Reboot, Scheduler,
@@ -17,6 +17,9 @@ use serde::{Deserialize, Serialize};
 pub struct Switch {
     /// The front-panel ports, in order; named `Ethernet0`, `Ethernet4`, ... as SONiC does.
     pub ports: Ports,
+    /// The port that its operator has shut (`admin_status` of `PORT`): 3 is the third, that of the rig's `p3`. Absent: none of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shut_port: Option<u16>,
     /// Largest frame the ports take, FCS counted.
     pub mtu: Bytes,
     /// How far its clock may be off, either way (IEEE 802.3 allows the clock of a port 100 ppm). Absent: it is right.
@@ -57,6 +60,10 @@ impl Switch {
     /// The fields of whatever forwards frames, a row each.
     pub const OF_FORWARDING: &[Field] = &[needed("forwarding_delay", Range, "600ns").varies()];
 
+    /// The fields of its ports, a row each. Another port than a case names, or one where it names none, is shut by no mistake that is worth a case.
+    pub const OF_PORTS: &[Field] =
+        &[optional("shut_port", Count).by_case().live().tried(&["never"])];
+
     /// Time from the last bit in to the first bit out of an idle switch, MACsec counted.
     pub fn transit(&self) -> Within {
         self.forwarding_delay + self.macsec.transit()
@@ -77,6 +84,32 @@ impl Switch {
     pub fn resumption(&self) -> Within {
         let protected = self.macsec.pfc_latency(self.macsec.sent());
         self.pfc.resumption.or(self.pfc.emission).unwrap_or(Within::ZERO) + protected
+    }
+
+    /// Ports that are named and that it has not, and one that cannot be what is said of it: path, what was found, what is wanted.
+    pub fn ports_out_of_range(&self) -> Vec<(&'static str, String, String)> {
+        let of = &self.dynamic_buffer;
+        let count: u32 = self.ports.iter().map(|group| u32::from(group.count)).sum();
+        let named =
+            [("shut_port", self.shut_port), ("dynamic_buffer.autoneg_port", of.autoneg_port)];
+        let mut all: Vec<_> = named
+            .into_iter()
+            .filter_map(|(path, port)| {
+                let port = port.filter(|port| !(1..=count).contains(&u32::from(*port)))?;
+                Some((path, format!("port {port}"), format!("one of its ports, 1 to {count}")))
+            })
+            .collect();
+        if self.shut_port.is_some() && self.shut_port == of.autoneg_port {
+            let want =
+                "another port than the one that is shut, which negotiates nothing".to_owned();
+            all.push(("dynamic_buffer.autoneg_port", "the port that is shut".to_owned(), want));
+        }
+        if of.autoneg_port.is_some() && of.advertised.is_none() && of.supported.is_none() {
+            let found = "a port that negotiates what nobody says".to_owned();
+            let want = "dynamic_buffer.supported, or dynamic_buffer.advertised".to_owned();
+            all.push(("dynamic_buffer.autoneg_port", found, want));
+        }
+        all
     }
 
     /// Speed of port `index`, counted from 0; `None` past the last.

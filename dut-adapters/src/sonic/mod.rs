@@ -15,6 +15,7 @@ mod kept;
 mod lasting;
 mod link;
 mod live;
+mod port_rows;
 mod ports;
 mod reader;
 mod rules;
@@ -29,7 +30,7 @@ pub(crate) mod write;
 mod written;
 
 pub use alike::{PortSet, alike};
-pub use control::SonicControl;
+pub use control::{Introduction, SonicControl};
 pub use live::live;
 pub use reader::read;
 pub use rules::{FILE_RULES, FileFlaw, FileRule, flaws, is_of_file, of_the_bundled};

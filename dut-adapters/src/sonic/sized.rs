@@ -4,6 +4,8 @@
 //! Of a switch whose buffers an operator sizes nothing is stated here. What the chip is stands in STATE_DB, and in the profile.
 
 use super::link::{Db, Link};
+use super::port_rows::{is_shut, negotiates};
+use super::ports;
 use super::stated;
 use super::tables::Tables;
 use crate::control::Lost;
@@ -99,11 +101,26 @@ pub(super) fn unlike(tables: &Tables, ports: &[String], of: &Switch) -> Option<S
         let bound = tables.bound("BUFFER_PG", port, class);
         bound.map_or("nothing", |key| said("BUFFER_PG", key, "profile"))
     };
+    let one = |number: Option<u16>| ports.get(usize::from(number?.checked_sub(1)?));
+    let (shut, negotiating) = (one(of.shut_port), one(of.dynamic_buffer.autoneg_port));
+    let reserve = of.dynamic_buffer.port_reserve.unwrap_or_default().0;
     all.into_iter().find_map(|port| {
-        let status = said("PORT", port, "admin_status");
-        if status != "up" {
+        if shut.is_some_and(|shut| shut == port) {
+            return None;
+        }
+        if is_shut(tables, port) {
             // Its groups are taken back as long as it is down.
+            let status = said("PORT", port, "admin_status");
             return Some(format!("admin_status of {port} is {status}"));
+        }
+        if negotiates(tables, port) && negotiating.is_none_or(|other| other != port) {
+            return Some(format!("autoneg of {port} is on"));
+        }
+        let aside = aside(tables, port);
+        if aside != reserve {
+            return Some(format!(
+                "queues and egress profiles of {port} have {aside}B for themselves, and dynamic_buffer.port_reserve is {reserve}B"
+            ));
         }
         let (speed, own) = (said("PORT", port, "speed"), said("PORT", first, "speed"));
         if speed != own {
@@ -123,6 +140,22 @@ pub(super) fn unlike(tables: &Tables, ports: &[String], of: &Switch) -> Option<S
             )
         })
     })
+}
+
+/// What queues of a port and its list of egress profiles have for themselves.
+fn aside(tables: &Tables, port: &str) -> u64 {
+    let size = |profile: &str| {
+        let said = tables.field("BUFFER_PROFILE", profile, "size");
+        said.and_then(|said| said.text.trim().parse::<u64>().ok()).unwrap_or(0)
+    };
+    let queue = |index: u8| {
+        let key = tables.bound("BUFFER_QUEUE", port, index)?;
+        tables.field("BUFFER_QUEUE", key, "profile")?.referred("BUFFER_PROFILE").map(size)
+    };
+    let listed = tables.of_port("BUFFER_PORT_EGRESS_PROFILE_LIST", port, "profile_list");
+    let listed = listed.into_iter().flat_map(|said| said.text.split(','));
+    let listed: u64 = listed.map(|name| size(ports::referred(name.trim()))).sum();
+    (0..8).filter_map(queue).sum::<u64>() + listed
 }
 
 /// The key in APPL_DB of groups of a port that a row of `BUFFER_PG` binds: a row of several ports stands there as one of each.
@@ -158,6 +191,10 @@ pub(super) fn untold(
         absent.extend(POOL.map(|name| (name.to_owned(), why.clone())));
     }
     for (rig, port) in (0..).zip(ports) {
+        if negotiates(tables, port) && of.dynamic_buffer.autoneg_port != Some(rig + 1) {
+            let why = format!("autoneg of {port} is on, and nobody says what it negotiates");
+            absent.extend(of_port(rig).map(|name| (name, why.clone())));
+        }
         if let Some(why) = apart(tables, port, of) {
             let all = of_port(rig).into_iter().chain(POOL.map(str::to_owned));
             absent.extend(all.map(|name| (name, why.clone())));

@@ -77,7 +77,7 @@ impl Write {
             Made::None(_, found) if found == rest => {}
             Made::None(_, found) => return Ok(Back::Other(found)),
         }
-        lasting::rests(link, &self.field)?;
+        lasting::rests(link, &self.key, &self.field)?;
         match link.edit(Db::Config, &[self.edit(&rest, &None)])? {
             Made::All => Ok(Back::Now),
             Made::None(_, None) => Ok(Back::Already),

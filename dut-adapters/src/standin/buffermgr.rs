@@ -43,6 +43,12 @@ pub(super) fn born(profile: &Profile, all: &mut Pipeline) {
     set(all, CHIP, &chip);
     set(all, MEMORY, &row([("mmu_size", memory.0.to_string())]));
     for port in (0..profile.declared.port_count()).map(Switch::port_name) {
+        if let Some(supported) = from.supported {
+            let mbps = supported.bps() / 1_000_000;
+            // As a switch says it: all of them, in no order.
+            let speeds = [mbps, mbps / 4, mbps / 2].map(|mbps| mbps.to_string()).join(",");
+            set(all, &format!("PORT_TABLE|{port}"), &row([("supported_speeds", speeds)]));
+        }
         if let Some(most) = from.max_headroom {
             let key = format!("BUFFER_MAX_PARAM_TABLE|{port}");
             set(all, &key, &row([("max_headroom_size", most.0.to_string())]));
@@ -56,6 +62,10 @@ pub(super) struct BufferManager {
     written: BTreeSet<String>,
     /// What the groups of each port were given last.
     ports: BTreeMap<String, PortRooms>,
+    /// Ports that were shut.
+    shut: BTreeSet<String>,
+    /// What each negotiates, in Mb/s: it takes what is set, and nothing of what goes.
+    negotiated: BTreeMap<String, Row>,
 }
 
 /// What the groups of a port take.
@@ -97,15 +107,29 @@ impl BufferManager {
         let names = ports(rows);
         for port in &names {
             ask.cmd("HGET").arg(format!("BUFFER_MAX_PARAM_TABLE|{port}")).arg("max_headroom_size");
+            ask.cmd("HGET").arg(format!("PORT_TABLE|{port}")).arg("supported_speeds");
         }
         let told: Vec<redis::Value> = ask.query(line)?;
         let mut told = told.into_iter();
         let mut row =
             || redis::from_owned_redis_value::<Row>(told.next().unwrap_or(redis::Value::Nil));
         let (chip, memory) = (row()?, row()?);
-        for (port, most) in names.into_iter().zip(told) {
-            let most: Option<f64> = redis::from_owned_redis_value(most)?;
-            let rooms = rooms(rows, &chip, port, faults);
+        for port in names {
+            let mut next = || told.next().unwrap_or(redis::Value::Nil);
+            let most: Option<f64> = redis::from_owned_redis_value(next())?;
+            let supported: Option<String> = redis::from_owned_redis_value(next())?;
+            let mut rooms = rooms(
+                rows,
+                &chip,
+                port,
+                faults,
+                &self.speed(rows, port, supported.as_deref(), faults),
+            );
+            if is_shut(rows, port) {
+                self.shut.insert(port.to_owned());
+            } else if faults.forgets_headroom && self.shut.contains(port) {
+                rooms = PortRooms::default();
+            }
             // What is more than the port may have goes nowhere: all stays as it was.
             // Beside its groups are mirrored frames, the port's own to the processor, and what is not known better.
             let beside = 4_096.0 + number(Some(&chip), "pipeline_latency") * KIB + 20.0 * KIB;
@@ -113,7 +137,7 @@ impl BufferManager {
                 self.ports.insert(port.to_owned(), rooms);
             }
         }
-        let made = self.made(rows, &chip, number(Some(&memory), "mmu_size"));
+        let made = self.made((rows, &chip), number(Some(&memory), "mmu_size"), faults);
         all.cmd("SELECT").arg(Db::Appl as u8).ignore();
         for gone in self.written.iter().filter(|key| !made.contains_key(*key)) {
             all.cmd("DEL").arg(gone).ignore();
@@ -140,7 +164,37 @@ fn only<'r>(rows: &'r Rows, table: &str) -> Option<&'r Row> {
 }
 
 impl BufferManager {
-    fn made(&self, rows: &Rows, chip: &Row, memory: f64) -> BTreeMap<String, Row> {
+    /// The speed that headroom of a port is worked out from: what it advertises at most where it negotiates, or what it supports.
+    fn speed(
+        &mut self,
+        rows: &Rows,
+        port: &str,
+        supported: Option<&str>,
+        faults: &Faults,
+    ) -> String {
+        let Some(own) = rows.get(&format!("PORT|{port}")) else { return String::new() };
+        let lasts = self.negotiated.entry(port.to_owned()).or_default();
+        for field in ["autoneg", "adv_speeds"] {
+            lasts.extend(own.get(field).map(|text| (field.to_owned(), text.clone())));
+        }
+        let configured = own.get("speed").cloned().unwrap_or_default();
+        let negotiates = lasts.get("autoneg").is_some_and(|word| word == "on");
+        if !negotiates || faults.ignores_autoneg {
+            return configured;
+        }
+        let fastest =
+            |list: &str| list.split(',').filter_map(|speed| speed.parse::<u64>().ok()).max();
+        let said = lasts.get("adv_speeds").and_then(|list| fastest(list));
+        let said = said.or_else(|| fastest(supported?));
+        said.map_or(configured, |mbps| mbps.to_string())
+    }
+
+    fn made(
+        &self,
+        (rows, chip): (&Rows, &Row),
+        memory: f64,
+        faults: &Faults,
+    ) -> BTreeMap<String, Row> {
         let names = ports(rows);
         let all = || names.iter().filter_map(|port| self.ports.get(*port));
         let mut made = BTreeMap::new();
@@ -150,8 +204,11 @@ impl BufferManager {
         let mut occupied: f64 = all().map(|port| port.occupied).sum();
         let promised: f64 = all().map(|port| port.promised).sum();
         let lossless_ports = all().filter(|port| port.is_lossless).count();
-        let up = f64::from(u16::try_from(names.len()).unwrap_or(0));
-        occupied += up * (latency + 10.0 * KIB) + 256.0 * KIB;
+        let open = names.iter().filter(|port| !is_shut(rows, port) || faults.keeps_headroom);
+        for port in open {
+            occupied += latency + 10.0 * KIB + listed(rows, port);
+        }
+        occupied += 256.0 * KIB;
         let mut pool = row([("type", "ingress".to_owned()), ("mode", "dynamic".to_owned())]);
         if ratio > 0.0 {
             let private = f64::from(u16::try_from(lossless_ports).unwrap_or(0)) * 10.0 * KIB;
@@ -169,12 +226,11 @@ impl BufferManager {
 
 /// What CONFIG_DB has the groups of a port take. One that is down has no lossless group; one that is bound to a profile of an operator's own
 /// has what that says.
-fn rooms(rows: &Rows, chip: &Row, port: &str, faults: &Faults) -> PortRooms {
+fn rooms(rows: &Rows, chip: &Row, port: &str, faults: &Faults, speed: &str) -> PortRooms {
     let mut all = PortRooms::default();
     let latency = number(Some(chip), "pipeline_latency") * KIB;
     let Some(own) = rows.get(&format!("PORT|{port}")) else { return all };
-    let is_down =
-        own.get("admin_status").is_some_and(|status| status == "down") && !faults.keeps_headroom;
+    let is_down = is_shut(rows, port) && !faults.keeps_headroom;
     for (key, group) in of(rows, "BUFFER_PG") {
         let Some((name, indices)) = key.rsplit_once('|') else { continue };
         if name != port {
@@ -185,14 +241,15 @@ fn rooms(rows: &Rows, chip: &Row, port: &str, faults: &Faults) -> PortRooms {
         let table = format!("BUFFER_PG_TABLE:{port}:{indices}");
         let set = rows.get(&format!("BUFFER_PROFILE|{}", referred(bound)));
         let set = set.filter(|row| row.contains_key("xoff"));
+        if is_down {
+            // A lossy one stays, with a profile of no size in a pool of none.
+            continue;
+        }
         if bound != "NULL" && set.is_none() {
             // Of a lossy one the pipeline alone.
             all.occupied += latency * groups;
             all.headroom += latency * groups;
             put(&mut all.rows, &table, [("profile", bound)]);
-            continue;
-        }
-        if is_down {
             continue;
         }
         let of_row = |field| number(set, field);
@@ -202,7 +259,6 @@ fn rooms(rows: &Rows, chip: &Row, port: &str, faults: &Faults) -> PortRooms {
             all.rows.extend(set.map(|row| (key, row.clone())));
             (Headroom { xon, xoff, size }, referred(bound).to_owned())
         } else {
-            let speed = own.get("speed").map_or("", String::as_str);
             let lengths = only(rows, "CABLE_LENGTH");
             let cable = lengths.and_then(|row| row.get(port)).map_or("0m", String::as_str);
             let room = headroom(rows, chip, (own, speed, cable), faults);
@@ -231,6 +287,20 @@ fn rooms(rows: &Rows, chip: &Row, port: &str, faults: &Faults) -> PortRooms {
         put(&mut all.rows, &table, [("profile", &name)]);
     }
     all
+}
+
+/// Whether the operator has shut a port.
+fn is_shut(rows: &Rows, port: &str) -> bool {
+    let own = rows.get(&format!("PORT|{port}"));
+    own.and_then(|row| row.get("admin_status")).is_some_and(|status| status == "down")
+}
+
+/// What the profiles in the egress list of a port set aside.
+fn listed(rows: &Rows, port: &str) -> f64 {
+    let list = rows.get(&format!("BUFFER_PORT_EGRESS_PROFILE_LIST|{port}"));
+    let list = list.and_then(|row| row.get("profile_list")).map_or("", String::as_str);
+    let size = |name: &str| number(rows.get(&format!("BUFFER_PROFILE|{}", referred(name))), "size");
+    list.split(',').map(size).sum()
 }
 
 fn headroom(

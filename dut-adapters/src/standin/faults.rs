@@ -44,6 +44,10 @@ pub struct Faults {
     pub no_yang: bool,
     /// A port that is down keeps its headroom.
     pub keeps_headroom: bool,
+    /// A port that is opened again gets no headroom.
+    pub forgets_headroom: bool,
+    /// Headroom is worked out from the speed of `PORT`, whatever is negotiated.
+    pub ignores_autoneg: bool,
     /// SONiC's commands write what they should refuse.
     pub no_cli: bool,
     /// The buffer manager is busy: it gets to what has changed so much later, and sees what stands there by then. A healthy one may be.
@@ -57,7 +61,7 @@ pub struct FaultSwitch(fn(&mut Faults, Dur), Dur);
 /// A word, whether a length of time goes with it, and what it sets.
 type Switch = (&'static str, bool, fn(&mut Faults, Dur));
 
-const SWITCHES: [Switch; 21] = [
+const SWITCHES: [Switch; 23] = [
     ("deaf-asic", false, |all, _| all.deaf_asic = true),
     ("late-counters", true, |all, by| all.late_counters = by),
     ("clock", true, |all, by| all.clock = by),
@@ -77,6 +81,8 @@ const SWITCHES: [Switch; 21] = [
     ("clamps", false, |all, _| all.clamps = true),
     ("no-yang", false, |all, _| all.no_yang = true),
     ("keeps-headroom", false, |all, _| all.keeps_headroom = true),
+    ("forgets-headroom", false, |all, _| all.forgets_headroom = true),
+    ("ignores-autoneg", false, |all, _| all.ignores_autoneg = true),
     ("no-cli", false, |all, _| all.no_cli = true),
     ("late-buffers", true, |all, by| all.late_buffers = by),
 ];

@@ -193,8 +193,16 @@ fn sized(switch: &Switch, from: &SizedFrom, ports: u16, put: &mut impl FnMut(&st
         ("dynamic_th", "3".to_owned()),
     ]);
     put("BUFFER_PROFILE|ingress_lossy_profile", lossy);
+    let listed = row([
+        ("pool", "egress_lossy_pool".to_owned()),
+        ("size", from.port_reserve.0.to_string()),
+        ("dynamic_th", "7".to_owned()),
+    ]);
+    put("BUFFER_PROFILE|egress_port_profile", listed);
     let names: Vec<String> = (0..ports).map(Switch::port_name).collect();
     for port in &names {
+        let list = row([("profile_list", "egress_port_profile".to_owned())]);
+        put(&format!("BUFFER_PORT_EGRESS_PROFILE_LIST|{port}"), list);
         put(&format!("BUFFER_PG|{port}|0"), row([("profile", "ingress_lossy_profile".to_owned())]));
         // As the templates have them: neighbours in one row.
         let mut classes = switch.qos.pfc_enable.clone();
@@ -215,9 +223,10 @@ fn sized(switch: &Switch, from: &SizedFrom, ports: u16, put: &mut impl FnMut(&st
 fn port(switch: &Switch, index: u16, put: &mut impl FnMut(&str, Row)) {
     let name = Switch::port_name(index);
     let mbps = switch.port_speed(index).map_or(0, |speed| speed.bps() / 1_000_000);
+    let is_shut = switch.shut_port == Some(index + 1);
     let lanes = (0..LANES).map(|lane| (u64::from(index) * LANES + lane + 1).to_string());
     let fields = [
-        ("admin_status", "up".to_owned()),
+        ("admin_status", if is_shut { "down" } else { "up" }.to_owned()),
         ("alias", format!("Ethernet{}/1", index + 1)),
         ("lanes", lanes.collect::<Vec<_>>().join(",")),
         ("mtu", switch.mtu.0.saturating_sub(BESIDE_IP).to_string()),

@@ -16,7 +16,7 @@ use rig_lab::{Setting, fields};
 use std::collections::BTreeMap;
 
 /// What it takes of CONFIG_DB.
-const TABLES: [&str; 15] = [
+const TABLES: [&str; 16] = [
     "PORT",
     "PORT_QOS_MAP",
     "PFC_WD",
@@ -30,6 +30,7 @@ const TABLES: [&str; 15] = [
     "FLEX_COUNTER_TABLE",
     "DEVICE_METADATA",
     "CABLE_LENGTH",
+    "BUFFER_PORT_EGRESS_PROFILE_LIST",
     "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
     "LOSSLESS_TRAFFIC_PATTERN",
 ];
@@ -158,6 +159,9 @@ impl Orchagent {
             for (name, row) in of(rows, table) {
                 set(&mut all, &format!("{table}_TABLE:{name}"), row);
             }
+        }
+        for (port, row) in of(rows, "PORT") {
+            set(&mut all, &format!("PORT_TABLE:{port}"), row);
         }
         if first || !self.faults.deaf_asic {
             asic(rows, &mut all);
@@ -292,7 +296,15 @@ fn asic(rows: &Rows, all: &mut Pipeline) {
     }
     for (at, port) in ports(rows).iter().enumerate() {
         let bits: u16 = classes(rows, port, "pfc_enable").into_iter().map(|class| 1 << class).sum();
-        let told = row([("SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL", bits.to_string())]);
+        let own = rows.get(&format!("PORT|{port}"));
+        let is = |field: &str, word: &str| {
+            own.and_then(|row| row.get(field)).is_some_and(|text| text == word).to_string()
+        };
+        let told = row([
+            ("SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL", bits.to_string()),
+            ("SAI_PORT_ATTR_ADMIN_STATE", is("admin_status", "up")),
+            ("SAI_PORT_ATTR_AUTO_NEG_MODE", is("autoneg", "on")),
+        ]);
         set(all, &format!("ASIC_STATE:SAI_OBJECT_TYPE_PORT:{}", objects::port(at)), &told);
     }
 }

@@ -7,6 +7,9 @@ pub(super) const DETECTION: (u64, u64) = (100, 5_000);
 pub(super) const RESTORATION: (u64, u64) = (100, 60_000);
 pub(super) const POLL: (u64, u64) = (100, 1_000);
 
+/// What it knows of a row of `PFC_WD` (`createEntry` of `pfcwdorch.cpp`).
+const WATCHDOG: [&str; 4] = ["detection_time", "restoration_time", "action", "pfc_stat_history"];
+
 /// Why it does not take this row.
 pub(super) fn why(key: &str, row: &Row) -> Option<String> {
     let outside = |field: &str, (least, most): (u64, u64)| {
@@ -24,6 +27,11 @@ pub(super) fn why(key: &str, row: &Row) -> Option<String> {
     }
     if !key.starts_with("PFC_WD|") {
         return None;
+    }
+    // With one such field it takes nothing of the row.
+    let unknown = row.keys().find(|field| !WATCHDOG.contains(&field.as_str()));
+    if let Some(field) = unknown {
+        return Some(format!("{key} has an unknown field {field}"));
     }
     if !row.contains_key("detection_time") {
         return Some(format!("{key} has no detection_time"));

@@ -24,6 +24,12 @@ pub(super) fn settings(rows: &Rows) -> Vec<Setting> {
     let lossless = classes("pfc_enable");
     let mut said = Vec::new();
     let mut say = |path: &str, value: Value| said.push(Setting { path: path.to_owned(), value });
+    let is_shut = |port: &&str| {
+        let own = rows.get(&format!("PORT|{port}"));
+        own.and_then(|row| row.get("admin_status")).is_none_or(|status| status != "up")
+    };
+    let shut = all.iter().position(is_shut);
+    say("shut_port", shut.map_or(Value::Null, |port| json!(port + 1)));
     say("qos.pfc_enable", json!(lossless));
     let watched = of_port(rows, "PFC_WD", port);
     let guarded = if watched.is_some() { classes("pfcwd_sw_enable") } else { Vec::new() };

@@ -24,4 +24,16 @@ table! {
     /// Headroom of an operator's own is taken beyond what the port can have.
     // The chip has no such room, and what it does then nobody has said.
     headroom_limit_forgotten;
+    /// A port that is shut keeps its headroom.
+    // Memory lies idle behind ports that nobody uses.
+    shut_port_keeps_headroom;
+    /// A port that was shut and opened again has no headroom any more.
+    // A class that is lossless loses on the first day that the port is full.
+    opened_port_gets_no_headroom;
+    /// Headroom is worked out from the speed that is configured, whatever is negotiated.
+    // A link that comes up faster than it was configured has too little.
+    negotiated_speed_ignored;
+    /// Headroom of a port that negotiates is worked out from the fastest speed that it supports, whatever it advertises.
+    // Memory lies idle that no frame of a slower link can fill.
+    advertised_speed_ignored;
 }

@@ -63,6 +63,12 @@ table! {
     /// A port whose link was down asks nobody for a pause once it is up again.
     // Whoever sends there is not told to stop, and what is lossless is lost.
     link_up_asks_for_nothing;
+    /// A port that was shut obeys no PFC once it is open again.
+    // A peer that asks for a pause after its port of the switch was started anew is sent to all the same.
+    opened_port_obeys_nothing;
+    /// A port that was shut asks nobody for a pause once it is open again.
+    // Whoever sends there is not told to stop, and what is lossless is lost.
+    opened_port_asks_for_nothing;
     /// PFC frames that name lossy classes only are passed on to every other port.
     // A frame that asks nothing of the switch is no business of anybody's.
     lossy_pfc_forwarded;

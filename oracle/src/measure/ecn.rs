@@ -2,6 +2,7 @@
 
 use super::judge_context::{JudgeContext, TrialReading, wanted};
 use super::judged::{Judged, looked};
+use super::limits;
 use super::measurement::{Known, Red, Tells};
 use crate::Prediction;
 use crate::spec::wred::{self, Class, Fate};
@@ -70,6 +71,13 @@ pub(super) static MARKS: Known = Known {
     expected: |measure, _, _| vec![("wanted", marked(measure.wanted("expect"), u64::MAX).text)],
     judge: |measure, done, judged| {
         marks(done, measure.named("stream"), measure.wanted("expect"), judged);
+    },
+    limits: |measure, context, script, observation| {
+        if measure.wanted("expect") != Wanted::None {
+            return Vec::new();
+        }
+        let named = script.streams.iter().filter(|spec| spec.name == measure.named("stream"));
+        named.filter_map(|spec| limits::filling(context, script, observation, spec)).collect()
     },
     ..Known::USUAL
 };

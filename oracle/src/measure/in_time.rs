@@ -147,6 +147,19 @@ mod tests {
     }
 
     #[test]
+    fn loads_that_fit_together_leave_their_queue_below_kmin_as_long_as_nobody_is_late() {
+        let veth = Some("veth.yaml");
+        // 1040 B of each of two every 34.1 us at 49 % of 500 Mb/s: 120000 B but two frames are there after 1.93 ms.
+        let case = "ecn::none-under-a-load-that-fits-broadcom";
+        assert_eq!(of(veth, case, (Dur::us(1_930), false), 0), Vec::<String>::new());
+        let late = of(veth, case, (Dur::us(1_936), false), 0);
+        assert!(late.len() == 1 && late[0].starts_with("late-send: the rig or the served device was 1.936ms late, and what load and others to its queue send meanwhile must not fill it to kmin, 120000B"), "{late:?}");
+        // What is held by a storm fills as it is meant to.
+        let held = "ecn::curve-broadcom";
+        assert_eq!(of(veth, held, (Dur::ms(15), false), 0), Vec::<String>::new());
+    }
+
+    #[test]
     fn what_a_device_did_before_its_counters_were_read_voids_only_what_reads_them() {
         let unseen = of(Some("veth.yaml"), "pfcwd::storm-counters-broadcom", (Dur::ZERO, false), 2);
         insta::assert_snapshot!(unseen.join("\n"), @"late-reading: the device did something 2 times between the trial and a reading of its counters");

@@ -5,11 +5,17 @@ use super::ahead::in_the_way;
 use super::judge_context::OfTrial;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::buffer;
+use crate::spec::wred::Class;
 use crate::trials::context::Context;
 use rig_capture::analyse::{pfc_sent, throughput};
 use rig_capture::{DutWait, DutWaits, Observation, Unit};
+use rig_frames::ip::Ecn;
 use rig_testcases::{Amount, Lookup, Measure, Script, StreamRate, StreamSpec};
-use rig_units::{Dur, PortSpeed, Time};
+use rig_units::{Bytes, Dur, PortSpeed, Time};
+
+/// Picoseconds in a second.
+const SECOND: u128 = 1_000_000_000_000;
+const MILLION: u128 = 1_000_000;
 
 /// How late the rig and a served device may be, and why not more.
 #[derive(Debug, PartialEq, Eq)]
@@ -146,4 +152,46 @@ pub(super) fn crossing(
         spec.name
     );
     Some(Limit { within, why })
+}
+
+/// Loads that have room for each other at the port that they go to fill its queue as far as the rig is late: what it makes up for comes together,
+/// and finds what came of the others. By that alone the queue is not to come to where it is marked.
+pub(super) fn filling(
+    context: &Context<'_>,
+    script: &Script,
+    observation: &Observation,
+    spec: &StreamSpec,
+) -> Option<Limit> {
+    let declared = context.seen().switch()?;
+    if !declared.wred.queues.contains(&spec.class) {
+        return None;
+    }
+    let queued = |other: &&StreamSpec| (other.to, other.class) == (spec.to, spec.class);
+    let queued = script.streams.iter().filter(queued);
+    // One sender alone is no faster than the queue is emptied.
+    queued.clone().find(|other| other.from != spec.from)?;
+    let speed = observation.ports[usize::from(spec.to)].speed;
+    let (mut share, mut held, mut rate) = (0, 0, 0);
+    for one in queued {
+        let own = observation.ports[usize::from(one.from)].speed;
+        let gap = match one.rate {
+            StreamRate::Every(gap) => gap,
+            StreamRate::Load(rate) => rate.pace(one.on_wire(), own).gap(),
+        };
+        let (gap, bytes) = (u128::from(gap.0.max(1)), buffer::occupied(&declared.buffer, one.size));
+        share += u128::from(speed.slot(one.on_wire()).0) * MILLION / gap;
+        held += bytes;
+        rate += u128::from(bytes) * SECOND / gap;
+    }
+    if share > MILLION {
+        return None;
+    }
+    let class = Class { color: declared.qos.color(spec.dscp), capable: spec.ecn != Ecn::NotEct };
+    let Bytes(kmin) = class.curve(&declared.wred).kmin;
+    let room = u128::from(kmin.saturating_sub(held)) * SECOND / rate.max(1);
+    let why = format!(
+        "what {} and others to its queue send meanwhile must not fill it to kmin, {kmin}B",
+        spec.name
+    );
+    Some(Limit { within: Dur(u64::try_from(room).unwrap_or(u64::MAX)), why })
 }

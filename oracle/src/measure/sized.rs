@@ -7,18 +7,22 @@ use super::measurement::{Known, Needs, Red, Tells, by_source};
 use crate::Prediction;
 use crate::spec::buffer_pool::{self, IngressPool};
 use crate::spec::headroom::{self, Profile, Rule, Sizing, response_quanta};
-use crate::spec::own_headroom;
+use crate::spec::{own_headroom, sized_speed};
 use crate::trials::trial::Trial;
 use rig_capture::{Dir, DutCounter, Span, Unit};
 use rig_lab::{Part, SizedFrom, Switch};
-use rig_testcases::Measure;
 use rig_testcases::vocabulary::{Entry, Looks, STREAM, ValueKind, optional};
+use rig_testcases::{Action, Measure, Script, Step};
 use rig_units::{Bytes, Dur, PortSpeed, Quanta};
 
 /// Header, tag and FCS, which the MTU of a port leaves out.
 const BESIDE_IP: u64 = 22;
+/// The key of a measure that names another port than that of the stream.
+const AT: &str = "port";
 /// The key of a measure that says what has to become of an operator's own headroom.
 const OWN: &str = "own";
+/// The setting that shuts a port.
+const SHUT: &str = "shut_port";
 /// Ports of this speed and faster have eight lanes, of which nothing is said.
 const EIGHT_LANES: u64 = 400_000_000_000;
 
@@ -31,6 +35,11 @@ pub(super) static SIZED: Known = Known {
         source: "F6, F15",
         fields: &[
             STREAM,
+            optional(
+                AT,
+                ValueKind::OnePort,
+                "the rig port at the other end of the port whose headroom is looked at; without it that by which the stream comes",
+            ),
             optional(
                 OWN,
                 ValueKind::Word(&["refused"]),
@@ -76,7 +85,7 @@ enum What {
 }
 
 fn judge(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
-    let stream = measure.named("stream");
+    let named = measure.arguments.name(AT).unwrap_or_else(|| measure.named("stream"));
     for (what, word) in [
         (What::Xon, "xon"),
         (What::Xoff, "xoff"),
@@ -84,7 +93,7 @@ fn judge(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
         (What::Pool, "pool"),
         (What::SharedHeadroom, "shared headroom"),
     ] {
-        let on = format!("{stream}: {word}");
+        let on = format!("{named}: {word}");
         done.each("buffer.sized", &on, judged, |trial| read(done, trial, measure, what));
     }
 }
@@ -95,7 +104,7 @@ fn read(
     measure: &Measure,
     what: What,
 ) -> Result<TrialReading, Unread> {
-    let switch = done.context.switch();
+    let switch = &at_end(done.context.switch(), &trial.script);
     let Some(from) = switch.dynamic_buffer.sized_from() else {
         return Err(trial
             .doubt("the switch's operator sizes its buffers, and no rule says how")
@@ -106,14 +115,10 @@ fn read(
         let why = "no headroom is kept for a lossy class".to_owned();
         return Err(Unread::NotApplicable(why));
     }
-    let trace = &trial.observation.ports[usize::from(spec.from)];
-    if trace.speed.bps() >= EIGHT_LANES {
-        let why =
-            format!("a port of {} may have eight lanes, of which nothing is said", trace.speed);
-        return Err(Unread::NotApplicable(why));
-    }
+    let at = measure.arguments.name(AT).map_or(Ok(spec.from), |port| trial.port(port))?;
+    let port = SizedPort::of(trial, switch, (&from, at))?;
     let classes = classes(switch);
-    let rule = sizing(switch, &from, trace.speed).profile();
+    let rule = sizing(switch, &from, port.speed).profile();
     if !own_headroom::fits(&from, rule, classes) {
         let why =
             "what the rule makes is more than the port can have: what holds is what held before"
@@ -125,15 +130,24 @@ fn read(
     if is_taken && measure.arguments.word(OWN).is_some() {
         return Err(trial.doubt(&not_met(&from)).into());
     }
-    let rests_on = if profile == rule { headroom::SOURCE } else { own_headroom::SOURCE };
+    let rests_on = if port.is_shut {
+        buffer_pool::SHUT
+    } else if port.negotiates {
+        sized_speed::SOURCE
+    } else if profile == rule {
+        headroom::SOURCE
+    } else {
+        own_headroom::SOURCE
+    };
     let bytes = |profile: Profile, IngressPool { size, xoff }: IngressPool| match what {
+        What::Xon | What::Xoff | What::Size if port.is_shut => Bytes(0),
         What::Xon => profile.xon,
         What::Xoff => profile.xoff,
         What::Size => profile.size,
         What::Pool => size,
         What::SharedHeadroom => xoff.unwrap_or_default(),
     };
-    let of_port = |field: &str| format!("BUFFER_PROFILE_TABLE {} {field}", trace.dut_port);
+    let of_port = |field: &str| format!("BUFFER_PROFILE_TABLE {} {field}", port.name);
     let of_pool = |field: &str| format!("BUFFER_POOL_TABLE ingress_lossless_pool {field}");
     let (name, formula, source) = match what {
         What::Xon => (of_port("xon"), "F6", rests_on),
@@ -147,9 +161,9 @@ fn read(
     if let Some(why) = counters.absent.get(&name) {
         return Err(Unread::NotApplicable(why.clone()));
     }
-    let own = DutCounter::PortSent.of(&trace.dut_port, 0);
+    let own = DutCounter::PortSent.of(port.name, 0);
     if !counters.has(&own) && !counters.moving.contains(&own) && !counters.has(&name) {
-        let why = format!("the device shows nothing of {}", trace.dut_port);
+        let why = format!("the device shows nothing of {}", port.name);
         return Err(trial.doubt(&why).into());
     }
     // A row that is not there has nothing in it, and a pool without shared headroom no such field.
@@ -167,19 +181,95 @@ fn read(
         span: Span::exactly(holds),
         formula,
         text: format!(
-            "{name} {holds}B, for {} of cable at {}, an MTU of {}B and {}{}",
+            "{name} {holds}B, for {} of cable at {}, an MTU of {}B and {}{}{}",
             from.cable,
-            trace.speed,
+            port.speed,
             switch.mtu.0.saturating_sub(BESIDE_IP),
             shared(&from),
-            said(&from, profile)
+            said(&from, profile),
+            port.said(trial, switch, &from)
         ),
         source,
     };
     // A group that nothing passes may be one that the switch has not made yet.
     let passed = trial.observation.of_stream(index, (spec.to, Dir::Rx)).count();
-    let looked = looked(passed, "frames that came through the group");
+    let looked = looked(passed, "frames that came through the switch's groups");
     Ok(TrialReading { span: Span::exactly(got), want, got: None, records: Vec::new(), looked })
+}
+
+/// A switch as the steps of a trial have left it.
+fn at_end(declared: &Switch, script: &Script) -> Switch {
+    script.steps.iter().fold(declared.clone(), |switch, step| match &step.action {
+        Action::Configure(setting) => switch.with(setting).unwrap_or(switch),
+        _ => switch,
+    })
+}
+
+/// The port whose headroom is looked at.
+#[derive(Debug, Clone, Copy)]
+struct SizedPort<'t> {
+    name: &'t str,
+    /// The first of the device is 1.
+    number: u16,
+    /// What its headroom is worked out for.
+    speed: PortSpeed,
+    negotiates: bool,
+    is_shut: bool,
+}
+
+impl<'t> SizedPort<'t> {
+    /// That behind port `at` of the rig.
+    fn of(
+        trial: &'t Trial,
+        switch: &Switch,
+        (from, at): (&SizedFrom, u16),
+    ) -> Result<SizedPort<'t>, Unread> {
+        let trace = &trial.observation.ports[usize::from(at)];
+        let index = trial.script.dut_ports[usize::from(at)];
+        let number = index + 1;
+        let Some(speed) = sized_speed::of_port(switch, from, index) else {
+            let why = format!(
+                "{} negotiates, and nobody says which speeds (dynamic_buffer.supported)",
+                trace.dut_port
+            );
+            return Err(trial.doubt(&why).into());
+        };
+        let negotiates = from.autoneg_port == Some(number);
+        let speed = if negotiates { speed } else { trace.speed };
+        for speed in [speed, trace.speed] {
+            if speed.bps() >= EIGHT_LANES {
+                let why =
+                    format!("a port of {speed} may have eight lanes, of which nothing is said");
+                return Err(Unread::NotApplicable(why));
+            }
+        }
+        let is_shut = switch.shut_port == Some(number);
+        Ok(SizedPort { name: &trace.dut_port, number, speed, negotiates, is_shut })
+    }
+
+    /// What is so of ports that are shut or negotiate, for people.
+    fn said(&self, trial: &Trial, switch: &Switch, from: &SizedFrom) -> String {
+        let shuts = |step: &Step| matches!(&step.action, Action::Configure(setting) if setting.path == SHUT && setting.value == self.number);
+        let of = |number: u16| Switch::port_name(number.saturating_sub(1));
+        match switch.shut_port {
+            Some(_) if self.is_shut => {
+                return format!("; {} is shut, and has no lossless group", self.name);
+            }
+            Some(number) => return format!("; {} is shut, and takes nothing", of(number)),
+            None => {}
+        }
+        if trial.script.steps.iter().any(shuts) {
+            return format!("; {} was shut, and is open again", self.name);
+        }
+        match from.autoneg_port {
+            Some(number) => {
+                let what = if from.advertised.is_some() { "advertises" } else { "supports" };
+                let speed = from.advertised.or(from.supported).unwrap_or(self.speed);
+                format!("; {} negotiates, and {what} up to {speed}", of(number))
+            }
+            None => String::new(),
+        }
+    }
 }
 
 /// Why nothing shows that a limit is kept which nobody comes to, for people.
@@ -241,9 +331,11 @@ fn classes(switch: &Switch) -> u64 {
     u64::try_from(switch.qos.pfc_enable.len()).unwrap_or(u64::MAX)
 }
 
-/// The pool of all of its ports.
+/// The pool that its ports leave which are not shut.
 fn pool_of(switch: &Switch, from: &SizedFrom) -> IngressPool {
-    let speeds = (0..).map_while(|port| switch.port_speed(port));
+    let ports = (0..).take_while(|port| switch.port_speed(*port).is_some());
+    let open = ports.filter(|port| switch.shut_port != Some(port + 1));
+    let speeds = open.filter_map(|port| sized_speed::of_port(switch, from, port));
     let classes = classes(switch);
     let of = |speed| own_headroom::in_effect(from, sizing(switch, from, speed).profile(), classes);
     let profiles: Vec<Profile> = speeds.map(of).collect();

@@ -315,6 +315,13 @@ impl Mac {
         }
     }
 
+    /// The port is open again that was shut.
+    pub(super) const fn opened(&mut self) {
+        if self.config.faults.opened_port_obeys_nothing {
+            self.obeys = 0;
+        }
+    }
+
     /// Whether a PFC frame that came in here goes on to other ports.
     pub(super) const fn passes_on(&self, pfc: &Packet, lossless: u8) -> bool {
         self.config.passes_on(pfc, lossless)

@@ -34,6 +34,8 @@ pub struct Config {
     pub class_off_by: u32,
     /// Whether it sends none any more once its link is up again.
     pub ends_with_link: bool,
+    /// Whether a port that was shut sends none once it is open again.
+    pub ends_with_port: bool,
 }
 
 impl Config {
@@ -53,6 +55,7 @@ impl Config {
         }
         self.class_off_by = u32::from(faults.xoff_wrong_class);
         self.ends_with_link = faults.link_up_asks_for_nothing;
+        self.ends_with_port = faults.opened_port_asks_for_nothing;
     }
 }
 
@@ -237,6 +240,13 @@ impl PfcGen {
         }
     }
 
+    /// The port is open again that was shut.
+    pub(super) const fn opened(&mut self) {
+        if self.config.ends_with_port {
+            self.sends = 0;
+        }
+    }
+
     /// PFC frames sent for `class`, XON included.
     pub const fn sent(&self, class: u8) -> u64 {
         self.sent[slot(class)]
@@ -295,6 +305,7 @@ mod tests {
         seed: 0,
         class_off_by: 0,
         ends_with_link: false,
+        ends_with_port: false,
     };
 
     fn enabled(frame: Option<Packet>) -> Option<(u8, u8)> {

@@ -5,6 +5,9 @@
 //! size: what SONiC's templates make of a switch. With a shared headroom pool each lossless port keeps 10 KiB of headroom for
 //! itself, and what is promised to the groups beyond that is divided by the ratio.
 //!
+//! A port that is shut counts for nothing: its lossless groups are taken away, its lossy one and its lists have profiles of no size, and the rest
+//! is for ports that are up.
+//!
 //! Left out: ports of eight lanes, several ingress pools, pools with a percentage, queues with a reserve, Spectrum-6.
 
 use super::headroom::Profile;
@@ -13,6 +16,9 @@ use rig_units::Bytes;
 
 /// Where it comes from, for reports.
 pub const SOURCE: &str = "sonic-swss cfgmgr/buffer_pool_mellanox.lua";
+
+/// Where it comes from that a port which is shut has no lossless group.
+pub const SHUT: &str = "sonic-swss cfgmgr/buffermgrdyn.cpp (reclaimReservedBufferForPort), test_port_admin_down of test_buffer.py";
 
 const KIB: u64 = 1_024;
 /// Of headroom, for each lossless port of a switch with a shared headroom pool.
@@ -33,14 +39,15 @@ pub struct IngressPool {
     pub xoff: Option<Bytes>,
 }
 
-/// The pool of a switch with so many lossless groups at each port, whose profiles are these.
+/// The pool of a switch whose ports that are up have so many lossless groups each, of these profiles.
 pub fn pool(from: &SizedFrom, profiles: &[Profile], classes: u64) -> IngressPool {
     let ports = u64::try_from(profiles.len()).unwrap_or(u64::MAX);
     let all = |of: fn(&Profile) -> u64| profiles.iter().map(of).sum::<u64>() * classes;
     // A lossy group, and the one of the port's own frames to the processor, take the latency of the pipeline each.
     let pipeline = u64::from(from.pipeline_latency) * KIB;
     let lossy = (pipeline * ports * 2).div_ceil(1_000);
-    let aside = all(|profile| profile.size.0) + lossy + MIRROR * ports + MANAGEMENT;
+    let beside = (MIRROR + from.port_reserve.0) * ports;
+    let aside = all(|profile| profile.size.0) + lossy + beside + MANAGEMENT;
     let lossless_ports = if classes > 0 { ports } else { 0 };
     let (xoff, private) = match from.ratio {
         0 => (None, 0),
@@ -70,6 +77,10 @@ mod tests {
             lossless_mtu: Bytes(1_024),
             small_packets: 100,
             own_xoff: None,
+            autoneg_port: None,
+            advertised: None,
+            supported: None,
+            port_reserve: Bytes(0),
             max_headroom: None,
             memory: Bytes(42 * KIB * KIB),
             pipeline_latency: 19_000,
@@ -99,17 +110,30 @@ mod tests {
 
     /// Two ports, two classes each: 119 KiB a group where nobody says otherwise.
     #[test]
-    fn a_port_that_is_down_gives_its_headroom_back_and_an_operators_own_counts_as_it_is() {
+    fn what_an_operator_says_of_his_own_counts_as_it_is() {
         let usual =
             Profile { xon: Bytes(19 * KIB), xoff: Bytes(100 * KIB), size: Bytes(119 * KIB) };
         let own = Profile { size: Bytes(150 * KIB), ..usual };
-        let down = Profile { xon: Bytes(0), xoff: Bytes(0), size: Bytes(0) };
-        let both = |ratio, other| pool(&from(ratio), &[usual, other], 2);
-        let more = |other: Profile| {
-            both(0, other).size.0.cast_signed() - both(0, usual).size.0.cast_signed()
+        let of = |other| pool(&from(0), &[usual, other], 2).size.0;
+        assert_eq!(of(usual) - of(own), 2 * 31 * KIB);
+    }
+
+    /// What a port takes that is up: two groups of 119 KiB, twice 19, 10 and what its list has. In the pool that is shared, 200 KiB are promised
+    /// and 10 kept, of which the ratio takes half.
+    #[test]
+    fn a_port_that_is_shut_gives_all_of_it_back() {
+        let usual = |size| Profile { xon: Bytes(19 * KIB), xoff: Bytes(100 * KIB), size };
+        let more = |from: &SizedFrom, profile| {
+            let [one, two] = [1, 2].map(|ports| pool(from, &vec![profile; ports], 2));
+            let shared = one.xoff.zip(two.xoff).map(|(one, two)| (two.0 - one.0) / KIB);
+            ((one.size.0 - two.size.0) / KIB, shared)
         };
-        assert_eq!(more(down), 2 * 119 * KIB.cast_signed());
-        assert_eq!(more(own), -2 * 31 * KIB.cast_signed());
+        let listed = |ratio| SizedFrom { port_reserve: Bytes(9 * KIB), ..from(ratio) };
+        let own = usual(Bytes(119 * KIB));
+        assert_eq!(more(&from(0), own), (2 * 119 + 2 * 19 + 10, None));
+        assert_eq!(more(&listed(0), own), (2 * 119 + 2 * 19 + 10 + 9, None));
+        let shared = usual(Bytes(19 * KIB));
+        assert_eq!(more(&listed(2), shared), (2 * 19 + 2 * 19 + 10 + 9 + 10 + 95, Some(95)));
     }
 
     #[test]

@@ -15,12 +15,17 @@ pub(super) fn asks(lab: &Lab, profile: &Profile, case: &Case) -> Option<&'static
     let drops = |path: &str| path == "pfcwd.big_red_switch";
     // Of the whole switch, whatever its ports are cabled to.
     let set = case.settings.iter().any(|one| drops(&one.path) && one.value != false);
+    // Its own end of a link, and with it that of whoever is cabled there.
+    let shuts = |path: &str| ["shut_port", "dynamic_buffer.autoneg_port"].contains(&path);
+    let shut = case.settings.iter().any(|one| shuts(&one.path) && !one.value.is_null());
     if set || case.changed().any(|path| drops(path)) {
         Some("it has every guarded queue dropped")
     } else if !case.storms.is_empty() || case.steps.iter().any(pauses) {
         Some("it pauses ports")
     } else if case.steps.iter().any(cuts) {
         Some("it takes a link down")
+    } else if shut || case.changed().any(|path| shuts(path)) {
+        Some("it shuts a port of the switch, or has one negotiate")
     } else if applicability::reboots(case) {
         Some("it reboots the switch")
     } else {
@@ -36,9 +41,9 @@ mod tests {
     use rig_units::{Dur, Ppm};
 
     /// How many of the catalogue's cases for a switch have which answer, on one with SONiC at interfaces.
-    fn told(disposable: bool) -> (usize, Vec<String>) {
+    fn told(disposable: bool, device: &str) -> (usize, Vec<String>) {
         let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
-        lab.duts.truncate(1);
+        lab.duts.retain(|dut| dut.name == device);
         let name = lab.duts[0].name.clone();
         lab.transport = Transport::Interfaces(Interfaces {
             interfaces: (1..=4).map(|n| format!("eth{n}")).collect(),
@@ -72,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_live_switch_takes_no_storm_unless_the_lab_says_so() {
-        let (harms, refused) = told(false);
+        let (harms, refused) = told(false, "broadcom");
         assert_eq!(harms, 0);
         let does = [
             "it has every guarded queue dropped",
@@ -82,7 +87,16 @@ mod tests {
         ];
         let why = " on a live switch, and the lab does not say of broadcom that it may (disposable: true)";
         assert_eq!(refused, does.map(|does| format!("{does}{why}")));
-        let (harms, refused) = told(true);
+        let (harms, refused) = told(true, "broadcom");
         assert!(harms > 20 && refused.is_empty(), "{harms} {refused:?}");
+        let shuts = |disposable| {
+            let (_, refused) = told(disposable, "mellanox-dynamic");
+            refused.iter().any(|why| {
+                why.starts_with(
+                    "it shuts a port of the switch, or has one negotiate on a live switch",
+                )
+            })
+        };
+        assert!(shuts(false) && !shuts(true));
     }
 }

@@ -91,9 +91,34 @@ fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
     all.extend(sized.map(|(path, found, want)| {
         case.fault(&format!("dut.dynamic_buffer.{path}"), found, &want)
     }));
+    let ports = declared.switch().map(rig_lab::Switch::ports_out_of_range);
+    all.extend(
+        ports
+            .into_iter()
+            .flatten()
+            .map(|(path, found, want)| case.fault(&format!("dut.{path}"), found, &want)),
+    );
+    all.extend(declared.switch().and_then(|switch| used(case, switch)));
     let beyond = declared.nics_out_of_range().into_iter();
     all.extend(beyond.map(|(path, found, want)| case.fault(&format!("dut.{path}"), found, &want)));
     all
+}
+
+/// A port that passes nothing, or comes to another speed, and that something of the case goes by all the same.
+fn used(case: &Case, switch: &rig_lab::Switch) -> Option<Fault> {
+    let named = [
+        ("shut_port", switch.shut_port, "is shut"),
+        ("dynamic_buffer.autoneg_port", switch.dynamic_buffer.autoneg_port, "negotiates its speed"),
+    ];
+    named.into_iter().find_map(|(path, port, what)| {
+        let port = format!("p{}", port?);
+        let stream = case.streams.iter().find(|(_, of)| of.from == port || of.to == port);
+        let storm = case.storms.iter().find(|(_, of)| of.from == port);
+        let name = stream.map(|(name, _)| name).or(storm.map(|(name, _)| name))?;
+        let found = format!("the port behind {port} {what}, and `{name}` goes by it");
+        let want = "a port that nothing of the case goes by";
+        Some(case.fault(&format!("dut.{path}"), found, want))
+    })
 }
 
 /// What no device takes of MACsec, once the case has set its own, and step by step: a change that the device refuses would

@@ -6,7 +6,7 @@ use super::super::link::{Db, Link};
 use super::super::tables::Tables;
 use super::super::write::shown;
 use super::held::{Held, TABLE};
-use super::{bindings, own_headroom};
+use super::{bindings, own_headroom, port_rows};
 use crate::control::Lost;
 use rig_lab::{Action, EcnMode, Switch};
 use std::collections::BTreeMap;
@@ -80,6 +80,9 @@ pub(super) fn missing(
         if let Some(why) = unmet(link, &want)? {
             return Ok(Some(why));
         }
+    }
+    if let Some(why) = port_rows::missing(link, (ports, &names.ports), of)? {
+        return Ok(Some(why));
     }
     let lingers = own_headroom::lingers(link, tables, (ports, of))?;
     lingers

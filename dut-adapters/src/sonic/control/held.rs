@@ -4,7 +4,7 @@
 use super::super::copied::FLEX;
 use super::super::sized;
 use super::super::tables::Tables;
-use super::{own_headroom, schedulers};
+use super::{own_headroom, port_rows, schedulers};
 use rig_lab::Switch;
 use rig_units::Dur;
 
@@ -261,6 +261,7 @@ const PERCENT: u32 = 10_000;
 pub fn is_held(path: &str) -> bool {
     TABLE.iter().any(|held| held.paths.contains(&path))
         || schedulers::PATHS.contains(&path)
+        || port_rows::PATHS.contains(&path)
         || path == own_headroom::PATH
 }
 

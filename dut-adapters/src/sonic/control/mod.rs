@@ -18,6 +18,7 @@ mod offered;
 mod order_session;
 mod own_headroom;
 mod patched;
+mod port_rows;
 mod published;
 mod reboots;
 mod schedulers;
@@ -28,6 +29,7 @@ mod watermarks;
 mod whole_rows;
 
 pub use held::is_held;
+pub use neighbours::Introduction;
 
 use super::asic::Base;
 use super::link::{Link, Made};
@@ -125,7 +127,7 @@ impl SonicControl {
 
     /// Refuses a switch of which one of the rig's ports is somebody else's, as far as it has heard by LLDP.
     fn meet(&mut self, own: &Own) -> Result<(), String> {
-        let silent = neighbours::silent(&mut self.link, &self.ports, own);
+        let silent = neighbours::silent(&mut self.link, &self.ports, own, &mut pause);
         self.silent = silent.map_err(|lost| lost.plainly())??;
         Ok(())
     }

@@ -2,12 +2,13 @@
 
 use super::super::asic::Base;
 use super::super::copied;
+use super::super::port_rows as rows;
 use super::super::sized;
 use super::super::stated::{Stated, of_port};
 use super::super::tables::Tables;
 use super::super::write::Write;
 use super::held::{Held, TABLE, is_held};
-use super::{own_headroom, schedulers};
+use super::{own_headroom, port_rows, schedulers};
 use crate::control::Refused;
 use rig_lab::yaml::Source;
 use rig_lab::{Declared, Setting, Switch, fields};
@@ -50,7 +51,8 @@ pub(super) fn declared(
     let copied = copied::settings(tables).into_iter();
     let copied = copied
         .map(|(path, every)| (path, every.map_or(Value::Null, |every| every.to_string().into())));
-    copied.chain(sized::settings(tables, ports)).try_fold(declared, |declared, (path, value)| {
+    let own = sized::settings(tables, ports).into_iter().chain(rows::settings(tables, ports));
+    copied.chain(own).try_fold(declared, |declared, (path, value)| {
         let setting = Setting { path: path.to_owned(), value };
         declared.with(&setting).map_err(|bad| Refused { why: format!("CONFIG_DB: {bad}") })
     })
@@ -119,6 +121,7 @@ pub(super) fn plan(
     }
     writes.extend(schedulers::writes(tables, ports, (&was.scheduler, &will.scheduler)));
     writes.extend(own_headroom::writes(tables, ports, (was, will)));
+    writes.extend(port_rows::writes(tables, ports, (was, will)));
     let after = writes.iter().fold(tables.clone(), |tables, write: &Write| {
         tables.with(&write.key, &write.field, write.to.as_deref())
     });

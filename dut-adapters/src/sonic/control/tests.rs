@@ -2,6 +2,7 @@
 
 mod broken;
 mod counted;
+mod introduced;
 mod killed;
 mod leased;
 mod looked;

@@ -10,7 +10,10 @@ use rig_lab::yaml::Source;
 fn leaf() -> Tables {
     let tables = read(&golden("leaf.json"), None).expect("it reads");
     let groups = (0..8).map(|port| format!("BUFFER_PG|Ethernet{}|3-4", port * 4));
-    groups.fold(tables, |tables, key| tables.with(&key, "profile", Some("NULL")))
+    let tables = groups.fold(tables, |tables, key| tables.with(&key, "profile", Some("NULL")));
+    // As a Spectrum's templates have it: what a port sets aside stands in its list of egress profiles.
+    let tables = tables.with("BUFFER_PROFILE|egress_lossy_profile", "size", Some("0"));
+    tables.with("BUFFER_PROFILE|egress_port_profile", "size", Some("9216"))
 }
 
 #[test]
@@ -40,6 +43,13 @@ fn a_pool_of_ports_that_differ_is_held_against_nothing_and_says_which() {
             "profile",
             "pg_lossless_100000_40m_profile",
             "BUFFER_PG of Ethernet8 and class 3 has pg_lossless_100000_40m_profile, and not NULL",
+        ),
+        ("PORT|Ethernet8", "autoneg", "on", "autoneg of Ethernet8 is on"),
+        (
+            "BUFFER_PORT_EGRESS_PROFILE_LIST|Ethernet8",
+            "profile_list",
+            "egress_lossy_profile,[BUFFER_PROFILE|egress_port_profile]",
+            "queues and egress profiles of Ethernet8 have 9216B for themselves, and dynamic_buffer.port_reserve is 0B",
         ),
         ("PORT|Ethernet32", "speed", "100000", "CONFIG_DB has 9 ports, and the profile 8"),
     ] {

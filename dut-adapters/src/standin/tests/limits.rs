@@ -43,6 +43,35 @@ fn what_is_refused_stays_as_it_was_what_is_clamped_does_not_and_without_limits_i
     assert_eq!(row(), "200", "all of it was taken back");
 }
 
+/// orchagent takes nothing of a row that has one field which it does not know, and goes on with what it had.
+#[test]
+fn a_row_with_a_field_that_orchagent_does_not_know_is_in_effect_in_none_and_that_is_told() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some((server, _standin, _, said)) = switch(desk.path(), Faults::default()) else { return };
+    let at = RedisAt::Unix(server.socket().to_owned());
+    let patience = Duration::from_millis(1_500);
+    let mut control = SonicControl::with(&at, &devices()[0], 4, patience).expect("a switch");
+    let row = "PFC_WD|Ethernet4";
+    let _set: i64 = tell(&server, 4, &["HSET", row, "note", "of an operator"]);
+    let why = match control.set(&time("400")) {
+        // The other ports took it.
+        Err(ControlError::Unseen(Unseen { lost, otherwise: true })) => lost.why,
+        other => panic!("{other:?}"),
+    };
+    assert!(why.contains("PFC_WD_DETECTION_TIME is `200000`, not `400000`"), "{why}");
+    let unknown = "PFC_WD|Ethernet4 has an unknown field note";
+    assert!(said.lock().expect("no panic").iter().any(|why| why.contains(unknown)), "it says so");
+    let queue: String = tell(&server, 2, &["HGET", "COUNTERS_QUEUE_NAME_MAP", "Ethernet4:3"]);
+    assert!(why.starts_with(&format!("COUNTERS:{queue} ")), "{why}");
+    let has = |field: &str| -> Option<String> { tell(&server, 4, &["HGET", row, field]) };
+    assert_eq!([has("detection_time"), has("note")].map(Option::unwrap), ["200", "of an operator"]);
+    let _gone: i64 = tell(&server, 4, &["HDEL", row, "note"]);
+    drop(control);
+    let patience = Duration::from_secs(10);
+    let mut control = SonicControl::with(&at, &devices()[0], 4, patience).expect("a switch");
+    assert_eq!(control.set(&time("400")), Ok(()), "the others of its fields are as good as ever");
+}
+
 #[test]
 fn a_patch_is_taken_or_refused_by_the_yang_model_in_the_words_of_sonic() {
     let desk = tempfile::tempdir().expect("a folder");

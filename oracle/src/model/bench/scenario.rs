@@ -144,6 +144,7 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
             seed: 0,
             class_off_by: 0,
             ends_with_link: false,
+            ends_with_port: false,
         },
         mac: XON_XOFF,
         ..switch::Config::plain(ports, PortSpeed::G100)

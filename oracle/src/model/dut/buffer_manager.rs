@@ -3,10 +3,13 @@
 //!
 //! It is at once: no row waits for another. What it shows the chip beside it does not use: that has what `buffer` declares.
 //!
+//! A port that is shut it takes the headroom from, and one that negotiates has that of the fastest speed it may come to.
+//!
 //! Left out: ports of eight lanes, gearboxes, groups of one port in rows of their own (it has all of them in one), and that what its own rule makes may be more than a port can have.
 
 use rig_lab::{DynamicBuffer, DynamicBufferFaults, Switch};
-use std::collections::BTreeMap;
+use rig_units::PortSpeed;
+use std::collections::{BTreeMap, BTreeSet};
 
 const KIB: u128 = 1_024;
 /// A megabit per second over a centimetre and back again at 1.98e8 m/s is 1/79200 of a byte.
@@ -14,9 +17,14 @@ const PER_BYTE: u128 = 79_200;
 /// Header, tag and FCS, which the MTU of a port leaves out.
 const BESIDE_IP: u64 = 22;
 
-/// The rows, by their names: `BUFFER_PROFILE_TABLE Ethernet0 xoff`.
+/// One, and what it shows.
 #[derive(Debug, Clone, Default)]
-pub(super) struct BufferManager(BTreeMap<String, u64>);
+pub(super) struct BufferManager {
+    /// The rows, by their names: `BUFFER_PROFILE_TABLE Ethernet0 xoff`.
+    rows: BTreeMap<String, u64>,
+    /// Ports that were shut, the first counted as 1.
+    shut: BTreeSet<u16>,
+}
 
 /// What a lossless group of a port gets.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +43,7 @@ struct Inputs {
     small_packets: u128,
     own_xoff: Option<u128>,
     max_headroom: Option<u128>,
+    port_reserve: u128,
     memory: u128,
     pipeline_latency: u128,
     mac_phy_delay: u128,
@@ -52,6 +61,7 @@ impl Inputs {
             small_packets: config.small_packets?.min(100).into(),
             own_xoff: config.own_xoff.map(|xoff| xoff.0.into()),
             max_headroom: config.max_headroom.map(|most| most.0.into()),
+            port_reserve: config.port_reserve.unwrap_or_default().0.into(),
             memory: config.memory?.0.into(),
             pipeline_latency: config.pipeline_latency?.into(),
             mac_phy_delay: config.mac_phy_delay?.into(),
@@ -77,8 +87,17 @@ impl Inputs {
 impl BufferManager {
     /// That of a switch, with what it does wrong; it shows nothing where the switch's operator sizes its buffers.
     pub(super) fn new(switch: &Switch, faults: &DynamicBufferFaults) -> BufferManager {
+        let mut manager = BufferManager::default();
+        manager.follow(switch, faults);
+        manager
+    }
+
+    /// Works all of it out anew for a switch that is configured so now.
+    pub(super) fn follow(&mut self, switch: &Switch, faults: &DynamicBufferFaults) {
+        self.shut.extend(switch.shut_port);
         let Some(from) = Inputs::of(&switch.dynamic_buffer) else {
-            return BufferManager::default();
+            self.rows.clear();
+            return;
         };
         let mut rows = BTreeMap::new();
         let classes = switch.qos.pfc_enable.len() as u128;
@@ -86,7 +105,16 @@ impl BufferManager {
         let mut count: u128 = 0;
         let speeds = switch.ports.iter().flat_map(|group| (0..group.count).map(|_| group.speed));
         for (index, speed) in (0..).zip(speeds) {
+            let number = index + 1;
+            let is_shut = switch.shut_port == Some(number);
+            if is_shut && !faults.shut_port_keeps_headroom {
+                continue;
+            }
             count += 1;
+            if faults.opened_port_gets_no_headroom && !is_shut && self.shut.contains(&number) {
+                continue;
+            }
+            let speed = negotiated(&switch.dynamic_buffer, (number, speed), faults);
             let mbps = u128::from(speed.bps() / 1_000_000);
             let room = headroom(switch, &from, mbps, faults);
             let room = from.own(room, classes, faults).unwrap_or(room);
@@ -104,8 +132,8 @@ impl BufferManager {
         let pipeline = from.pipeline_latency * KIB;
         let mut rest = from.memory;
         let groups = if faults.pool_forgets_groups { 0 } else { taken };
-        let mirrored = 10 * KIB * count;
-        for part in [groups, (2 * count * pipeline).div_ceil(1_000), mirrored, 256 * KIB] {
+        let beside = (10 * KIB + from.port_reserve) * count;
+        for part in [groups, (2 * count * pipeline).div_ceil(1_000), beside, 256 * KIB] {
             rest = rest.saturating_sub(part);
         }
         if from.ratio > 0 {
@@ -118,18 +146,31 @@ impl BufferManager {
             rest = rest.saturating_sub(private + pool);
         }
         rows.insert("BUFFER_POOL_TABLE ingress_lossless_pool size".to_owned(), whole(rest));
-        BufferManager(rows)
+        self.rows = rows;
     }
 
     /// Adds all of them.
     pub(super) fn name(&self, into: &mut BTreeMap<String, u64>) {
-        into.extend(self.0.iter().map(|(name, value)| (name.clone(), *value)));
+        into.extend(self.rows.iter().map(|(name, value)| (name.clone(), *value)));
     }
 
     /// One of them.
     pub(super) fn find(&self, name: &str) -> Option<u64> {
-        self.0.get(name).copied()
+        self.rows.get(name).copied()
     }
+}
+
+/// The speed that headroom of a port, the first counted as 1, is worked out from, which is configured to this one.
+fn negotiated(
+    config: &DynamicBuffer,
+    (number, own): (u16, PortSpeed),
+    faults: &DynamicBufferFaults,
+) -> PortSpeed {
+    if config.autoneg_port != Some(number) || faults.negotiated_speed_ignored {
+        return own;
+    }
+    let said = config.advertised.filter(|_| !faults.advertised_speed_ignored);
+    said.or(config.supported).unwrap_or(own)
 }
 
 /// Headroom at a port of this speed.

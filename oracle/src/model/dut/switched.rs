@@ -382,6 +382,17 @@ impl Body for Switched {
                 }
             }
         }
+        if self.running.shut_port != before.shut_port {
+            for (port, open) in [(before.shut_port, true), (self.running.shut_port, false)] {
+                let port = port.and_then(|port| port.checked_sub(1));
+                if let Some(port) = port
+                    .filter(|port| network.switch(self.at).port_numbers().any(|own| own == *port))
+                {
+                    network.set_port(PortId { switch: self.at, port }, open);
+                }
+            }
+            self.buffer_manager.follow(&self.running, &self.faults.dynamic_buffer);
+        }
         let (wred, macsec) =
             (self.running.wred != before.wred, self.running.macsec != before.macsec);
         if wred || macsec {

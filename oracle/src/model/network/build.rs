@@ -89,7 +89,8 @@ impl<Q: EventQueue> Network<Q> {
                 Wiring { link, host, gate, refresh, send };
         }
         for at in every_port() {
-            if ports[usize::from(at.switch)][usize::from(at.port)] == UNPLUGGED {
+            let is_shut = topology.switches[usize::from(at.switch)].shut == Some(at.port);
+            if is_shut || ports[usize::from(at.switch)][usize::from(at.port)] == UNPLUGGED {
                 switches[usize::from(at.switch)].link_down(start, at.port.into());
             }
         }

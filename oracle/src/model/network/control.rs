@@ -163,6 +163,23 @@ impl<Q: EventQueue> Network<Q> {
         }
     }
 
+    /// Shuts a port of a switch, or opens it. One that is shut loses what waits for it and whatever comes, and has forgotten who paused it;
+    /// its peer is not told.
+    pub fn set_port(&mut self, at: PortId, open: bool) {
+        let now = self.wires.now;
+        let switch = &mut self.switches[usize::from(at.switch)];
+        if open {
+            switch.opened(at.port.into());
+            if switch.link_up(now, at.port.into()) {
+                self.wake_port(at);
+            }
+        } else {
+            for port in switch.link_down(now, at.port.into()) {
+                self.wake_port(port_id(at.switch, port));
+            }
+        }
+    }
+
     fn set_host_up(&mut self, host: u16, up: bool) {
         let now = self.wires.now;
         let (port, plug, node) = at(&mut self.hosts, host.into());

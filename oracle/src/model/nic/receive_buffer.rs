@@ -41,6 +41,7 @@ fn installed(sends: &Sends, faults: &NicPfcFaults, seed: u64) -> (u64, u64, pfc_
         seed: chance::stream(seed, *b"nictells"),
         class_off_by: u32::from(faults.nic_pause_wrong_priority),
         ends_with_link: false,
+        ends_with_port: false,
     };
     (xoff, xon, config)
 }

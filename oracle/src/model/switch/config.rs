@@ -17,6 +17,8 @@ use rig_units::{Bytes, PortSpeed, Ppm, Quanta, Within};
 pub struct Config {
     /// Name and speed of every port.
     pub ports: Vec<(String, PortSpeed)>,
+    /// The port that is shut, if one is: it loses what comes, and sends nothing.
+    pub shut: Option<u16>,
     /// Largest frame, FCS counted; longer ones are dropped at ingress.
     pub mtu: u16,
     /// Time from the last bit in to the first bit out of an idle switch, drawn of each frame; none overtakes another.
@@ -54,6 +56,7 @@ impl Config {
         let lossless = mask(&[3, 4]);
         Config {
             ports: (0..ports).map(|index| (rig_lab::Switch::port_name(index), speed)).collect(),
+            shut: None,
             mtu: 9_216,
             forwarding_delay: Within::ZERO,
             classifier: Classifier::plain(),
@@ -92,6 +95,7 @@ impl Config {
                 seed: 0,
                 class_off_by: 0,
                 ends_with_link: false,
+                ends_with_port: false,
             },
             mac: mac::Config::prompt(lossless),
             macsec: None,
@@ -113,6 +117,7 @@ impl Config {
         }
         Config {
             ports: (0..).zip(ports).map(named).collect(),
+            shut: declared.shut_port.map(|port| port.saturating_sub(1)),
             mtu: u16::try_from(declared.mtu.0).unwrap_or(u16::MAX),
             forwarding_delay: declared.forwarding_delay,
             classifier: Classifier::new(&declared.qos),
@@ -136,6 +141,7 @@ impl Config {
                 seed: 0,
                 class_off_by: 0,
                 ends_with_link: false,
+                ends_with_port: false,
             },
             mac: mac::Config {
                 obeys: lossless,

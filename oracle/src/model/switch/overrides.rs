@@ -104,6 +104,13 @@ impl Switch {
         port.pfc.linked();
     }
 
+    /// The port is open again: what it forgets that was shut.
+    pub(crate) fn opened(&mut self, port: usize) {
+        let port = &mut self.ports[port];
+        port.mac.opened();
+        port.pfc.opened();
+    }
+
     /// The link of `port` came up. Returns whether a frame goes because of it.
     pub(crate) fn link_up(&mut self, now: Time, port: usize) -> bool {
         let up = &mut self.ports[port];

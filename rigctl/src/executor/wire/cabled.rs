@@ -5,6 +5,7 @@ use super::cabling::Cabling;
 use super::clocks::Clocks;
 use super::cuts::Cuts;
 use super::cuts::SETTLE;
+use super::introduced;
 use super::steered::Steered;
 use crate::stderr;
 use rig_dut::{Journal, over_interfaces};
@@ -76,6 +77,9 @@ pub(super) fn start(
         let Port { tx, rx, caps } = Port::open(&config).map_err(said)?;
         sees_tags &= caps.vlan_tags;
         lanes.push(lane((tx, rx), speed, wire.bound, pair));
+    }
+    if reach.control == ControlName::Sonic {
+        introduced::introduce(&mut lanes).map_err(said)?;
     }
     let ports = u16::try_from(lanes.len()).unwrap_or(u16::MAX);
     let opened = Mono::now();

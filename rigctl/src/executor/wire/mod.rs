@@ -14,6 +14,7 @@ mod cabling;
 mod clocks;
 mod cuts;
 mod exchanged;
+mod introduced;
 mod keeper;
 mod lab;
 mod losses;

@@ -26,6 +26,17 @@ const fn reaches_the_device(action: &Action, cuts: bool) -> bool {
     }
 }
 
+/// Settings of which nobody predicts when they take effect, as long as nothing is sent meanwhile: a switch takes as long as it takes.
+const SETTLE: [&str; 1] = ["shut_port"];
+
+/// Whether a step that the device does itself is late where it was done after it was due: not where it only had to be over by the time of the next,
+/// `in_time`, and nothing was sent meanwhile, the rig being `idle`.
+fn is_timed(action: &Action, idle: bool, in_time: bool) -> bool {
+    let settles = |path: &str| SETTLE.contains(&path);
+    let settles = matches!(action, Action::Configure(setting) if settles(&setting.path));
+    !(settles && idle && in_time)
+}
+
 /// One trial under way.
 pub(super) struct Trial<'a> {
     pub(super) lab: &'a mut WireLab,
@@ -38,15 +49,20 @@ pub(super) struct Trial<'a> {
 impl Trial<'_> {
     /// Does every step when it is due.
     pub(super) fn run(&mut self, origin: Time) -> Result<(), Broken> {
-        for step in &self.script.steps {
+        let ends = self.script.steps.iter().skip(1).map(|step| step.at);
+        let ends = ends.chain([self.script.length]);
+        for (step, end) in self.script.steps.iter().zip(ends) {
             let at = origin + step.at;
             self.lab.bench.pacer.run_until(at, &mut self.tape)?;
             self.tape.goes_on()?;
             self.tape.ledger.event(step.at);
+            let idle = self.is_idle();
             self.act(at, &step.action)?;
             let cuts = self.lab.bench.cabling.is_cut_by_the_device();
-            if reaches_the_device(&step.action, cuts) {
-                self.tape.acted(at, self.lab.now());
+            let now = self.lab.now();
+            let is_timed = is_timed(&step.action, idle, now <= origin + end);
+            if reaches_the_device(&step.action, cuts) && is_timed {
+                self.tape.acted(at, now);
             }
         }
         let end = origin + self.script.length;
@@ -58,6 +74,12 @@ impl Trial<'_> {
             port.owes().into_iter().for_each(|since| self.tape.held(lane, since, now));
         }
         self.tape.goes_on()
+    }
+
+    /// Whether nothing is sent: nothing of the rig's, and nothing that it has others send.
+    fn is_idle(&self) -> bool {
+        let lanes = &self.lab.bench.pacer.lanes;
+        self.script.flows.is_empty() && lanes.iter().all(|lane| lane.sender.is_idle())
     }
 
     /// What still runs stops, and links that were cut are mended; frames under way belong to no trial.
@@ -174,5 +196,24 @@ impl Trial<'_> {
     fn lane(&mut self, port: u16) -> &mut rig_generator::Lane {
         let lane = usize::from(self.script.dut_ports[usize::from(port)]);
         &mut self.lab.bench.pacer.lanes[lane]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rig_lab::Setting;
+
+    #[test]
+    fn what_has_to_be_over_by_the_next_step_is_late_where_it_is_not_or_frames_were_due() {
+        let set = |path: &str| {
+            Action::Configure(Setting { path: path.to_owned(), value: serde_json::Value::Null })
+        };
+        assert!(!is_timed(&set("shut_port"), true, true));
+        assert!(
+            is_timed(&set("shut_port"), false, true) && is_timed(&set("shut_port"), true, false)
+        );
+        assert!(is_timed(&set("pfcwd.detection_time"), true, true), "polls begin with it");
+        assert!(is_timed(&Action::LinkDown(0), true, true));
     }
 }
