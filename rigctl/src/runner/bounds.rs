@@ -12,6 +12,7 @@ mod datagrams;
 mod dead_link;
 mod ecn;
 mod fence;
+mod foretold;
 mod given;
 mod headers;
 mod headroom;
