@@ -18,5 +18,6 @@ pub mod pause;
 pub mod pfcwd;
 pub mod rdma_router;
 pub mod share;
+pub mod steps;
 pub mod watermark;
 pub mod wred;

@@ -39,6 +39,7 @@ mod search;
 mod shares;
 mod storm;
 mod tags;
+mod threshold_steps;
 mod throughput;
 mod timestamps;
 mod turns;
