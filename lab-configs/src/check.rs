@@ -164,6 +164,10 @@ impl Checks<'_> {
         if let Some((found, want)) = wred.steps_out_of_range() {
             self.fault("wred.chance_steps", found, want);
         }
+        if wred.threshold_step == Some(Bytes(0)) {
+            let found = "thresholds in steps of 0B".to_owned();
+            self.fault("wred.threshold_step", found, "208B or any other size above 0B".to_owned());
+        }
         if let Some((found, want)) = wred.interval_out_of_range() {
             self.fault("wred.average_interval", found, want);
         }

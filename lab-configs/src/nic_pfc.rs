@@ -26,6 +26,9 @@ pub struct NicPfc {
     /// XON is sent once no more than this waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub xon: Option<Bytes>,
+    /// In steps of how many bytes the NIC keeps `xoff` and `xon`: 128 KiB in steps of 1000 B are 131 of them, or 132, as it rounds. Unset: to the byte.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold_step: Option<Bytes>,
     /// What XOFF asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quanta: Option<Quanta>,
@@ -49,6 +52,7 @@ impl NicPfc {
         optional("resumption", Range).varies().tried(&["+1us"]),
         optional("xoff", Size).tried(&["x0.9", "x1.1"]),
         optional("xon", Size).tried(&["x0.9", "x1.1"]),
+        optional("threshold_step", Size).tried(&["50000B"]),
         optional("quanta", PauseTime).tried(&["x0.5"]),
         optional("refresh", Time).tried(&["x0.5", "x1.1"]),
         optional("emission", Range).varies().tried(&["+1us"]),
@@ -71,6 +75,8 @@ impl NicPfc {
         wrong(some && !whole, "pfc.xoff", "a part of how it sends PFC", parts);
         let above = xon.zip(*xoff).is_some_and(|(xon, xoff)| xon > xoff);
         wrong(above, "pfc.xon", "more than pfc.xoff", "no more than pfc.xoff");
+        let none = self.threshold_step == Some(Bytes(0));
+        wrong(none, "pfc.threshold_step", "steps of 0B", "more than 0B");
         wrong(*quanta == Some(Quanta(0)), "pfc.quanta", "0q", "at least 1q");
         wrong(*refresh == Some(Dur::ZERO), "pfc.refresh", "no time", "more than 0s");
         all

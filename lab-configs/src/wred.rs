@@ -57,6 +57,10 @@ pub struct Wred {
     /// the millionth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chance_steps: Option<u32>,
+    /// In steps of how many bytes the device keeps `kmin` and `kmax`, of every curve: 104000 B in steps of 208 B are 500 of them, and 50000 B are
+    /// 240 or 241, as it rounds. Absent: to the byte.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold_step: Option<Bytes>,
 }
 
 /// Where the chance begins, where it ends in certainty, and what it grows to in between.
@@ -187,6 +191,7 @@ impl Wred {
             .live()
             .tried(&["per-frame", "count-since-mark"]),
         optional("chance_steps", Count).by_case().live().tried(&["2"]),
+        optional("threshold_step", Size).live().tried(&["30000B"]),
     ];
 
     /// The most steps that a profile may declare: to the millionth.
@@ -216,6 +221,7 @@ impl Wred {
             unit: DepthUnit::Bytes,
             draw: DrawRule::PerFrame,
             chance_steps: None,
+            threshold_step: None,
         }
     }
 
@@ -223,6 +229,11 @@ impl Wred {
     pub fn steps_out_of_range(&self) -> Option<(String, String)> {
         let steps = self.chance_steps.filter(|steps| !(1..=Wred::MOST_STEPS).contains(steps))?;
         Some((format!("chances in {steps} steps"), format!("1 to {} steps", Wred::MOST_STEPS)))
+    }
+
+    /// Whether what it keeps may be another value than what it is set to.
+    pub const fn rounds(&self) -> bool {
+        self.chance_steps.is_some() || self.threshold_step.is_some()
     }
 
     /// What is wrong with such an interval of the average, and what it may be.

@@ -1,10 +1,11 @@
 //! How small a departure a judgement shows. Every judgement says it: in figures where there are any, else why there are none.
 
+use crate::spec::steps::Kept;
 use crate::verdict::Taken;
 use core::fmt;
 use core::ops::Bound;
 use rig_capture::{Reading, Span, Unit};
-use rig_units::{Dur, Within};
+use rig_units::{Bytes, Dur, Within};
 
 /// How small a departure a judgement shows, of what it measured and of what is declared of the device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,6 +111,14 @@ impl Alike {
             if declared.least() < off { Bound::Unbounded } else { Bound::Included(least.0) };
         let most = Bound::Included((declared.most() + off).0);
         Alike { parameter: parameter.to_owned(), unit: Unit::Ps, least, most, certain: true }
+    }
+
+    /// Of a size of which a device may hold what lies in `declared`: one that is `off` outside of that shows wherever it is measured.
+    pub fn of_size(parameter: &str, declared: Kept, Bytes(off): Bytes) -> Alike {
+        let Span { lo, hi } = widened(Span { lo: declared.least.0, hi: declared.most.0 }, off, off);
+        let least = if declared.least.0 < off { Bound::Unbounded } else { Bound::Included(lo) };
+        let most = Bound::Included(hi);
+        Alike { parameter: parameter.to_owned(), unit: Unit::Bytes, least, most, certain: true }
     }
 
     /// Whether it holds a value.

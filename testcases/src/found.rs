@@ -1,7 +1,8 @@
 //! What a case takes as it finds it, where nobody can configure the device: a setting that only makes it short or simple may have another
 //! value.
 
-use rig_lab::{Declared, settings};
+use rig_lab::field::Holds;
+use rig_lab::{Declared, fields, settings};
 use serde_json::Value;
 
 /// What a setting may be found to be in place of what the case sets it to.
@@ -17,7 +18,7 @@ pub enum Accepts {
         most: Option<Value>,
     },
     /// Whatever is declared, and the case goes with it: with a length of time all that happens becomes longer or shorter, with a
-    /// size the numbers of frames that it sends become larger or smaller.
+    /// size the numbers of frames that it sends become larger or smaller, and so they do with a dynamic limit, by what it leaves one group of a pool.
     InProportion,
 }
 
@@ -28,7 +29,10 @@ impl Accepts {
         let end = |value: &Option<Value>| value.as_ref().map(|end| settings::number(path, end));
         match self {
             Accepts::Any => true,
-            Accepts::InProportion => has.is_some_and(|has| has > 0),
+            Accepts::InProportion => {
+                let limits = fields::field(path).is_some_and(|of| of.holds == Holds::Exponent);
+                has.is_some_and(|has| has > 0 || limits)
+            }
             Accepts::Within { least, most } => {
                 let above = end(least).is_none_or(|least| has >= least);
                 has.is_some() && above && end(most).is_none_or(|most| has <= most)

@@ -12,6 +12,12 @@ use std::collections::BTreeMap;
 /// A part of something, as two whole numbers.
 pub type Proportion = (u64, u64);
 
+/// What a limit of 2^k times what is left makes of an empty pool: 2^k of 1 + 2^k.
+fn part_of_a_pool(k: i128) -> Proportion {
+    let power = 1 << k.unsigned_abs().min(10);
+    if k < 0 { (1, power + 1) } else { (power, power + 1) }
+}
+
 impl Case {
     /// What the case sets `path` to; the last of what it sweeps.
     fn set(&self, path: &str) -> Option<&Value> {
@@ -44,7 +50,22 @@ impl Case {
             };
             each.max_by(larger).unwrap_or((1, 1))
         };
-        [of(Holds::Time), of(Holds::Size)]
+        let (more, less) = of(Holds::Size);
+        let (by, over) = self.limits(declared);
+        [of(Holds::Time), (more.saturating_mul(by), less.saturating_mul(over))]
+    }
+
+    /// By how much more the device's own dynamic limits leave one group of a pool, where the case goes with them.
+    fn limits(&self, declared: &Declared) -> Proportion {
+        let own = self.found.iter().filter(|(path, accepts)| {
+            let held = fields::field(path).is_some_and(|field| field.holds == Holds::Exponent);
+            **accepts == Accepts::InProportion && held
+        });
+        let each = own.filter_map(|(path, _)| {
+            let part = |value: &Value| settings::number(path, value).map(part_of_a_pool);
+            Some((part(&declared.get(path)?)?, part(self.set(path)?)?))
+        });
+        each.fold((1, 1), |(by, over), (has, set)| (by * has.0 * set.1, over * has.1 * set.0))
     }
 
     /// The same case, slower by `times` and with more frames by `frames`; of a stream without a number of frames they come that much

@@ -49,7 +49,7 @@ pub(super) fn fit(
                 }
                 (Transport::Veth(_), _) if system.sides().len() > 1 => at.fault(
                     format!("the pair of NICs `{}` in a lab with a wire", dut.name),
-                    "one NIC: the rig passes on between two in virtual time alone",
+                    "one NIC: between two the rig passes on in virtual time, in guests and between servers",
                 ),
                 (Transport::Veth(wire), _) => {
                     dut.put_at_wire(wire.ports, Some(wire.speed), cable_cm);
@@ -100,7 +100,7 @@ pub(super) fn fit(
         }
         if pair && !transport.is_virtual() {
             let found = format!("the pair of NICs `{}` in a lab with a wire", dut.name);
-            at.fault(found, "one NIC: the rig passes on between two in virtual time alone");
+            at.fault(found, "one NIC: between two the rig passes on in virtual time, in guests and between servers");
             continue;
         }
         match transport {

@@ -43,6 +43,11 @@ fn apart(at: &At<'_>, one: &ServerEnd, other: &ServerEnd) -> bool {
             "the address of the other NIC, and the NIC's own above: between two the rig has none",
         ),
         (
+            one.address_v6.is_some() && one.address_v6 == other.address_v6,
+            "one address of IPv6 twice".to_owned(),
+            "the address of the other NIC, and the NIC's own above: between two the rig has none",
+        ),
+        (
             one.address_v6.is_some() != other.address_v6.is_some(),
             "an address of IPv6 at one end".to_owned(),
             "`address_v6` at both ends, or at neither",

@@ -268,7 +268,7 @@ fn what_only_virtual_time_has_is_refused_on_a_wire_with_what_to_list_instead() {
     let pair = (
         "{pair: [duts/gen1.yaml, duts/gen2.yaml]}",
         "the pair of NICs `gen1-to-gen2` in a lab with a wire",
-        "one NIC: the rig passes on between two in virtual time alone",
+        "one NIC: between two the rig passes on in virtual time, in guests and between servers",
     );
     let nic = (
         "duts/gen2.yaml",

@@ -7,7 +7,7 @@
 
 use super::likelihood::{self, Bin};
 use super::stats;
-use crate::spec::wred::{Burst, chance};
+use crate::spec::wred::{Burst, Curves, chance};
 use rig_lab::Curve;
 use rig_units::{Bytes, Ppm};
 
@@ -78,6 +78,15 @@ pub fn judge(bins: &[Bin], declared: &Curve, others: &[Curve], alpha: f64) -> Op
     better.copied().max_by(|a, b| likely(a).total_cmp(&likely(b)))
 }
 
+/// Whether something was seen that is out of the question by a curve: no device that shows it holds that.
+pub fn is_ruled_out(bins: &[Bin], curve: &Curve) -> bool {
+    bins.iter().any(|bin| match chance(curve, bin.depth).certain() {
+        Some(true) => bin.marked < bin.frames,
+        Some(false) => bin.marked > 0,
+        None => false,
+    })
+}
+
 /// Either way from the declared value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shift {
@@ -97,6 +106,19 @@ pub fn told(
     alpha: f64,
     side: Shift,
 ) -> Option<u64> {
+    let held = Curves::from(*declared);
+    told_of(bins, (corner, declared, &held), (declared, others), alpha, side)
+}
+
+/// The same of a device whose curve is `base` but for that corner, where a device may hold any of `held`: [`judge`] has to speak against `declared`, which is
+/// one of them, or what happens has to be out of the question by all of them.
+pub fn told_of(
+    bins: &[Bin],
+    (corner, base, held): (Corner, &Curve, &Curves),
+    (declared, others): (&Curve, &[Curve]),
+    alpha: f64,
+    side: Shift,
+) -> Option<u64> {
     let bar = Bar {
         odds: -(alpha / many(others)).ln(),
         z: stats::normal_beyond(2.0 * (1.0 - stats::POWER)),
@@ -105,16 +127,30 @@ pub fn told(
         bins.iter().map(|bin| chance(curve, bin.depth).share()).collect()
     };
     let own = shares(declared);
+    // What is certain whichever it holds.
+    let sure: Vec<f64> = shares(&held.least)
+        .into_iter()
+        .zip(shares(&held.most))
+        .map(|(least, most)| {
+            if least >= 1.0 {
+                1.0
+            } else if most <= 0.0 {
+                0.0
+            } else {
+                0.5
+            }
+        })
+        .collect();
     let odds: Vec<Vec<Odds>> = others
         .iter()
         .map(|other| own.iter().zip(shares(other)).map(|(&p, other)| Odds::of(p, other)).collect())
         .collect();
     let shows = |curve: &Curve| {
         let device = shares(curve);
-        betrayed(bins, &own, &device) || odds.iter().any(|odds| speaks(bins, odds, &device, &bar))
+        betrayed(bins, &sure, &device) || odds.iter().any(|odds| speaks(bins, odds, &device, &bar))
     };
-    let is_told = |value: u64| corner.set(declared, value).is_some_and(|curve| shows(&curve));
-    let from = corner.of(declared);
+    let is_told = |value: u64| corner.set(base, value).is_some_and(|curve| shows(&curve));
+    let from = corner.of(base);
     let at = |off: u64| match side {
         Shift::Less => from.checked_sub(off),
         Shift::More => Some(from + off),
@@ -263,6 +299,15 @@ mod tests {
         let flat = Curve { kmin: Bytes(0), kmax: Bytes(10), pmax: Ppm(0) };
         assert_eq!(Corner::Kmin.moved(&flat, &BY), []);
         assert_eq!(Corner::Pmax.moved(&flat, &BY), []);
+    }
+
+    #[test]
+    fn a_curve_is_ruled_out_by_one_frame_that_it_leaves_nothing_to_chance_of() {
+        let curve = burst(20_000, 60_000, 50).curve;
+        let bin = |depth, frames, marked| Bin { depth, frames, marked };
+        let of = |seen: Bin| is_ruled_out(&[bin(30_000, 8, 3), seen], &curve);
+        assert!(of(bin(60_000, 8, 7)) && of(bin(20_000, 8, 1)));
+        assert!(!of(bin(60_000, 8, 8)) && !of(bin(20_000, 8, 0)) && !of(bin(59_999, 8, 8)));
     }
 
     #[test]

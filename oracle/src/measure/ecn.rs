@@ -114,8 +114,8 @@ fn marks(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
                 );
                 return Err(Doubt { reason: NOT_OBSERVABLE, ..trial.doubt(&why) }.into());
             }
-            // What goes by the depth itself meets its curve wherever the case takes it, unless its chances are rounded to steps, the least of them to 0.
-            if declared.wred.weight > 0 || declared.wred.chance_steps.is_some() {
+            // What goes by the depth itself meets its curve wherever the case takes it, unless what it keeps is rounded to steps, the least of its chances to 0.
+            if declared.wred.weight > 0 || declared.wred.rounds() {
                 untaken(trial, declared, index)?;
             }
         }

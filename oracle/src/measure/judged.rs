@@ -121,6 +121,13 @@ impl Judged {
         }
     }
 
+    /// The same of more of them, beside those.
+    pub(super) fn resolved_too(&mut self, measure: &str, told: &[Alike]) {
+        for one in self.judgements.iter_mut().filter(|one| one.measure == measure) {
+            one.resolution.alike.extend(told.iter().cloned());
+        }
+    }
+
     /// The same of what was filed of `measure` on `subject` alone.
     pub(super) fn alike(&mut self, (measure, subject): (&str, &str), alike: &Alike) {
         let own = |one: &&mut Judgement| (one.measure, one.subject.as_str()) == (measure, subject);

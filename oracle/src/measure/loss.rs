@@ -279,10 +279,10 @@ fn judge(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
             );
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
         }
-        // Where the device averages, or rounds its chances, what is to be dropped early may not be: nothing was.
+        // Where the device averages, or rounds what it keeps, what is to be dropped early may not be: nothing was.
         let unsure = seen.filter(|switch| {
             let wred = &switch.wred;
-            (wred.weight > 0 || wred.chance_steps.is_some()) && wred.queues.contains(&spec.class)
+            (wred.weight > 0 || wred.rounds()) && wred.queues.contains(&spec.class)
         });
         if let Some(declared) = unsure.filter(|_| expect == Wanted::Some && span.hi == 0) {
             ecn::untaken(trial, declared, index)?;

@@ -14,7 +14,7 @@ use rig_capture::{Observation, Reading};
 use rig_lab::Kind;
 use rig_testcases::vocabulary::Entry;
 use rig_testcases::{Case, Measure, Script};
-use rig_units::Ppm;
+use rig_units::{Dur, Ppm};
 
 /// What a measure rests on beside the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +83,15 @@ pub(super) type Unpromised = fn(&Measure, &Context<'_>, &Script) -> Option<Strin
 /// What tells by how much of itself something has to be off to show, before anything runs.
 pub(super) type Shows = fn(&Measure, &Context<'_>, &Script) -> Option<Ppm>;
 
+/// Stretches of a trial that are readings of one series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Batches {
+    /// So many a trial.
+    pub count: u32,
+    /// How long each lasts.
+    pub lasts: Dur,
+}
+
 /// What of a measure counts from the instant at which a script starts a flow. Where the device starts that when it can, it says nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FromStart {
@@ -92,6 +101,8 @@ pub enum FromStart {
     Argument(&'static str),
     /// Whatever it tells.
     Everything,
+    /// Whatever it tells, unless this argument is given.
+    Unless(&'static str),
 }
 
 /// A measure: what a file says of it, and what judges it where a case asks for it.
@@ -134,6 +145,8 @@ pub struct Known {
     pub knows_class_limits: bool,
     /// By how much of itself what it tells has to be off to show, before anything runs. Absent: that is told by what was measured alone.
     pub shows: Option<Shows>,
+    /// What a share is told from where chance has a part in it: nothing but what was measured says what chance makes of them.
+    pub batches: fn(&Measure) -> Option<Batches>,
     /// Why nothing promises what the case wants, by what the device declares.
     pub unpromised: Option<Unpromised>,
     /// Whether all else that a case wants rests on what it wants of this: where that is not promised, the case says nothing of the device.
@@ -172,6 +185,7 @@ impl Known {
         of_sender: false,
         knows_class_limits: false,
         shows: None,
+        batches: |_| None,
         unpromised: None,
         founds: false,
         bursts: |_| &[],

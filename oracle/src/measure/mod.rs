@@ -56,6 +56,7 @@ pub(crate) mod watchdog;
 mod watermark_tables;
 mod watermarks;
 mod withheld;
+mod withheld_width;
 
 pub use config::shown;
 pub use ecn::class;
@@ -64,7 +65,7 @@ pub use judge_context::JudgeContext;
 pub use judged::{Judged, Settled};
 pub use limits::Limit;
 pub use measurement::{
-    Expected, Expects, FromStart, Known, LateLimits, Needs, Placement, Red, Tells,
+    Batches, Expected, Expects, FromStart, Known, LateLimits, Needs, Placement, Red, Tells,
 };
 pub use needed::{held_stamps, stamps};
 pub use search::happened;

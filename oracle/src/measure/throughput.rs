@@ -7,6 +7,7 @@ use super::limits;
 use super::measurement::{Known, Red, Tells, by_formula};
 use super::shallow;
 use super::share_width;
+use super::unfilled;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::spec::share::{Offer, shares_between};
@@ -73,7 +74,10 @@ pub(super) static THROUGHPUT: Known = Known {
     judge: |measure, done, judged| {
         done.several(measure.name(), judged, |trial| queues(done, trial, measure));
     },
-    unpromised: Some(shallow::runs_dry),
+    unpromised: Some(|measure, context, script| {
+        let dry = shallow::runs_dry(measure, context, script);
+        dry.or_else(|| unfilled::of_streams(measure, context, script))
+    }),
     limits: limits::rate,
     shows: Some(share_width::of),
     tells_rate: true,

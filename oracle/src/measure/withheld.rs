@@ -9,12 +9,14 @@ use super::measurement::{Known, Red, Tells, by_formula};
 use super::shallow;
 use super::stamps;
 use super::throughput::{SHARING, ends_after_it_begins, granted, sends_all_the_time};
+use super::unfilled;
+use super::withheld_width;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::buffer::occupied;
 use crate::spec::in_flight::{self, InFlight};
-use crate::spec::share::withheld;
+use crate::spec::share::{Offer, withheld};
 use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
@@ -60,8 +62,10 @@ pub(super) static WITHHELD: Known = Known {
     unpromised: Some(|measure, context, script| {
         let dry = shallow::runs_dry(measure, context, script);
         dry.or_else(|| unlike(measure, context, script))
+            .or_else(|| unfilled::of_streams(measure, context, script))
     }),
     limits: limits::rate,
+    shows: Some(withheld_width::of),
     tells_rate: true,
     ..Known::USUAL
 };
@@ -88,10 +92,29 @@ fn unlike(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<S
 }
 
 /// A stream, its number in the script, and what it offers in bits a second.
-struct Source<'a> {
-    index: u16,
-    spec: &'a StreamSpec,
-    offered: u64,
+pub(super) struct Source<'a> {
+    pub(super) index: u16,
+    pub(super) spec: &'a StreamSpec,
+    pub(super) offered: u64,
+}
+
+/// Each stream with what it offers and is granted, queue by queue; whatever of the port is left to a queue, the whole of it is `clock` more
+/// or less.
+pub(super) fn by_queue<'a>(
+    specs: &[(u16, &'a StreamSpec)],
+    offers: &[Offer],
+    (granted, clock): (&[Span], u64),
+) -> BTreeMap<u8, (Span, Vec<Source<'a>>)> {
+    let mut queues: BTreeMap<u8, (Span, Vec<Source<'_>>)> = BTreeMap::new();
+    for ((&(index, spec), offer), granted) in specs.iter().zip(offers).zip(granted) {
+        let (sum, own) = queues.entry(spec.class).or_insert((Span::exactly(0), Vec::new()));
+        *sum = Span { lo: sum.lo + granted.lo, hi: sum.hi + granted.hi };
+        own.push(Source { index, spec, offered: offer.bps });
+    }
+    for (sum, _) in queues.values_mut() {
+        *sum = Span { lo: sum.lo.saturating_sub(clock), hi: sum.hi + clock };
+    }
+    queues
 }
 
 fn of_trial(
@@ -113,28 +136,20 @@ fn of_trial(
         since = since.max(sends.map_or(window.0, |(first, _)| first));
     }
     let (offers, granted) = granted(&declared.scheduler, trial, &named, window);
-    let sources: Vec<Source<'_>> = named
-        .iter()
-        .zip(&offers)
-        .map(|(&(index, spec), offer)| Source { index, spec, offered: offer.bps })
-        .collect();
-    let mut queues: BTreeMap<u8, (Span, Vec<&Source<'_>>)> = BTreeMap::new();
-    for (source, granted) in sources.iter().zip(&granted) {
-        let (sum, own) = queues.entry(source.spec.class).or_insert((Span::exactly(0), Vec::new()));
-        *sum = Span { lo: sum.lo + granted.lo, hi: sum.hi + granted.hi };
-        own.push(source);
-    }
     let mut all = Vec::new();
-    // Whatever of the port is left to a queue: the whole of it is as much more or less.
     let (_, first) = named[0];
-    let line = trial.observation.ports[usize::from(first.to)].speed.bps();
-    let part = done.context.apart().part(line);
-    for (class, (granted, own)) in queues {
-        let granted = Span { lo: granted.lo.saturating_sub(part), hi: granted.hi + part };
+    let speed = |port: u16| trial.observation.ports[usize::from(port)].speed;
+    let clock = done.context.apart().part(speed(first.to).bps());
+    let way =
+        Way { context: done.context, script: &trial.script, speed: &speed, bound: done.bound() };
+    for (class, (granted, own)) in by_queue(&named, &offers, (&granted, clock)) {
         if declared.qos.pfc_enable.contains(&class) {
-            let within = paused(done, trial, &own, granted)?;
+            let within = way.paused(&own, granted).ok_or_else(|| {
+                trial.doubt("limits are those of queues: they say nothing of one source")
+            })?;
             for source in &own {
-                let alone = Held { sources: &[source], offered: source.offered, window };
+                let own = core::slice::from_ref(source);
+                let alone = Held { sources: own, offered: source.offered, window };
                 all.push((source.spec.name.clone(), held(trial, &alone, within)?));
             }
             let offered = own.iter().map(|source| source.offered).sum();
@@ -150,71 +165,87 @@ fn of_trial(
     Ok(all)
 }
 
-/// F11: what each of several lossless sources of a queue gets, in bits a second. A queue serves what arrived first, so a
-/// source gets of it what it holds of it; a source that always has more to send holds no less than where the device says XON and
-/// no more than where it says XOFF, give or take what is under way meanwhile.
-fn paused(
-    done: &JudgeContext<'_>,
-    trial: &Trial,
-    own: &[&Source<'_>],
-    granted: Span,
-) -> Result<Span, Doubt> {
-    let declared = done.context.switch();
-    if declared.buffer.accounting == Accounting::Voq {
-        return Err(trial.doubt("limits are those of queues: they say nothing of one source"));
-    }
-    let specs: Vec<&StreamSpec> = own.iter().map(|source| source.spec).collect();
-    let least = BufferLedger::span(declared, |empty| empty.together(&specs).0).lo;
-    let most = BufferLedger::span(declared, |empty| empty.together(&specs).1).hi;
-    let under_way = own.iter().map(|source| under_way(done, trial, source.spec)).max();
-    let size = specs.iter().map(|spec| occupied(&declared.buffer, spec.size)).min().unwrap_or(1);
-    let swing =
-        declared.buffer.xon_offset.0.div_ceil(size.max(1)) + under_way.unwrap_or_default() * 2 + 2;
-    // Each limit follows what is left of the pool, and so what all the others hold.
-    let sources = u64::try_from(own.len()).unwrap_or(u64::MAX);
-    let all = swing * sources;
-    let by = u32::from(declared.buffer.dynamic_th.unsigned_abs()).min(32);
-    let follows = if declared.buffer.static_th.is_some() {
-        0
-    } else if declared.buffer.dynamic_th < 0 {
-        (all >> by) + 1
-    } else {
-        all << by
-    };
-    let lo = least.saturating_sub(swing + follows);
-    let hi = most + swing + follows;
-    let part = |of: u64, own: u64, other: u64| {
-        let whole = u128::from(own) + u128::from(other) * u128::from(sources - 1);
-        u64::try_from(u128::from(of) * u128::from(own) / whole.max(1)).unwrap_or(u64::MAX)
-    };
-    Ok(Span { lo: part(granted.lo, lo, hi), hi: part(granted.hi, hi, lo) })
+/// What bounds what each of several lossless sources holds of their queue.
+pub(super) struct Way<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) script: &'a Script,
+    /// The speed of a port of the rig.
+    pub(super) speed: &'a dyn Fn(u16) -> PortSpeed,
+    /// How far off a stamp may be.
+    pub(super) bound: Dur,
 }
 
-/// The most frames of a source that are on their way between a word of the device and what follows from it.
-fn under_way(done: &JudgeContext<'_>, trial: &Trial, spec: &StreamSpec) -> u64 {
-    let declared = done.context.switch();
-    let response = trial.script.endpoint(spec.from).response;
-    let flight = InFlight {
-        speed: trial.observation.ports[usize::from(spec.from)].speed,
-        frame: spec.size,
-        overhead: spec.overhead,
-        pfc: declared.macsec.pfc_size(),
-        ahead: ahead(&trial.script, spec.from),
-        cable: Length(done.context.cable_cm()),
-        delays: in_flight::delays(
-            (declared.emission().most().max(declared.resumption().most())
-                + declared.transit().most())
-            .into(),
-            Span { lo: response.0, hi: (response + done.bound() * 2).0 },
-        ),
-        apart: done.context.apart(),
-    };
-    flight.frames().hi
+impl Way<'_> {
+    /// F11: what each of several lossless sources of a queue gets, in bits a second. A queue serves what arrived first, so a
+    /// source gets of it what it holds of it; a source that always has more to send holds no less than where the device says XON and
+    /// no more than where it says XOFF, give or take what is under way meanwhile. `None`: limits are those of queues.
+    pub(super) fn paused(&self, own: &[Source<'_>], granted: Span) -> Option<Span> {
+        let declared = self.context.switch();
+        if declared.buffer.accounting == Accounting::Voq {
+            return None;
+        }
+        let specs: Vec<&StreamSpec> = own.iter().map(|source| source.spec).collect();
+        let least = BufferLedger::span(declared, |empty| empty.together(&specs).0).lo;
+        let most = BufferLedger::span(declared, |empty| empty.together(&specs).1).hi;
+        let under_way = own.iter().map(|source| self.under_way(source.spec)).max();
+        let size =
+            specs.iter().map(|spec| occupied(&declared.buffer, spec.size)).min().unwrap_or(1);
+        let swing = declared.buffer.xon_offset.0.div_ceil(size.max(1))
+            + under_way.unwrap_or_default() * 2
+            + 2;
+        // Each limit follows what is left of the pool, and so what all the others hold.
+        let sources = u64::try_from(own.len()).unwrap_or(u64::MAX);
+        let all = swing * sources;
+        let by = u32::from(declared.buffer.dynamic_th.unsigned_abs()).min(32);
+        let follows = if declared.buffer.static_th.is_some() {
+            0
+        } else if declared.buffer.dynamic_th < 0 {
+            (all >> by) + 1
+        } else {
+            all << by
+        };
+        let lo = least.saturating_sub(swing + follows);
+        let hi = most + swing + follows;
+        let part = |of: u64, own: u64, other: u64| {
+            let whole = u128::from(own) + u128::from(other) * u128::from(sources - 1);
+            u64::try_from(u128::from(of) * u128::from(own) / whole.max(1)).unwrap_or(u64::MAX)
+        };
+        Some(Span { lo: part(granted.lo, lo, hi), hi: part(granted.hi, hi, lo) })
+    }
+
+    /// The most frames of a source that are on their way between a word of the device and what follows from it.
+    fn under_way(&self, spec: &StreamSpec) -> u64 {
+        let declared = self.context.switch();
+        let response = self.script.endpoint(spec.from).response;
+        let flight = InFlight {
+            speed: (self.speed)(spec.from),
+            frame: spec.size,
+            overhead: spec.overhead,
+            pfc: declared.macsec.pfc_size(),
+            ahead: ahead(self.script, spec.from),
+            cable: Length(self.context.cable_cm()),
+            delays: in_flight::delays(
+                (declared.emission().most().max(declared.resumption().most())
+                    + declared.transit().most())
+                .into(),
+                Span { lo: response.0, hi: (response + self.bound * 2).0 },
+            ),
+            apart: self.context.apart(),
+        };
+        flight.frames().hi
+    }
+}
+
+/// How many frames of a source may lie on either side of an end of what is looked at: one lies across it, and those whose timestamps may lie
+/// beyond it.
+pub(super) fn at_the_edge(spec: &StreamSpec, to: PortSpeed, bound: Dur) -> u64 {
+    let slot = to.slot(spec.on_wire()).0.max(1);
+    1 + (bound * 2).0.div_ceil(slot)
 }
 
 /// Sources of a lossless queue over a while, and what they offer together.
 struct Held<'a> {
-    sources: &'a [&'a Source<'a>],
+    sources: &'a [Source<'a>],
     offered: u64,
     window: (Time, Time),
 }
@@ -228,9 +259,7 @@ fn held(trial: &Trial, held: &Held<'_>, granted: Span) -> Result<TrialReading, D
         let within = arrived.filter(|(_, record)| (from..=until).contains(&record.at));
         let own: Vec<usize> = within.map(|(at, _)| at).collect();
         let trace = &trial.observation.ports[usize::from(spec.to)];
-        // Of each source one frame lies across either end, and those whose timestamps may lie beyond it.
-        let slot = trace.speed.slot(spec.on_wire()).0.max(1);
-        let edge = 1 + (trace.provenance.bound() * 2).0.div_ceil(slot);
+        let edge = at_the_edge(spec, trace.speed, trace.provenance.bound());
         let count = u64::try_from(own.len()).unwrap_or(u64::MAX);
         let bits = spec.on_wire().0 * 8;
         least += count.saturating_sub(edge) * bits;
@@ -263,7 +292,7 @@ fn held(trial: &Trial, held: &Held<'_>, granted: Span) -> Result<TrialReading, D
 
 /// How long after its sources have begun a lossy queue is full at the latest, if all else of the memory is empty; `None` where it need not
 /// ever be.
-fn full(declared: &Switch, own: &[&Source<'_>], offered: u64, granted: Span) -> Option<Dur> {
+fn full(declared: &Switch, own: &[Source<'_>], offered: u64, granted: Span) -> Option<Dur> {
     let drop = |spec| BufferLedger::span(declared, |empty| empty.first_drop(spec)).hi;
     let frames = own.iter().map(|source| drop(source.spec)).max()?;
     let size = own.iter().map(|source| source.spec.on_wire().0).max()?;
@@ -273,11 +302,51 @@ fn full(declared: &Switch, own: &[&Source<'_>], offered: u64, granted: Span) -> 
     u64::try_from(time).ok().map(Dur)
 }
 
+/// What a lossy queue is to lose of what is sent to it, in millionths.
+pub(super) struct Loses {
+    pub(super) span: Span,
+    /// What of it is left to single frames, at either end.
+    pub(super) few: u64,
+    /// When the queue is full at the latest.
+    full: Time,
+}
+
+impl Loses {
+    /// That of a queue which is granted so much while so many frames are sent to it.
+    pub(super) fn of(
+        declared: &Switch,
+        own: &[Source<'_>],
+        (granted, sent): (Span, u64),
+        (since, (from, until)): (Time, (Time, Time)),
+    ) -> Loses {
+        let weight = |queue: u8| match declared.scheduler.queues.get(usize::from(queue)) {
+            Some(Scheduling::Dwrr(weight)) => u64::from(*weight).max(1),
+            Some(Scheduling::Strict) | None => 1,
+        };
+        // A round of the scheduler, and of each source a frame that found the queue a frame from full, or not, at either end.
+        let turn = own.iter().map(|source| weight(source.spec.class)).max().unwrap_or(1);
+        let round = turn.div_ceil((0..8).map(weight).min().unwrap_or(1)) + 1;
+        let sources = u64::try_from(own.len()).unwrap_or(u64::MAX);
+        let few = (round + 2 * sources) * 1_000_000 / sent.max(1);
+        let offered = own.iter().map(|source| source.offered).sum();
+        // One that is not full yet loses nothing, or less.
+        let full = full(declared, own, offered, granted).map_or(until, |in_all| since + in_all);
+        let full = full.clamp(from, until);
+        let least = u128::from(withheld(offered, granted.hi)) * u128::from((until - full).0)
+            / u128::from((until - from).0.max(1));
+        let span = Span {
+            lo: u64::try_from(least).unwrap_or(u64::MAX).saturating_sub(few),
+            hi: withheld(offered, granted.lo) + few,
+        };
+        Loses { span, few, full }
+    }
+}
+
 /// What a lossy queue that is full loses of all that is sent to it.
 fn lost(
     done: &JudgeContext<'_>,
     trial: &Trial,
-    own: &[&Source<'_>],
+    own: &[Source<'_>],
     granted: Span,
     (since, (from, until)): (Time, (Time, Time)),
 ) -> Result<TrialReading, Doubt> {
@@ -299,24 +368,9 @@ fn lost(
     if sent == 0 {
         return Err(trial.doubt("nothing was sent in that time"));
     }
-    let weight = |queue: u8| match declared.scheduler.queues.get(usize::from(queue)) {
-        Some(Scheduling::Dwrr(weight)) => u64::from(*weight).max(1),
-        Some(Scheduling::Strict) | None => 1,
-    };
-    // A round of the scheduler, and of each source a frame that found the queue a frame from full, or not, at either end.
-    let turn = own.iter().map(|source| weight(source.spec.class)).max().unwrap_or(1);
-    let round = turn.div_ceil((0..8).map(weight).min().unwrap_or(1)) + 1;
-    let few = (round + 2 * u64::try_from(own.len()).unwrap_or(u64::MAX)) * 1_000_000 / sent;
     let offered = own.iter().map(|source| source.offered).sum();
-    // One that is not full yet loses nothing, or less.
-    let full = full(declared, own, offered, granted).map_or(until, |in_all| since + in_all);
-    let full = full.clamp(from, until);
-    let least = u128::from(withheld(offered, granted.hi)) * u128::from((until - full).0)
-        / u128::from((until - from).0.max(1));
-    let span = Span {
-        lo: u64::try_from(least).unwrap_or(u64::MAX).saturating_sub(few),
-        hi: withheld(offered, granted.lo) + few,
-    };
+    let Loses { span, few, full } =
+        Loses::of(declared, own, (granted, sent), (since, (from, until)));
     if span.lo == 0 && span.hi >= 1_000_000 {
         let why = format!("the fate of {sent} frames tells nothing: any share of them may be lost");
         return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) });

@@ -58,6 +58,7 @@ pub mod pfc_gen;
 pub mod pfcwd;
 pub mod queue;
 pub mod ring;
+mod rounding;
 pub mod secy;
 pub mod switch;
 pub mod tap;

@@ -11,6 +11,7 @@
 
 use super::chance;
 use super::packet::{CLASSES, Packet, bit, slot};
+use super::rounding::Rounding;
 use rig_units::{Dur, PortSpeed, Ppm, Time};
 
 mod average;
@@ -21,7 +22,6 @@ mod timer;
 
 pub use average::Average;
 pub use config::Config;
-use config::Rounding;
 pub use curve::Curve;
 use since::Since;
 use timer::Timer;
@@ -138,6 +138,7 @@ impl Wred {
 
     /// Goes by another configuration from the next frame on. Counts, averages and draws go on as they are.
     pub fn set(&mut self, config: &Config) {
+        let config = config.in_steps(self.rounds);
         let averages = config.weight > 0;
         let lone = if config.counts_itself { self.largest } else { 0 };
         let only_if = |so: bool| if so { config.queues } else { 0 };
@@ -146,7 +147,7 @@ impl Wred {
         self.leaving = only_if(averages || !config.at_enqueue);
         self.timed = only_if(averages && config.average_interval.is_some());
         self.idle = only_if(self.floor <= lone || config.faults.clears_ce);
-        self.config = config.in_steps(self.rounds);
+        self.config = config;
     }
 
     /// Whether a frame that arrives for this queue is to be looked at.

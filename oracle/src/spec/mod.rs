@@ -19,5 +19,6 @@ pub mod pfcwd;
 pub mod rdma_router;
 pub mod share;
 pub mod sized_speed;
+pub mod steps;
 pub mod watermark;
 pub mod wred;

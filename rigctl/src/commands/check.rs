@@ -8,6 +8,7 @@ use crate::runner::choose::choose;
 use crate::runner::estimate::{self, Planned};
 use crate::runner::preflight;
 use crate::stdout;
+use rig_oracle::measure::Batches;
 use rig_oracle::trials::effort::Effort;
 use rig_reports::{Exit, printable};
 use rig_units::{Dur, Ppm};
@@ -44,8 +45,13 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Bad> {
     let effort = args.effort.plans().usual();
     let all = estimate::each(&input.lab, input.only_dut.as_deref(), &cases, effort);
     for ((case, planned), stamps) in cases.iter().zip(&all).zip(&stamps) {
-        let Some(Planned { trials, time, shows }) = planned else { continue };
-        let tells = format!("{}{}", finer(stamps.as_ref()), shows.map(share).unwrap_or_default());
+        let Some(Planned { trials, time, shows, batches }) = planned else { continue };
+        let tells = format!(
+            "{}{}{}",
+            finer(stamps.as_ref()),
+            shows.map(share).unwrap_or_default(),
+            batches.map(of_batches).unwrap_or_default()
+        );
         let line = format!("{trials:>8} {:>12}  {}{tells}", shown(*time), case.id);
         stdout::text(&format!("{}\n", printable(&line)));
     }
@@ -71,6 +77,13 @@ fn share(off: Ppm) -> String {
     format!(" (shares to {}.{:02} %)", hundredths / 100, hundredths % 100)
 }
 
+/// What shares are told from that have no such figure before a run.
+fn of_batches(Batches { count, lasts }: Batches) -> String {
+    format!(
+        " (shares by {count} batches of {lasts}: to what chance makes of them, which the run tells; a flow with nothing shows)"
+    )
+}
+
 /// All of it, and what it shows where a case does not say how many trials there are.
 fn told((trials, time): (u64, Dur), effort: &Effort) -> String {
     let Effort { resolution, latency, corner, each } = effort;
@@ -81,4 +94,19 @@ fn told((trials, time): (u64, Dur), effort: &Effort) -> String {
         resolution / 10_000,
         2_u32.pow(*each)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_told_upwards_and_one_that_chance_has_a_part_in_by_its_batches() {
+        assert_eq!(share(Ppm(10_801)), " (shares to 1.09 %)");
+        let batches = Batches { count: 1_024, lasts: Dur::ns(1_562_500) };
+        assert_eq!(
+            of_batches(batches),
+            " (shares by 1024 batches of 1562.5us: to what chance makes of them, which the run tells; a flow with nothing shows)"
+        );
+    }
 }

@@ -227,7 +227,7 @@ fn served(profile: Profile) -> Result<Profile, Bad> {
     }
     if profile.declared.nics().is_some_and(|nics| nics.peer.is_some()) {
         return Err(Bad::of(format!(
-            "`{name}` is a pair of NICs: want one of them; the rig passes on between two in virtual time alone"
+            "`{name}` is a pair of NICs: want one of them; between two the rig passes on in virtual time, in guests and between servers"
         )));
     }
     Ok(profile)

@@ -81,7 +81,7 @@ fn steered(
     }
     if matches!(lab.transport, Transport::Veth(_) | Transport::Interfaces(_)) && tampers(&case) {
         return Err(Missing::Lab.so(
-            "it does something to frames between two NICs, which the rig does in virtual time alone",
+            "it does something to frames between two NICs, which the rig does in virtual time, in guests and between servers",
         ));
     }
     if !lab.transport.is_virtual() && case.flows.values().any(|flow| flow.app.is_some()) {

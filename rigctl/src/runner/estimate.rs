@@ -7,7 +7,7 @@ use crate::executor::virtual_lab::speeds;
 use crate::executor::wire::Share;
 use rig_generator::Program;
 use rig_lab::{Lab, Profile, Transport};
-use rig_oracle::measure;
+use rig_oracle::measure::{self, Batches};
 use rig_oracle::trials::effort::{Effort, Level};
 use rig_oracle::trials::points::groups;
 use rig_oracle::trials::seed::Seed;
@@ -65,6 +65,8 @@ pub struct Planned {
     pub time: Dur,
     /// By how much of itself a share that it measures has to be off to show; `None` where it measures none.
     pub shows: Option<Ppm>,
+    /// What a share is told from whose resolution is known behind the run: all batches at a point, and how long the shortest of them lasts.
+    pub batches: Option<Batches>,
 }
 
 /// What each case is planned to be; `None` of a case that is skipped.
@@ -78,7 +80,8 @@ pub fn each(
     let one = |case: &&Case| {
         let (profile, reach) = choose(lab, only, case).ok()?;
         let load = of_case(lab, profile, &reach.case, (alpha, effort, Share(u64::MAX)));
-        Some(Planned { trials: load.trials, time: load.time, shows: load.shows })
+        let Load { trials, time, shows, batches, .. } = load;
+        Some(Planned { trials, time, shows, batches })
     };
     cases.iter().map(one).collect()
 }
@@ -95,6 +98,7 @@ struct Load {
     longest: Dur,
     /// What of its shares shows at the point where least does.
     shows: Option<Ppm>,
+    batches: Option<Batches>,
 }
 
 impl Load {
@@ -105,6 +109,7 @@ impl Load {
             work: sum.work.saturating_add(case.work),
             longest: sum.longest.max(case.longest),
             shows: sum.shows.max(case.shows),
+            batches: fewest([sum.batches, case.batches]),
         })
     }
 
@@ -115,6 +120,11 @@ impl Load {
         let machine = Dur(u64::try_from(machine).unwrap_or(u64::MAX));
         benches.max(machine).max(self.longest).scaled(MORE, 100)
     }
+}
+
+/// Of several series the one of the fewest batches, and of the shortest.
+fn fewest(all: impl IntoIterator<Item = Option<Batches>>) -> Option<Batches> {
+    all.into_iter().flatten().min_by_key(|one| (one.count, one.lasts))
 }
 
 fn of_case(
@@ -135,6 +145,12 @@ fn of_case(
             each.filter_map(|one| measure::of(one).shows?(one, &context, script)).max()
         });
         load.shows = load.shows.max(shows.max());
+        let each = trials / u32::try_from(points.len()).unwrap_or(u32::MAX).max(1);
+        let of_measure = case.measure.iter().map(|one| {
+            let Batches { count, lasts } = (measure::of(one).batches)(one)?;
+            Some(Batches { count: count.saturating_mul(each), lasts })
+        });
+        load.batches = fewest(of_measure.chain([load.batches]));
         let Some(first) = scripts.first() else { continue };
         let total: Dur = scripts.iter().map(|script| script.length).sum();
         let mean = total / u64::try_from(scripts.len()).unwrap_or(1);
@@ -213,6 +229,7 @@ mod tests {
             work: u128::from(Dur::s(10).0) * u128::from(share),
             longest: Dur::s(10),
             shows: None,
+            batches: None,
         };
         let takes = |share: u64| Load::sum((0..8).map(|_| case(share))).takes(8, WHOLE);
         assert_eq!(takes(1_000), Dur::s(15), "all at once");

@@ -74,6 +74,11 @@ pub(super) fn of(
         });
         return Ok(side_by_side::timed(case, wire.trial));
     }
+    let ends = ending(profile, case);
+    if let Some((_, why)) = &ends {
+        left_out.push(why.clone());
+    }
+    let case = ends.as_ref().map_or(case, |(ends, _)| ends);
     let name = flow_of(case).map_err(lab)?;
     let flow = case.flows.get(name).ok_or_else(|| lab(format!("`{name}` is no flow")))?;
     if let Some(why) = unmade(name, flow).or_else(|| bridged(wire, case)) {
@@ -101,6 +106,29 @@ pub(super) fn of(
     Ok(case)
 }
 
+/// A case whose one flow goes on for a while, as one that sends what its port lets out in that time: perftest's ends by itself. `None` of any other.
+fn ending(profile: &Profile, case: &Case) -> Option<(Case, String)> {
+    let [one] = case.steps.as_slice() else { return None };
+    let CaseAction::Start { names, lasting: Some(Amount::Exactly(lasts)) } = &one.what else {
+        return None;
+    };
+    let [name] = names.as_slice() else { return None };
+    let flow = case.flows.get(name).filter(|flow| flow.count.is_none())?;
+    let speed = profile.declared.port_speed(0)?;
+    let message = u128::from(flow.message.0.max(1)) * 8 * 1_000_000_000_000;
+    let count = u128::from(speed.bps()) * u128::from(lasts.0) / message;
+    let count = u32::try_from(count).unwrap_or(u32::MAX).max(FEWEST);
+    let why = format!(
+        "{name} sends {count} messages in place of {lasts}: perftest's programs end by a number"
+    );
+    let mut case = case.clone();
+    case.flows.get_mut(name)?.count = Some(count);
+    if let CaseAction::Start { lasting, .. } = &mut case.steps[0].what {
+        *lasting = None;
+    }
+    Some((case, why))
+}
+
 /// The one flow that a case starts; else why it is not run.
 fn flow_of(case: &Case) -> Result<&str, String> {
     if !case.streams.is_empty() {
@@ -115,6 +143,14 @@ fn flow_of(case: &Case) -> Result<&str, String> {
             CaseAction::Start { names, lasting: None } => {
                 Err(format!("it has {} flows at a time, and a trial in a guest one", names.len()))
             }
+            CaseAction::Start { names, lasting: Some(_) } => Err(format!(
+                "it has {} that it stops after a while, and a trial in a guest has one that ends by itself",
+                if names.len() == 1 {
+                    "a flow".to_owned()
+                } else {
+                    format!("{} flows", names.len())
+                }
+            )),
             _ => Err("it does something else than start a flow".to_owned()),
         },
         _ => Err("more happens in it than that a flow is started".to_owned()),
@@ -257,7 +293,10 @@ fn unshown(wire: FlowWire, one: &mut Measure, case: &Case) -> Shown {
     }
     const WHEN: &str = "counts from when the flow is started, and perftest starts it when it can";
     match known.from_start {
-        FromStart::Everything => Shown::Nothing(format!("{name}: it {WHEN}")),
+        FromStart::Unless(key) if one.arguments.word(key).is_some() => Shown::All,
+        FromStart::Everything | FromStart::Unless(_) => {
+            Shown::Nothing(format!("{name}: it {WHEN}"))
+        }
         FromStart::Argument(key) if one.arguments.forget(key) => {
             Shown::But(format!("{name}: `{key}` {WHEN}"))
         }
@@ -269,6 +308,7 @@ fn unshown(wire: FlowWire, one: &mut Measure, case: &Case) -> Shown {
 mod tests {
     use super::super::applicability;
     use rig_oracle::measure::Registry;
+    use rig_units::Dur;
     use std::path::Path;
 
     #[test]
@@ -279,6 +319,44 @@ mod tests {
     #[test]
     fn what_two_nics_in_guests_can_be_asked() {
         insta::assert_snapshot!(told("soft-roce-pair.yaml"));
+    }
+
+    /// What becomes of a case of `interop` between two NICs of the second generation, where stamps are within `bound`.
+    fn between_two(case: &str, bound: Dur) -> Result<(rig_testcases::Case, Vec<String>), String> {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs/soft-roce-pair.yaml");
+        let mut lab = rig_lab::read::lab(Some(&file)).expect("a bundled lab");
+        let emulated = rig_lab::read::lab(None).expect("the bundled lab");
+        let pair = emulated.duts.into_iter().find(|dut| dut.name == "gen2-to-gen2");
+        lab.duts = pair.into_iter().collect();
+        let rig_lab::Transport::Guests(wire) = &mut lab.transport else { panic!("guests") };
+        wire.bound = bound;
+        let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
+        let mut all = suites.iter().flat_map(|suite| &suite.cases);
+        let case = all.find(|one| one.id.to_string() == case).expect("a case");
+        let reach = applicability::of(&lab, &lab.duts[0], case);
+        reach.map(|reach| (reach.case, reach.left_out)).map_err(|unfit| unfit.why)
+    }
+
+    #[test]
+    fn a_flow_that_goes_on_for_a_while_sends_as_much_as_its_port_does_in_that_time() {
+        // 100 Gb/s for 8 ms are 1525.9 messages of 64 KiB.
+        let (case, left_out) =
+            between_two("interop::gen2-to-gen2", Dur::ns(10)).expect("stamps tell it");
+        assert_eq!(case.flows["sender"].count, Some(1_525));
+        assert_eq!(
+            left_out,
+            ["sender sends 1525 messages in place of 8ms: perftest's programs end by a number"]
+        );
+        let measures: Vec<&str> = case.measure.iter().map(|one| one.name()).collect();
+        assert_eq!(measures, ["rate.follows", "cnp.answers", "rc.completion", "rate.goodput"]);
+    }
+
+    #[test]
+    fn of_two_nics_it_is_said_which_stamps_would_tell_what_their_way_marks() {
+        let why = between_two("interop::gen2-to-gen2", Dur::ms(1)).expect_err("too far off");
+        assert!(why.starts_with("it needs timestamps within "), "{why}");
+        let why = between_two("interop::rate-over-a-long-way", Dur::ns(10)).expect_err("by time");
+        assert!(why.contains("it counts from the trial's start"), "{why}");
     }
 
     /// Of each case that suits the lab's device what is left out there, or why it is skipped.

@@ -76,7 +76,7 @@ fn accepts(path: &str, holds: Holds, at: &At<'_>, pattern: &Declared) -> Option<
         Value::Text(word) if word == "as-set" => Some(None),
         Value::Text(word) if word == "any" => Some(Some(Accepts::Any)),
         Value::Text(word) if word == "in-proportion" => {
-            let goes = matches!(holds, Holds::Time | Holds::Size);
+            let goes = matches!(holds, Holds::Time | Holds::Size | Holds::Exponent);
             if !goes {
                 at.fault(
                     format!("`{path}` is no length of time and no size"),

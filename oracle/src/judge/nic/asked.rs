@@ -6,7 +6,25 @@
 
 mod stopped;
 
+use crate::spec::steps::Kept;
 use rig_units::{Bytes, Dur, Time, Within};
+
+/// How much of a priority has to wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Thresholds {
+    /// More than this calls for XOFF.
+    pub xoff: Kept,
+    /// No more than this calls for XON.
+    pub xon: Kept,
+}
+
+#[cfg(test)]
+impl Thresholds {
+    /// Those that are held to the byte.
+    pub(super) const fn exactly(xoff: Bytes, xon: Bytes) -> Thresholds {
+        Thresholds { xoff: Kept::exactly(xoff), xon: Kept::exactly(xon) }
+    }
+}
 
 /// A frame in the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,7 +161,7 @@ fn levels(held: &[Waiting], least: bool, blur: Dur) -> Vec<(Time, u64)> {
 /// not fallen to XON since.
 pub fn stretches(
     held: &[Waiting],
-    (xoff, xon): (Bytes, Bytes),
+    Thresholds { xoff, xon }: Thresholds,
     said: &[Stretch],
     blur: Dur,
     end: Time,
@@ -157,9 +175,9 @@ pub fn stretches(
         of.full.extend(from.map(|from| Stretch { from, until }));
     };
     for (at, level) in levels(held, true, blur) {
-        if level > xon.0 {
+        if level > xon.most.0 {
             above = above.or(Some(at));
-            full = full.or((level > xoff.0).then_some(at));
+            full = full.or((level > xoff.most.0).then_some(at));
         } else if let Some(above) = above.take() {
             over(above, full.take(), at);
         }
@@ -170,11 +188,11 @@ pub fn stretches(
     let mut since = Some(Time::ZERO);
     for (at, level) in levels(held, false, blur) {
         match since {
-            Some(from) if level > xoff.0 => {
+            Some(from) if level > xoff.least.0 => {
                 of.relieved.push(Stretch { from, until: at });
                 since = None;
             }
-            None if level <= xon.0 => since = Some(at),
+            None if level <= xon.least.0 => since = Some(at),
             _ => {}
         }
     }

@@ -5,7 +5,7 @@
 //! that did, and just before more. With what had arrived by then that bounds when two frames were taken. A word that no host of those that are
 //! declared explains bounds nothing: it stands against what the host promises, and is judged by that.
 
-use super::asked::{Promise, Spoken, Stretch};
+use super::asked::{Promise, Spoken, Stretch, Thresholds};
 use crate::spec::nic::slow_receiver::{Brought, Taker};
 use rig_units::{Bytes, Dur, Time};
 
@@ -29,7 +29,7 @@ impl Limits {
 pub fn limits(
     own: &[Brought],
     words: &[Spoken],
-    (xoff, xon): (Bytes, Bytes),
+    Thresholds { xoff, xon }: Thresholds,
     promise: &Promise,
 ) -> Vec<Limits> {
     let mut limits = vec![Limits::NONE; own.len()];
@@ -60,10 +60,11 @@ pub fn limits(
         let Stretch { from, until } = promise.cause(word);
         let surely = own.partition_point(|one| one.at + promise.blur < from);
         let perhaps = own.partition_point(|one| one.at <= until + promise.blur);
-        if let Some(limit) = frees(surely, threshold).and_then(|frame| limits.get_mut(frame)) {
+        if let Some(limit) = frees(surely, threshold.most).and_then(|frame| limits.get_mut(frame)) {
             limit.until = Some(limit.until.map_or(until, |known| known.min(until)));
         }
-        if let Some(limit) = frees(perhaps, threshold).and_then(|frame| limits.get_mut(frame)) {
+        if let Some(limit) = frees(perhaps, threshold.least).and_then(|frame| limits.get_mut(frame))
+        {
             limit.from = limit.from.max(from);
             limit.is_exact |= word.lasts == Dur::ZERO;
         }
@@ -144,7 +145,7 @@ mod tests {
     }
 
     fn told(frames: &[Brought], words: &[Spoken]) -> Vec<(Time, Time)> {
-        let limits = limits(frames, words, (XOFF, XON), &promise());
+        let limits = limits(frames, words, Thresholds::exactly(XOFF, XON), &promise());
         let all: Vec<_> = frames.iter().zip(limits).map(|(one, told)| (*one, 1, told)).collect();
         outs(&all, ends())
     }
@@ -187,7 +188,7 @@ mod tests {
         let one = frames[0];
         frames.extend((100..103).map(|at| Brought { at: us(at), ..one }));
         let counted = |words: &[Spoken]| {
-            let limits = limits(&frames, words, (XOFF, XON), &promise());
+            let limits = limits(&frames, words, Thresholds::exactly(XOFF, XON), &promise());
             let all: Vec<_> =
                 frames.iter().zip(limits).map(|(one, told)| (*one, 1, told)).collect();
             reads(&all, &outs(&all, ends()))

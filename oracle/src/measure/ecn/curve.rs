@@ -17,12 +17,14 @@ use crate::judge::marking_fit::{self, Fit};
 use crate::judge::tally::Tally;
 use crate::judge::{pairs, stats};
 use crate::resolution::widened;
+use crate::spec::steps::Kept;
 use crate::trials::context::Context;
 use crate::trials::points::Point;
 use crate::trials::table::Table;
 use crate::verdict::{Curve, CurvePoint, Looked};
 use rig_lab::{DrawRule, Marking, Part};
 use rig_testcases::vocabulary::{Entry, Given, ValueKind, required};
+use rig_units::Bytes;
 use std::collections::BTreeMap;
 
 /// Streams to queues of one class, of one port or of several, and frames of one curve: what is dropped goes by another one than
@@ -87,8 +89,9 @@ fn expected(context: &Context<'_>, streams: &[String]) -> Vec<Expected> {
         Marking::Dequeue => "leaves",
         Marking::Enqueue => "comes",
     };
-    let wred::Curves { least, most } = class.held(wred);
-    let (kmin, kmax) = (most.kmin, most.kmax);
+    let wred::Curves { least, most, .. } = class.held(wred);
+    let either = |down: Bytes, up: Bytes| Kept { least: down, most: up }.shown();
+    let (kmin, kmax) = (either(most.kmin, least.kmin), either(most.kmax, least.kmax));
     let [least, most] = [least, most].map(|curve| Unit::Ppm.show(u64::from(curve.pmax.0)));
     let pmax = if least == most { most } else { format!("{least} or {most}, as it rounds,") };
     by_formula(

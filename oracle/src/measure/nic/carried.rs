@@ -71,7 +71,7 @@ pub(in super::super) static GOODPUT: Known = Known {
         None => in_words(wanted(measure)),
     },
     judge: |measure, done, judged| goodput(done, measure, judged),
-    from_start: FromStart::Everything,
+    from_start: FromStart::Unless("expect"),
     stamps: Some(|measure, context, script| {
         measure.arguments.word("expect")?;
         gap_stamps::of_predicted(measure.named("flow"), context, script)

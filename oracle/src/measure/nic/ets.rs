@@ -4,6 +4,7 @@
 mod cause;
 pub(in super::super) mod flows;
 mod offered;
+mod planned;
 
 use self::offered::{By, Of, Offered, Table, classes};
 use super::super::judge_context::{JudgeContext, TrialReading, show};
@@ -67,6 +68,7 @@ pub(in super::super) static SHARES: Known = Known {
         done.several("nic.shares", judged, |trial| shares(done, trial, &window));
     },
     from_start: FromStart::Everything,
+    shows: Some(planned::shows),
     of_class: true,
     tells_rate: true,
     knows_class_limits: true,

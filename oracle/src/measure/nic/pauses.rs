@@ -2,7 +2,7 @@
 
 mod seen;
 
-use self::seen::{Alike, Seen};
+use self::seen::{Alike, AlikeSize, Seen};
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Expected, Known, Red, Tells, told};
@@ -11,8 +11,10 @@ use super::OF_NIC;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::asked::{Account, Lag, Promise};
+use crate::resolution;
 use crate::spec::nic::slow_receiver::{period, rate};
 use crate::spec::pause::pause_time;
+use crate::spec::steps::Kept;
 use crate::trials::context::Context;
 use crate::verdict::Doubt;
 use core::cell::Cell;
@@ -114,7 +116,8 @@ fn rule(measure: &Measure, context: &Context<'_>, script: &Script) -> Vec<Expect
     let streams = script.streams.iter().filter(|spec| to(spec.to, spec.class)).count();
     let flows = script.flows.iter().filter(|spec| to(spec.to, spec.class) && spec.nic != spec.to);
     let connections = u64::try_from((streams + flows.count()).max(1)).unwrap_or(1);
-    let text = format!("XOFF once more than {xoff} wait for the host, XON once no more than {xon}");
+    let [up, down] = [xoff, xon].map(|of| Kept::of(of, nic.pfc.threshold_step).shown());
+    let text = format!("XOFF once more than {up} wait for the host, XON once no more than {down}");
     let speed = nics.ports.iter().map(|group| group.speed).next();
     let (frame, payload) = (Bytes(u64::from(HEADERS) + 1_024), Bytes(1_024));
     let miss = nic.host.mtt_miss.unwrap_or(Within::ZERO);
@@ -152,6 +155,7 @@ fn pauses(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
     let (port, class) = (measure.named("port"), class_of(measure));
     let on = format!("{port} class {class}");
     let told: Cell<[Alike; 3]> = Cell::default();
+    let sizes: Cell<[AlikeSize; 2]> = Cell::default();
     done.each("nic.pauses", &on, judged, |trial| {
         let seen = Seen::of(done, trial, port, class)?;
         if seen.frames == 0 {
@@ -177,6 +181,7 @@ fn pauses(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
         let account = seen.account();
         let known = told.take();
         told.set(coarser(known, seen.tells(!account.stops.is_empty())));
+        sizes.set(coarser(sizes.take(), seen.sizes()));
         let all = [
             ("XOFF", reacted(&seen, (&account, &account.xoffs), true)),
             ("XON", xon(&seen, &account)),
@@ -191,10 +196,20 @@ fn pauses(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
     });
     let told: Vec<_> = told.take().into_iter().flatten().collect();
     judged.resolved("nic.pauses", &told);
+    let sizes = sizes.take().into_iter().flatten();
+    let sizes: Vec<_> =
+        sizes.map(|(field, kept, off)| resolution::Alike::of_size(&field, kept, off)).collect();
+    judged.resolved_too("nic.pauses", &sizes);
 }
 
+/// A field, what is declared of it, and by how much a device has to be outside to be told.
+type Told<D, O> = Option<(String, D, O)>;
+
 /// Of two trials what the one tells that tells less.
-fn coarser(known: [Alike; 3], other: [Alike; 3]) -> [Alike; 3] {
+fn coarser<const N: usize, D, O: PartialOrd>(
+    known: [Told<D, O>; N],
+    other: [Told<D, O>; N],
+) -> [Told<D, O>; N] {
     let mut other = other.into_iter();
     known.map(|one| match (one, other.next().flatten()) {
         (Some(one), Some(other)) => Some(if one.2 < other.2 { other } else { one }),
@@ -214,7 +229,7 @@ fn said(asks: &str) -> &'static str {
 /// How often it asked for a pause, and how often it should.
 fn count(seen: &Seen, class: u8) -> TrialReading {
     let account = seen.account();
-    let (xoff, xon) = seen.thresholds;
+    let (xoff, xon) = seen.told_thresholds();
     let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     let needless = account.needless.len();
     // Each that something called for may be one that had to be; an XOFF too many counts whether a pause was on or not.
@@ -261,9 +276,10 @@ fn reacted(seen: &Seen, (account, all): (&Account, &[Lag]), is_xoff: bool) -> Op
         (missing, late.max(want.lo.saturating_sub(one.most.0)))
     };
     let worst = all.iter().rev().max_by_key(off)?;
+    let (xoff, xon) = seen.told_thresholds();
     let (word, cause) = match is_xoff {
-        true => ("XOFF", format!("more than {} waited", seen.thresholds.0)),
-        false => ("XON", format!("no more than {} waited", seen.thresholds.1)),
+        true => ("XOFF", format!("more than {xoff} waited")),
+        false => ("XON", format!("no more than {xon} waited")),
     };
     let missing = worst.record.is_none().then(|| {
         let instead = if is_xoff { seen.instead(account) } else { String::new() };
@@ -291,7 +307,7 @@ fn reacted(seen: &Seen, (account, all): (&Account, &[Lag]), is_xoff: bool) -> Op
 fn xon(seen: &Seen, account: &Account) -> Option<TrialReading> {
     let usual = reacted(seen, (account, &account.xons), false);
     let Some(first) = account.early.first() else { return usual };
-    let (_, xon) = seen.thresholds;
+    let (_, xon) = seen.told_thresholds();
     let early = account.early.len();
     Some(TrialReading {
         span: Span::exactly(0),
@@ -348,7 +364,7 @@ fn stopped(seen: &Seen, account: &Account) -> Option<TrialReading> {
         |one: &&Lag| one.least.0.saturating_sub(want.hi).max(want.lo.saturating_sub(one.most.0));
     let worst = account.stops.iter().rev().max_by_key(off)?;
     let (least, most) = (Unit::Ps.show(worst.least.0), Unit::Ps.show(worst.most.0));
-    let (_, xon) = seen.thresholds;
+    let (_, xon) = seen.told_thresholds();
     let full = format!("though more than {xon} waited all the time");
     let got = match (worst.most.0 < want.lo, worst.least.0 > want.hi) {
         (true, _) => format!("asked no more after {least} to {most}, {full}"),

@@ -2,7 +2,7 @@
 
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::super::judged::{At, Judged, looked};
-use super::super::measurement::{Known, Red, Tells, in_words};
+use super::super::measurement::{Batches, Known, Red, Tells, in_words};
 use super::super::stamps;
 use super::limited::Limited;
 use super::{BEHIND, over_the_way};
@@ -41,15 +41,20 @@ pub(in super::super) static SHARES: Known = Known {
     tells: Tells::Chance("the batches that were seen, and how alike neighbours are"),
     red: Red::Written,
     expected: |measure, context, _| {
-        let mut wanted = wanted(&window(measure), 0);
+        let window = window(measure);
+        let mut wanted = wanted(&window, 0);
         wanted.text += &over_the_way(context);
-        wanted.text += "; what is off by less than chance makes of so many batches is told with what was measured, and where one that gets \
-                        nothing would not show, that is no verdict";
+        let Batches { count, lasts } = batches(&window);
+        wanted.text += &format!(
+            "; what is off by less than chance makes of {count} batches of {lasts} a trial is told with what was measured: it depends on how much \
+             they vary and how alike neighbours are. Where one that gets nothing would not show, that is no verdict"
+        );
         in_words(wanted)
     },
     judge: |measure, done, judged| judge(done, &window(measure), judged),
     stamps: Some(|_, _, script| stamps::bottleneck(script)),
     unpromised: Some(unlike),
+    batches: |measure| Some(batches(&window(measure))),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -80,7 +85,13 @@ fn unlike(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<S
 }
 
 /// So many batches a trial.
-const BATCHES: usize = 64;
+const BATCHES: u8 = 64;
+
+/// Those that a window is cut into.
+fn batches(window: &Window) -> Batches {
+    let lasts = window.until.saturating_sub(window.from) / u64::from(BATCHES);
+    Batches { count: BATCHES.into(), lasts }
+}
 
 /// What flows carried in a window, as `[flow][trial][batch]`, and the numbers of the trials.
 pub(super) struct Runs {
@@ -100,7 +111,7 @@ pub(super) fn runs(
         let connection = |flow: &String| Ok(trial.script.connection(trial.flow(flow)?.0));
         let connections = window.flows.iter().map(connection).collect::<Result<Vec<u16>, _>>()?;
         let within = (Time::ZERO + window.from, Time::ZERO + window.until);
-        let all = carried(&trial.observation, &connections, within, BATCHES);
+        let all = carried(&trial.observation, &connections, within, BATCHES.into());
         runs.carried.iter_mut().zip(all).for_each(|(runs, run)| runs.push(run));
     }
     Ok((!runs.trials.is_empty()).then_some(runs))

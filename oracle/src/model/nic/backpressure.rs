@@ -12,6 +12,8 @@ pub struct Sends {
     pub xoff: u64,
     /// No more of it calls for XON.
     pub xon: u64,
+    /// In steps of how many bytes it keeps the two; without it to the byte.
+    pub threshold_step: Option<u64>,
     /// What XOFF asks for.
     pub quanta: Quanta,
     /// From one XOFF to the next.
@@ -29,6 +31,7 @@ impl Sends {
             classes: declared.enabled(),
             xoff: declared.xoff?.0,
             xon: declared.xon?.0,
+            threshold_step: declared.threshold_step.map(|step| step.0),
             quanta: declared.quanta?,
             refresh: declared.refresh?,
             emission: declared.emission.unwrap_or(Within::ZERO),

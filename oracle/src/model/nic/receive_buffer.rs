@@ -12,6 +12,7 @@ use crate::model::host::PFC_SIZE;
 use crate::model::packet::{CLASSES, Packet, ROCE_OVERHEAD, bit, slot};
 use crate::model::pfc_gen::{self, PfcGen, Xon};
 use crate::model::ring::Ring;
+use crate::model::rounding::Rounding;
 use rig_lab::NicPfcFaults;
 use rig_units::{Bytes, Dur, Quanta, Time, Within};
 use std::collections::VecDeque;
@@ -29,6 +30,8 @@ fn installed(sends: &Sends, faults: &NicPfcFaults, seed: u64) -> (u64, u64, pfc_
     let middle = sends.xon + sends.xoff.saturating_sub(sends.xon) / 2;
     let xoff = if faults.nic_pauses_without_need { middle } else { sends.xoff };
     let xon = if faults.nic_xon_early { middle } else { sends.xon };
+    let way = Rounding::of_device(chance::draw(chance::stream(seed, *b"nicsteps"), 0));
+    let [xoff, xon] = [xoff, xon].map(|of| way.in_steps(of, sends.threshold_step));
     let config = pfc_gen::Config {
         sends: if faults.nic_xoff_missing { 0 } else { sends.classes },
         quanta: if faults.nic_pause_too_short { Quanta(sends.quanta.0 / 2) } else { sends.quanta },

@@ -2,6 +2,7 @@
 
 use super::{Curve, Depth};
 use crate::model::packet::{Packet, bit};
+use crate::model::rounding::Rounding;
 use rig_lab::{Color, DepthUnit, DrawRule, EcnMode, Marking, WredFaults};
 use rig_units::{Bytes, Dur, Ppm};
 
@@ -30,31 +31,14 @@ pub struct Config {
     pub counts_since: bool,
     /// In how many steps to one it keeps the greatest chance of each curve; without it to the millionth.
     pub steps: Option<u32>,
+    /// In steps of how many bytes it keeps where each curve begins and ends; without it to the byte.
+    pub threshold_step: Option<u64>,
     /// Colour of every DSCP, as an index.
     pub color: [u8; 64],
     /// Where its draws come from.
     pub seed: u64,
     /// What it does wrong.
     pub faults: WredFaults,
-}
-
-/// Which way a register rounds what it is given. A device does one of these.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rounding {
-    Down,
-    Nearest,
-    Up,
-}
-
-impl Rounding {
-    /// That of a device whose ways `drawn` decides.
-    pub(super) const fn of_device(drawn: u64) -> Rounding {
-        match drawn % 3 {
-            0 => Rounding::Down,
-            1 => Rounding::Nearest,
-            _ => Rounding::Up,
-        }
-    }
 }
 
 impl Config {
@@ -73,6 +57,7 @@ impl Config {
             packet: None,
             counts_since: false,
             steps: None,
+            threshold_step: None,
             color: [0; 64],
             seed: 0,
             faults: WredFaults::NONE,
@@ -113,6 +98,7 @@ impl Config {
             },
             counts_since: wred.draw == DrawRule::CountSinceMark,
             steps: wred.chance_steps,
+            threshold_step: wred.threshold_step.map(|step| step.0),
             color,
             seed: 0,
             faults: WredFaults::NONE,
@@ -134,6 +120,10 @@ impl Config {
     /// The same with every curve as its registers take it.
     pub(super) fn in_steps(&self, way: Rounding) -> Config {
         let mut kept = self.clone();
+        for curve in kept.mark.iter_mut().chain(&mut kept.drop) {
+            curve.kmin = way.in_steps(curve.kmin, self.threshold_step);
+            curve.kmax = way.in_steps(curve.kmax, self.threshold_step);
+        }
         let Some(steps) = self.steps else { return kept };
         let more = u32::from(self.faults.pmax_a_step_high);
         for curve in kept.mark.iter_mut().chain(&mut kept.drop) {

@@ -321,6 +321,23 @@ fn a_chance_in_steps_is_rounded_in_one_of_three_ways_and_a_device_keeps_to_its_o
 }
 
 #[test]
+fn a_threshold_in_steps_is_kept_in_one_of_three_ways_and_none_is_missed_below_what_was_set() {
+    let config = Config { threshold_step: Some(300), ..config(curve(1_000, 2_000, 5)) };
+    let ways = [Rounding::Down, Rounding::Nearest, Rounding::Up];
+    let kept = ways.map(|way| config.in_steps(way).mark[0]);
+    assert_eq!(
+        kept.map(|curve| (curve.kmin, curve.kmax)),
+        [(900, 1_800), (900, 2_100), (1_200, 2_100)]
+    );
+    assert_eq!(config.in_steps(Rounding::Up).drop[2].kmin, 1_200);
+    // A depth between what is kept and what was set is looked at.
+    let of_seed = |seed| wred(&Config { seed, ..config.clone() });
+    let all: std::collections::BTreeSet<(u64, u64)> =
+        (0..20).map(of_seed).map(|device| (device.floor, device.config.mark[0].kmin)).collect();
+    assert_eq!(all.into_iter().collect::<Vec<_>>(), [(900, 900), (1_200, 1_200)]);
+}
+
+#[test]
 fn a_step_too_high_is_one_more_and_never_more_than_all() {
     let mut config = Config { steps: Some(16), ..config(curve(0, 20_000, 20)) };
     config.install(&WredFaults { pmax_a_step_high: true, ..WredFaults::NONE });

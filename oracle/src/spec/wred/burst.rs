@@ -128,12 +128,13 @@ pub fn goes_in(buffer: &Buffer, wred: &Wred, class: Class, frame: Bytes) -> Opti
         return None;
     }
     // By the curve that takes the most: what may be dropped by none of those that the device may hold goes in.
-    let (curve, step) = (class.held(wred).most, step(buffer, wred, frame));
+    let held = class.held(wred);
+    let (curve, step) = (held.most, step(buffer, wred, frame));
     let itself = u64::from(wred.counts_itself);
     // The n-th frame sees (n - 1 + itself) steps: the first to see a depth is the one after depth / step, rounded up.
     let before = |depth: u64| depth.div_ceil(step.max(1)).saturating_sub(itself);
     let grows = curve.pmax.0 > 0;
     let kmin = if grows { curve.kmin.0.saturating_add(1) } else { curve.kmax.0 };
     let least = before(kmin.min(curve.kmax.0));
-    Some((least, before(curve.kmax.0)))
+    Some((least, before(held.least.kmax.0)))
 }

@@ -1,19 +1,24 @@
-//! What a device may hold of a curve that is declared: where it keeps chances in steps of 1/n, pmax is one of two.
+//! What a device may hold of a curve that is declared: where it keeps chances in steps of 1/n, pmax is one of two, and where it keeps thresholds in steps of
+//! bytes, so are kmin and kmax. Whichever they are, no chance is greater than with both thresholds rounded down and pmax up, and none less than the other
+//! way round. Two thresholds that are one are rounded alike.
 //!
 //! No sheet says which way it rounds. Of pmax n steps it keeps the whole ones, or one more where something is over: 5 % in steps of 1/256 are 12.8, so
 //! 12 or 13, 4.69 % or 5.08 %. Where nothing is over, nothing is open. Each is told to the millionth that is nearest.
 
 use super::Class;
+use crate::spec::steps::Kept;
 use rig_lab::{Curve, Wred};
-use rig_units::Ppm;
+use rig_units::{Bytes, Ppm};
 
 /// The curves that a device may go by: the one that takes the fewest frames, and the one that takes the most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Curves {
-    /// With the least pmax.
+    /// With the greatest kmin and kmax, and the least pmax.
     pub least: Curve,
-    /// With the greatest.
+    /// With the least kmin and kmax, and the greatest pmax.
     pub most: Curve,
+    /// Whether kmin and kmax are declared as one, so that no depth is left to chance.
+    pub is_step: bool,
 }
 
 impl Curves {
@@ -26,37 +31,61 @@ impl Curves {
             let ppm = (held * one * 2 + steps) / (steps * 2);
             Curve { pmax: Ppm(u32::try_from(ppm).unwrap_or(Ppm::ONE.0)), ..curve }
         };
-        Curves { least: kept(wanted / one), most: kept(wanted.div_ceil(one)) }
+        let (least, most) = (kept(wanted / one), kept(wanted.div_ceil(one)));
+        Curves { least, most, is_step: curve.kmin == curve.kmax }
     }
 
-    /// Each of them once.
+    /// These where thresholds are kept in steps; `None`: as they are declared.
+    #[must_use]
+    pub fn in_steps(self, step: Option<Bytes>) -> Curves {
+        let kept = |curve: Curve| [curve.kmin, curve.kmax].map(|of| Kept::of(of, step));
+        let [[up_min, up_max], [down_min, down_max]] = [kept(self.least), kept(self.most)];
+        Curves {
+            least: Curve { kmin: up_min.most, kmax: up_max.most, ..self.least },
+            most: Curve { kmin: down_min.least, kmax: down_max.least, ..self.most },
+            is_step: self.is_step,
+        }
+    }
+
+    /// Each that the device may hold, once.
     pub fn each(self) -> impl Iterator<Item = Curve> {
-        let other = (self.most != self.least).then_some(self.most);
-        core::iter::once(self.least).chain(other)
+        let ends = [self.least, self.most];
+        let mut all: Vec<Curve> = Vec::new();
+        for Curve { kmin, .. } in ends {
+            for Curve { kmax, .. } in ends {
+                for Curve { pmax, .. } in ends {
+                    let curve = Curve { kmin, kmax, pmax };
+                    let fits = if self.is_step { kmin == kmax } else { kmin <= kmax };
+                    if fits && !all.contains(&curve) {
+                        all.push(curve);
+                    }
+                }
+            }
+        }
+        all.into_iter()
     }
 }
 
 impl From<Curve> for Curves {
     fn from(curve: Curve) -> Curves {
-        Curves { least: curve, most: curve }
+        Curves { least: curve, most: curve, is_step: curve.kmin == curve.kmax }
     }
 }
 
 impl Class {
     /// What a device may hold of the curve of such frames.
     pub fn held(self, wred: &Wred) -> Curves {
-        Curves::of(self.curve(wred), wred.chance_steps)
+        Curves::of(self.curve(wred), wred.chance_steps).in_steps(wred.threshold_step)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_units::Bytes;
 
     fn held(ppm: u32, steps: u32) -> (u32, u32) {
         let curve = Curve { kmin: Bytes(10), kmax: Bytes(20), pmax: Ppm(ppm) };
-        let Curves { least, most } = Curves::of(curve, Some(steps));
+        let Curves { least, most, .. } = Curves::of(curve, Some(steps));
         assert!(
             [least, most].iter().all(|held| (held.kmin, held.kmax) == (curve.kmin, curve.kmax))
         );
@@ -82,6 +111,39 @@ mod tests {
         assert_eq!(held(1, 1), (0, 1_000_000));
         // A third of one and two, to the nearest millionth.
         assert_eq!(held(400_000, 3), (333_333, 666_667));
+    }
+
+    #[test]
+    fn a_threshold_in_steps_is_the_one_below_or_the_one_above_and_two_that_are_one_go_together() {
+        let curve = Curve { kmin: Bytes(1_000), kmax: Bytes(2_000), pmax: Ppm(50_000) };
+        let values = |curve: Curve, steps: Option<u32>, step: u64| {
+            let held = Curves::of(curve, steps).in_steps(Some(Bytes(step)));
+            let of = |one: Curve| (one.kmin.0, one.kmax.0, one.pmax.0);
+            held.each().map(of).collect::<Vec<_>>()
+        };
+        let four = [(1_200, 2_100), (1_200, 1_800), (900, 2_100), (900, 1_800)];
+        assert_eq!(values(curve, None, 300), four.map(|(kmin, kmax)| (kmin, kmax, 50_000)));
+        assert_eq!(values(curve, Some(256), 300).len(), 8);
+        assert_eq!(values(curve, None, 1_000), [(1_000, 2_000, 50_000)]);
+        // Rounded towards each other they are one; beyond each other they are no curve.
+        assert_eq!(values(Curve { kmax: Bytes(1_100), ..curve }, None, 1_200).len(), 3);
+        let step = Curve { kmax: Bytes(1_000), ..curve };
+        assert_eq!(values(step, None, 300), [(1_200, 1_200, 50_000), (900, 900, 50_000)]);
+        assert!(Curves::from(step).in_steps(Some(Bytes(300))).is_step);
+        assert!(!Curves::from(curve).is_step);
+    }
+
+    #[test]
+    fn no_curve_that_a_device_may_hold_takes_more_than_the_one_that_takes_most() {
+        let curve = Curve { kmin: Bytes(1_000), kmax: Bytes(2_000), pmax: Ppm(300_000) };
+        let held = Curves::of(curve, Some(16)).in_steps(Some(Bytes(300)));
+        let share = |curve: &Curve, depth: u64| crate::spec::wred::chance(curve, depth).share();
+        for depth in (0..2_500).step_by(7) {
+            let (least, most) = (share(&held.least, depth), share(&held.most, depth));
+            for one in held.each() {
+                assert!((least..=most).contains(&share(&one, depth)), "{one:?} at {depth}");
+            }
+        }
     }
 
     #[test]

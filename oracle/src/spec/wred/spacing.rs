@@ -85,7 +85,7 @@ impl Met {
         let hi = match self.most {
             Zone::Below => return None,
             Zone::Between(hi) => hi,
-            Zone::Above if held.most.kmin == held.most.kmax => return None,
+            Zone::Above if held.is_step => return None,
             Zone::Above => f64::from(held.most.pmax.0) / 1e6,
         };
         Some((lo, hi))

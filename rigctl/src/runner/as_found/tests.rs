@@ -105,6 +105,52 @@ fn three_quarters_of_what_asks_for_no_way_to_the_device_can_be_had_without_one()
     }
 }
 
+/// What is counted of a device, as a row of the page.
+fn row(all: &[Case], dut: &Profile) -> String {
+    let (lab, emulated) = (at_interfaces(dut), rig_lab::read::lab(None).expect("the bundled lab"));
+    let of: Vec<&Case> = all
+        .iter()
+        .filter(|case| {
+            // Of MACsec the rig and a device need keys of each other's.
+            let keys = case.settings.iter().any(|one| one.path == "macsec.enable");
+            !keys && case.suits(dut).is_ok() && applicability::of(&emulated, dut, case).is_ok()
+        })
+        .collect();
+    let asking = of.iter().filter(|case| asks_for_a_way(case)).count();
+    let [mut whole, mut part, mut others, mut control, mut stamps, mut found] = [0; 6];
+    for case in &of {
+        let asks = usize::from(asks_for_a_way(case));
+        match applicability::of(&lab, dut, case) {
+            Ok(reach) => {
+                *if reach.left_out.is_empty() { &mut whole } else { &mut part } += 1;
+                others += 1 - asks;
+            }
+            Err(unfit) => match unfit.lack {
+                Missing::Stamps => stamps += 1 - asks,
+                Missing::Found => found += 1 - asks,
+                Missing::Control | Missing::Lab => control += 1 - asks,
+            },
+        }
+    }
+    let of_all = (whole + part) * 100 / of.len().max(1);
+    let of_others = others * 100 / (of.len() - asking).max(1);
+    format!(
+        "| `{}` | {} | {whole} | {part} | {of_all} % | {asking} | {of_others} % | {control} | {stamps} | {found} |",
+        dut.name,
+        of.len()
+    )
+}
+
+#[test]
+fn the_page_says_how_much_can_be_had_of_each() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/oracle.md");
+    let page = std::fs::read_to_string(page).expect("the page is there");
+    let rows = PROFILES.map(|path| row(bundled::cases(), &profile(path)));
+    let missing: Vec<String> =
+        rows.into_iter().filter(|row| !page.lines().any(|line| line == row)).collect();
+    assert!(missing.is_empty(), "docs/oracle.md wants these rows:\n{}", missing.join("\n"));
+}
+
 fn named<'a>(all: &'a [Case], suite: &str, case: &str) -> &'a Case {
     let id = CaseId { suite: suite.to_owned(), case: case.to_owned() };
     all.iter().find(|case| case.id == id).expect("a case")
@@ -175,6 +221,20 @@ fn what_a_case_does_goes_with_what_is_found() {
     let soon = [("pfcwd.detection_time", "100ms"), ("pfcwd.poll_interval", "20ms")];
     let (slower, _) = found("ecn", "curve", &soon).expect("a watchdog that waits half as long");
     assert!(amounts(&slower).contains("Every(Dur(400000))"), "{}", amounts(&slower));
+}
+
+#[test]
+fn a_dynamic_limit_goes_with_what_it_leaves_of_the_pool() {
+    let frames = |changes: &[(&str, &str)]| {
+        let (case, _) =
+            found("buffers", "slow-receiver-with-dynamic-sharing", changes).expect("it goes");
+        ["burst", "far"].map(|name| format!("{:?}", case.streams[name].count))
+    };
+    // 10 875 072 B in place of 2 MB, of which an eighth of the rest is a ninth and all of it a half.
+    let as_is = frames(&[]);
+    assert_eq!(as_is, [1_692, 1_451].map(|count| format!("Some(Frames({count}))")));
+    let larger = frames(&[("buffer.dynamic_th", "0")]);
+    assert_eq!(larger, [7_613, 6_526].map(|count| format!("Some(Frames({count}))")));
 }
 
 #[test]

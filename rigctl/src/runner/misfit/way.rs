@@ -2,6 +2,7 @@
 
 use rig_lab::{Lab, Nics, Profile, Switch};
 use rig_oracle::measure;
+use rig_oracle::spec::steps::Kept;
 use rig_oracle::spec::wred::{self, SHORTEST, Sent};
 use rig_oracle::trials::points::groups;
 use rig_oracle::trials::seed::Seed;
@@ -59,7 +60,8 @@ fn takes(
     speed: PortSpeed,
 ) -> Option<(u64, u64)> {
     let of = &switch.wred;
-    let least = of.curves().iter().map(|(_, curve)| curve.kmin.0).min()?;
+    let kept = |kmin| Kept::of(kmin, of.threshold_step).least.0;
+    let least = of.curves().iter().map(|(_, curve)| kept(curve.kmin)).min()?;
     if of.queues.is_empty() {
         return None;
     }

@@ -22,7 +22,7 @@ fn held(frames: &[(u64, u64)]) -> Vec<Waiting> {
 /// Three frames wait from 100 to 400, and all are out at 500; XOFF is due above two, XON at one.
 fn filled() -> Stretches {
     let frames = held(&[(80, 300), (90, 400), (100, 500)]);
-    stretches(&frames, (Bytes(2), Bytes(1)), &[], Dur(0), Time(10_000))
+    stretches(&frames, Thresholds::exactly(Bytes(2), Bytes(1)), &[], Dur(0), Time(10_000))
 }
 
 fn words(words: &[(u64, u64)]) -> Vec<Spoken> {
@@ -38,7 +38,8 @@ fn it_is_full_from_above_xoff_to_xon_and_relieved_before_and_after() {
     assert_eq!(relieved, [stretch(0, 100), stretch(400, 10_000)]);
     // What may be off by 10 is surely full for less, and surely relieved for less.
     let frames = held(&[(80, 300), (90, 400), (100, 500)]);
-    let blurred = stretches(&frames, (Bytes(2), Bytes(1)), &[], Dur(10), Time(10_000));
+    let blurred =
+        stretches(&frames, Thresholds::exactly(Bytes(2), Bytes(1)), &[], Dur(10), Time(10_000));
     assert_eq!(blurred.full, [stretch(110, 390)]);
     assert_eq!(blurred.relieved, [stretch(0, 90), stretch(410, 10_000)]);
 }
@@ -48,7 +49,7 @@ fn who_said_that_it_is_full_is_until_it_surely_fell_to_xon() {
     let stretch = |from, until| Stretch { from: Time(from), until: Time(until) };
     let full = |said: &[Stretch]| {
         let frames = held(&[(50, 400), (60, 500), (600, 700)]);
-        stretches(&frames, (Bytes(2), Bytes(1)), said, Dur(0), Time(10_000)).full
+        stretches(&frames, Thresholds::exactly(Bytes(2), Bytes(1)), said, Dur(0), Time(10_000)).full
     };
     // Two wait from 60 to 400: more than XON, no more than XOFF.
     assert_eq!(full(&[]), []);
@@ -121,8 +122,13 @@ fn a_pause_that_ran_out_is_over_and_the_next_one_is_another() {
 
 #[test]
 fn what_ends_before_a_word_is_due_calls_for_none() {
-    let short =
-        stretches(&held(&[(1, 9), (2, 9), (3, 9)]), (Bytes(2), Bytes(1)), &[], Dur(0), Time(99));
+    let short = stretches(
+        &held(&[(1, 9), (2, 9), (3, 9)]),
+        Thresholds::exactly(Bytes(2), Bytes(1)),
+        &[],
+        Dur(0),
+        Time(99),
+    );
     let account = PROMISE.account(&short, &[]);
     assert_eq!((account.due, account.xoffs.len(), account.xons.len()), (0, 0, 0));
 }

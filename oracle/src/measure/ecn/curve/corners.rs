@@ -39,7 +39,7 @@ impl Sample<'_> {
             hi: ceil(estimate.hi * scale),
         };
         // A corner that no frame saw is not measured, nor what lies in front of it.
-        let whole = self.draws.iter().any(|draw| draw.depth.lo >= held.most.kmax.0);
+        let whole = self.draws.iter().any(|draw| draw.depth.lo >= held.least.kmax.0);
         self.corner((Corner::Pmax, one(fit.pmax, 1e6)), held, bins, judged, whole);
         self.corner((Corner::Kmin, one(fit.kmin, 1.0)), held, bins, judged, true);
         self.corner((Corner::Kmax, one(fit.kmax, 1.0)), held, bins, judged, whole);
@@ -56,7 +56,9 @@ impl Sample<'_> {
         if !seen {
             return;
         }
-        let ((what, unit, lo), (.., hi)) = (told(corner, &held.least), told(corner, &held.most));
+        let ((what, unit, one), (.., other)) =
+            (told(corner, &held.least), told(corner, &held.most));
+        let (lo, hi) = (one.min(other), one.max(other));
         let alpha = self.done.alpha;
         let declared = if lo == hi {
             unit.show(lo)
@@ -77,7 +79,11 @@ impl Sample<'_> {
         // What speaks against each curve that the device may hold speaks against it.
         let others = held.each().map(|curve| (curve, corner.moved(&curve, &Effort::PARTS)));
         let others: Vec<(Curve, Vec<Curve>)> = others.collect();
-        let better = others.iter().map(|(curve, others)| moved::judge(bins, curve, others, alpha));
+        // What it cannot hold by what was seen needs nothing against it.
+        let may_hold = |one: &&(Curve, Vec<Curve>)| !moved::is_ruled_out(bins, &one.0);
+        let any = others.iter().any(|one| may_hold(&one));
+        let held_to = others.iter().filter(|one| !any || may_hold(one));
+        let better = held_to.map(|(curve, others)| moved::judge(bins, curve, others, alpha));
         let other = better.reduce(Option::and).flatten();
         let finding = |other: &Curve| Finding {
             rule: "ecn.curve",
@@ -90,7 +96,7 @@ impl Sample<'_> {
         one.trials = self.trials;
         // It rests on all trials together.
         one.taken.clear();
-        one.resolution = self.told((corner, what, unit), &others, bins);
+        one.resolution = self.told((corner, what, unit), (&held, &others), bins);
         judged.file(self.at, one);
     }
 
@@ -98,13 +104,15 @@ impl Sample<'_> {
     fn told(
         &self,
         (corner, what, unit): (Corner, &str, Unit),
-        held: &[(Curve, Vec<Curve>)],
+        (held, each): (&Curves, &[(Curve, Vec<Curve>)]),
         bins: &[Bin],
     ) -> Resolution {
         let told = |side: Shift| {
             let alpha = self.done.alpha;
-            let of = held.iter().map(move |(curve, others)| {
-                moved::told(bins, (corner, curve), others, alpha, side)
+            // Whichever it holds of the other corners.
+            let pairs = each.iter().flat_map(|one| each.iter().map(move |(base, _)| (base, one)));
+            let of = pairs.map(move |(base, (curve, others))| {
+                moved::told_of(bins, (corner, base, held), (curve, others), alpha, side)
             });
             // Told from each of them, or not told.
             of.collect::<Option<Vec<u64>>>().unwrap_or_default()

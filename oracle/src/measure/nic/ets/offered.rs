@@ -10,7 +10,7 @@ use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::{Dir, Span, What};
 use rig_lab::{Ets, Selection};
-use rig_testcases::{Action, FlowSpec, RoceKind, Verb, Window};
+use rig_testcases::{Action, FlowSpec, RoceKind, Script, Verb, Window};
 use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed, Time};
 
 /// Bytes that the class of least bandwidth may send in its turn, if a frame is no longer: see the table of what is not stated of devices in
@@ -85,12 +85,12 @@ pub(super) struct Of {
     /// Whether the case asks for its class.
     pub(super) is_named: bool,
     /// What it had to send, in bits a second of frames.
-    offers: Span,
+    pub(super) offers: Span,
     /// Frames that left, and their bytes.
-    frames: u64,
-    bytes: u64,
+    pub(super) frames: u64,
+    pub(super) bytes: u64,
     /// Bytes of its largest.
-    longest: u64,
+    pub(super) longest: u64,
     /// The first and the last of them.
     pub(super) records: Vec<usize>,
 }
@@ -104,13 +104,13 @@ pub(super) struct Offered {
     pub(super) frames: usize,
     /// What the port left to them, in bits a second on the wire.
     pub(super) port: Span,
-    speed: PortSpeed,
+    pub(super) speed: PortSpeed,
     /// From the first instant to the last.
-    lasts: Dur,
+    pub(super) lasts: Dur,
     /// How far off that may be.
-    blur: Dur,
+    pub(super) blur: Dur,
     /// What of the speed of the port its clock leaves open.
-    clock: u64,
+    pub(super) clock: u64,
 }
 
 impl Offered {
@@ -157,7 +157,7 @@ impl Offered {
             if spec.verb == Verb::Read {
                 continue;
             }
-            if !sends(trial, (index, spec), (from, until))? {
+            if !sends(&trial.script, (index, spec), (from, until)).map_err(not_measured)? {
                 if window.flows.contains(&spec.name) {
                     return Err(not_measured(format!("{} has nothing to send", spec.name)));
                 }
@@ -236,7 +236,7 @@ impl Offered {
     }
 
     /// So many bytes, one frame of `longest` more or less, as bits a second.
-    fn rate(&self, bytes: u64, longest: u64) -> Span {
+    pub(super) fn rate(&self, bytes: u64, longest: u64) -> Span {
         let of = |bytes: u64, lasts: Dur| {
             let bits = u128::from(bytes) * 8 * 1_000_000_000_000;
             u64::try_from(bits / u128::from(lasts.0.max(1))).unwrap_or(u64::MAX)
@@ -304,13 +304,16 @@ pub(super) fn classes(offered: &Offered, table: &Table) -> Vec<Class> {
 }
 
 /// Whether a flow has something to send from one instant to another.
-fn sends(
-    trial: &Trial,
+///
+/// # Errors
+/// It has for a part of that.
+pub(super) fn sends(
+    script: &Script,
     (index, spec): (u16, &FlowSpec),
     (from, until): (Time, Time),
-) -> Result<bool, Doubt> {
+) -> Result<bool, String> {
     let at = |action: &Action| {
-        let steps = trial.script.steps.iter().filter(move |step| step.action == *action);
+        let steps = script.steps.iter().filter(move |step| step.action == *action);
         steps.map(|step| Time::ZERO + step.at).collect::<Vec<_>>()
     };
     let (starts, stops) = (at(&Action::StartFlow(index)), at(&Action::StopFlow(index)));
@@ -324,8 +327,7 @@ fn sends(
     if begin <= from && until <= end && spec.count.is_none() {
         return Ok(true);
     }
-    let why = format!("{} does not have something to send all the time", spec.name);
-    Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
+    Err(format!("{} does not have something to send all the time", spec.name))
 }
 
 /// Whether nothing but the port, its classes and limiters held the flows.

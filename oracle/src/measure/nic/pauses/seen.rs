@@ -5,11 +5,12 @@ use super::super::super::judged::Unread;
 use super::super::Passage;
 use super::HEADERS;
 use crate::judge::nic::asked::{
-    Account, Lag, Promise, Spoken, Stretch, Stretches, Waiting, stretches,
+    Account, Lag, Promise, Spoken, Stretch, Stretches, Thresholds, Waiting, stretches,
 };
 use crate::judge::nic::explained::{Limits, limits, outs, reads};
-use crate::spec::nic::slow_receiver::{Brought, Taker, fetched};
+use crate::spec::nic::slow_receiver::{Brought, Taker, bus, fetched};
 use crate::spec::pause::pause_time;
+use crate::spec::steps::Kept;
 use crate::trials::trial::Trial;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Dir, What};
@@ -22,6 +23,9 @@ const WORD: u16 = 64;
 
 /// A field, what is declared of it, and by how much a device has to be outside to be told; `None` where nothing showed it.
 pub(super) type Alike = Option<(String, Within, Dur)>;
+
+/// The same of a threshold.
+pub(super) type AlikeSize = Option<(String, Kept, Bytes)>;
 
 /// What reached a NIC and what it said, for one class.
 pub(super) struct Seen {
@@ -40,7 +44,11 @@ pub(super) struct Seen {
     pub(super) refresh: Dur,
     pub(super) asked: Vec<(usize, Quanta)>,
     /// What calls for XOFF, and for XON.
-    pub(super) thresholds: (Bytes, Bytes),
+    thresholds: Thresholds,
+    /// Bytes of the longest frame of the class.
+    longest: Bytes,
+    /// What the host takes at the most.
+    drains: L2Rate,
     pub(super) speed: PortSpeed,
     /// The range of its emission, as it is declared.
     emission: Within,
@@ -49,6 +57,8 @@ pub(super) struct Seen {
     miss: Within,
     /// When the class is over its threshold, as far as what the host declares tells without a word of the NIC's.
     plain: Stretches,
+    /// The same of a NIC that holds its XON to the greatest that it may be.
+    at_most: Stretches,
     /// The most reads that bear on one instant that an XON tells of.
     reads: u64,
 }
@@ -109,7 +119,8 @@ impl Seen {
         let again = seen.apart.range(Within::exactly(refresh));
         let watchdog = pfc.watchdog.map(|after| seen.apart.range(after));
         let promise = Promise { emission, turn, blur, refresh: again, watchdog, until };
-        let thresholds = (xoff, xon);
+        let kept = |of: Bytes| Kept::of(of, pfc.threshold_step);
+        let thresholds = Thresholds { xoff: kept(xoff), xon: kept(xon) };
         let is_own = |at: usize| brought[at].0 == class;
         // What is not lossless is never full.
         let lossless = pfc.obeys(class);
@@ -125,6 +136,8 @@ impl Seen {
         let mut all: Vec<(Brought, u64, Limits)> = bare.collect();
         let bare = outs(&all, ends);
         let plain = over(&bare, &[]);
+        let greatest = Thresholds { xon: Kept::exactly(thresholds.xon.most), ..thresholds };
+        let at_most = stretches(&held(&bare), greatest, &[], blur, until);
         let own: Vec<Brought> =
             (0..frames.len()).filter(|at| is_own(*at)).map(|at| frames[at]).collect();
         let limits = limits(&own, &words, thresholds, &promise);
@@ -146,11 +159,14 @@ impl Seen {
             refresh,
             asked,
             thresholds,
+            longest: own.iter().map(|one| one.size).max().unwrap_or_default(),
+            drains: bus(&seen.nic.host).unwrap_or(L2Rate { bps: 0 }),
             speed: trace.speed,
             emission: pfc.emission.unwrap_or(Within::ZERO),
             watchdog: pfc.watchdog,
             miss: seen.nic.host.mtt_miss.unwrap_or(Within::ZERO),
             plain,
+            at_most,
             reads: reads(&all, &bounded),
         })
     }
@@ -170,8 +186,11 @@ impl Seen {
         let open = |one: &Lag| one.record.map(|_| one.most - one.least);
         let all = account.xoffs.iter().chain(&account.xons);
         let emission = all.filter_map(open).min().map(|open| self.promise.turn + open);
-        // An XON too soon is one that leaves while more waits, by what bounds it from below.
-        let width = self.promise.emission.most() + self.promise.turn + self.promise.blur * 5;
+        // An XON too soon is one that leaves while more waits, by what bounds it from below; where the threshold is open, by what the host takes of it.
+        let open = self.drains.serialise(self.thresholds.xon.width())
+            + self.miss.most() * (self.thresholds.xon.width().0 / self.longest.0.max(1) + 1);
+        let open = if self.thresholds.xon.width() > Bytes(0) { open } else { Dur::ZERO };
+        let width = self.promise.emission.most() + self.promise.turn + self.promise.blur * 5 + open;
         let miss = (self.reads > 0).then(|| Dur(width.0.div_ceil(self.reads)));
         let named = |field: &str| format!("{}.{field}", self.part);
         [
@@ -179,6 +198,49 @@ impl Seen {
             miss.map(|off| (named("host.mtt_miss"), self.miss, off)),
             watchdog.map(|declared| (named("pfc.watchdog"), declared, next)),
         ]
+    }
+
+    /// What calls for XOFF, and for XON, in words.
+    pub(super) fn told_thresholds(&self) -> (String, String) {
+        (self.thresholds.xoff.shown(), self.thresholds.xon.shown())
+    }
+
+    /// Within which values thresholds look alike: a NIC that asks at another one is as much later or sooner as the port brings of it, and the host takes.
+    /// As for an emission, that is told as far as the host's declaration alone bounds what called for a word.
+    pub(super) fn sizes(&self) -> [AlikeSize; 2] {
+        let account = self.promise.account(&self.plain, &self.words);
+        let open = |all: &[Lag]| {
+            let each =
+                all.iter().filter(|one| one.record.is_some()).map(|one| one.most - one.least);
+            each.min()
+        };
+        let Promise { emission, turn, blur, .. } = self.promise;
+        let in_time = |bps: u64, open: Dur| {
+            let time = open + emission.most() + turn + blur * 2;
+            let bits = u128::from(bps) * u128::from(time.0) / 1_000_000_000_000;
+            let bytes = u64::try_from(bits / 8).unwrap_or(u64::MAX);
+            Bytes(bytes) + self.longest * 2
+        };
+        let named = |field: &str| format!("{}.pfc.{field}", self.part);
+        let (brings, drains) = (self.speed.bps(), self.drains.bps);
+        let Thresholds { xoff, xon } = self.thresholds;
+        [
+            open(&account.xoffs).map(|open| (named("xoff"), xoff, in_time(brings, open))),
+            // Whose XON comes before it surely had to shows how long that is open.
+            open(&account.xons)
+                .or_else(|| self.falls())
+                .map(|open| (named("xon"), xon, in_time(drains, open))),
+        ]
+    }
+
+    /// For how long it is open that what waits has fallen to one XON.
+    fn falls(&self) -> Option<Dur> {
+        let Stretches { full, relieved } = &self.at_most;
+        let falls = full.iter().filter_map(|full| {
+            let next = relieved.partition_point(|one| one.from < full.until);
+            Some(relieved.get(next)?.from - full.until)
+        });
+        falls.min()
     }
 
     /// Whether something called for that word once: surely, or by what the NIC said and some host explains.

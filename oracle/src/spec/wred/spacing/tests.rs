@@ -6,7 +6,7 @@ use rig_units::{Bytes, Ppm};
 
 const CURVE: Curve = Curve { kmin: Bytes(1_000), kmax: Bytes(2_000), pmax: Ppm(500_000) };
 
-const HELD: Curves = Curves { least: CURVE, most: CURVE };
+const HELD: Curves = Curves { least: CURVE, most: CURVE, is_step: false };
 
 fn met(depth: u64) -> Met {
     Met::at(&HELD, depth, depth)
