@@ -161,15 +161,16 @@ fn steered(
     Ok(Applicability { case, left_out, stamps })
 }
 
-/// Why what is `left` of a case shows nothing: what the case is about nothing promises, and all else is that something does not happen, which holds of a
+/// Why what is `left` of a case shows nothing: something of it nothing promises, and all else is that something does not happen, which holds of a
 /// device on which nothing does.
 fn of_nothing(lab: &Lab, profile: &Profile, whole: &Case, left: &Case) -> Option<String> {
     if !left.measure.iter().all(|one| one.wanted("expect") == Wanted::None) {
         return None;
     }
-    let about = whole.measure.first()?;
-    let why = misfit::unpromised(lab, profile, whole, about)?;
-    Some(format!("{}: {why}", about.name()))
+    whole.measure.iter().find_map(|one| {
+        let why = misfit::unpromised(lab, profile, whole, one)?;
+        Some(format!("{}: {why}", one.name()))
+    })
 }
 
 /// A setting that the case needs otherwise than the device declares it, and that its control cannot set.
