@@ -347,7 +347,7 @@ mod tests {
             left_out,
             ["sender sends 1525 messages in place of 8ms: perftest's programs end by a number"]
         );
-        let measures: Vec<&str> = case.measure.iter().map(|one| one.name()).collect();
+        let measures: Vec<&str> = case.measure.iter().map(rig_testcases::Measure::name).collect();
         assert_eq!(measures, ["rate.follows", "cnp.answers", "rc.completion", "rate.goodput"]);
     }
 
