@@ -8,6 +8,9 @@ table! {
 
     /// Every packet after a hole is answered with a NAK.
     nak_repeated;
+    /// One in so many holes is answered by no NAK.
+    // The timer of its sender mends it, which takes a hundred times as long.
+    nak_left_out ("holes", 1..=65_536, default 8);
     /// After a NAK the sender goes on one packet after the one that is missing.
     // The hole stays.
     restarts_one_psn_late;

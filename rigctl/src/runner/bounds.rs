@@ -19,6 +19,7 @@ mod latency;
 mod loss;
 mod macsec;
 mod margin;
+mod mended;
 mod nic_pause;
 mod nic_pauses;
 mod nic_shares;

@@ -12,6 +12,7 @@ pub mod fence;
 pub mod fluid;
 pub mod forms;
 pub mod gaps;
+pub mod losses;
 pub mod np;
 pub mod pause;
 pub mod pipeline;
