@@ -2,9 +2,11 @@
 
 use super::bench::*;
 use super::deviations::both;
-use crate::model::nic::Config;
+use crate::model::nic::{Config, Flow};
 use crate::model::packet::PacketKind::Nak;
 use rig_units::Dur;
+
+const GBPS: u64 = 1_000_000_000;
 
 #[test]
 fn nak_left_out_says_nothing_of_one_hole_in_so_many() {
@@ -15,4 +17,18 @@ fn nak_left_out_says_nothing_of_one_hole_in_so_many() {
         bench.received(Nak).iter().map(|seen| seen.packet.seq).collect::<Vec<u32>>()
     };
     assert_eq!(both("nak_left_out:2", naks), [vec![1, 3, 5], vec![1, 5]]);
+}
+
+#[test]
+fn cut_crosses_priorities_takes_those_of_the_other_and_not_of_its_own() {
+    let rates = |config: Config| {
+        let mut bench = bench(&config);
+        for (id, class) in [(1, 3), (2, 4), (3, 3)] {
+            bench.network.start_flow(NIC, &Flow { class, ..flow(id) });
+        }
+        bench.send(cnp(1));
+        bench.run(Dur::us(10));
+        [1, 2, 3].map(|id| bench.network.nic(NIC).unwrap().limiter(id).unwrap().rate() / GBPS)
+    };
+    assert_eq!(both("cut_crosses_priorities", rates), [[50, 100, 100], [50, 50, 100]]);
 }
