@@ -54,6 +54,9 @@ table! {
     /// A connection that is given up does not count.
     // Its application is told, and whoever looks after the host is not.
     given_up_not_counted;
+    /// A queue pair has so many READs more under way than it may.
+    // What is asked for in small parts comes at once all the same.
+    reads_ahead ("READs", 1..=64, default 1);
     /// Where a READ has a hole the requester asks from one packet after the one that is missing.
     read_asks_one_psn_late;
     /// A READ request that comes again is counted as such, and not answered again.

@@ -15,6 +15,7 @@ mod fence;
 mod given;
 mod headers;
 mod headroom;
+mod incast;
 mod latency;
 mod loss;
 mod macsec;

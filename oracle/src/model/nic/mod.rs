@@ -238,8 +238,11 @@ impl Nic {
         let Flow { verb, message, count, .. } =
             unreliable::heeded(&Flow { verb, ..*flow }, &self.config.faults.rc);
         self.atomics |= verb.is_atomic() || verb == Verb::SendRegistered;
-        self.pairs[usize::from(slot)]
-            .start(&Flow { ect, verb, message, count, ..*flow }, &self.config.rc);
+        self.pairs[usize::from(slot)].start(
+            &Flow { ect, verb, message, count, ..*flow },
+            &self.config.rc,
+            &self.config.faults.rc,
+        );
         self.join(slot);
         if !is_new && self.config.rp.scope == Scope::Qp {
             let limit = self.pairs[usize::from(slot)].limit;

@@ -2,8 +2,8 @@
 
 use super::bench::*;
 use super::deviations::both;
-use crate::model::nic::{Config, Flow};
-use crate::model::packet::PacketKind::Nak;
+use crate::model::nic::{Config, Flow, Verb};
+use crate::model::packet::PacketKind::{Nak, ReadRequest};
 use rig_units::Dur;
 
 const GBPS: u64 = 1_000_000_000;
@@ -17,6 +17,17 @@ fn nak_left_out_says_nothing_of_one_hole_in_so_many() {
         bench.received(Nak).iter().map(|seen| seen.packet.seq).collect::<Vec<u32>>()
     };
     assert_eq!(both("nak_left_out:2", naks), [vec![1, 3, 5], vec![1, 5]]);
+}
+
+#[test]
+fn reads_ahead_asks_before_the_answer_is_there() {
+    let asked = |config: Config| {
+        let mut bench = bench(&config);
+        bench.network.start_flow(NIC, &Flow { verb: Verb::Read, count: Some(9), ..flow(1) });
+        bench.run(Dur::us(10));
+        bench.received(ReadRequest).len()
+    };
+    assert_eq!(both("reads_ahead:2", asked), [1, 3]);
 }
 
 #[test]
