@@ -34,7 +34,7 @@ pub use device_verb::DeviceVerb;
 pub use found::Accepts;
 pub use macsec::{MacsecMode, Protection, Secured, Takes, Tamper};
 pub use measure::Measure;
-pub use middlebox::{Bottleneck, Injected, Injection, Middlebox, Target, Which};
+pub use middlebox::{Bottleneck, Injected, Injection, Middlebox, Passing, Target, Which};
 pub use nic::{Flow, FlowSpec, Verb};
 pub use read::read;
 pub use roce::{CnpFault, Roce, RoceKind};

@@ -4,7 +4,7 @@ use crate::nic::{Flow, Verb};
 use core::fmt;
 use rig_frames::roce::aeth::RnrTimer;
 use rig_lab::Curve;
-use rig_units::{Bytes, Dur, PortSpeed};
+use rig_units::{Bytes, Dur, PortSpeed, Ppm};
 
 /// The rig between the NICs behind two of its ports, as written and as it is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,6 +141,33 @@ pub enum Which {
         /// From one beginning to the next.
         every: Dur,
     },
+    /// `chance: 1%`: those that are drawn, each for itself, whether it passes for the first time or again.
+    Drawn(Ppm),
+}
+
+/// Where a frame stands among those of its kind and connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Passing {
+    /// Its number, as the injection counts.
+    pub psn: u32,
+    /// How many of them have passed, itself among them.
+    pub nth: u32,
+    /// Since the trial's start.
+    pub since: Dur,
+}
+
+impl Which {
+    /// Whether a frame is one of them. `draw`: a number below a million, each as likely, asked for where chance decides.
+    pub fn hits(self, frame: Passing, draw: impl FnOnce() -> u64) -> bool {
+        let Passing { psn, nth, since } = frame;
+        match self {
+            Which::Psn(wanted) => wanted == psn,
+            Which::Nth(wanted) => wanted == nth,
+            Which::Every { every, run } => (nth - 1) % every >= every - run,
+            Which::During { lasting, every } => since % every < lasting,
+            Which::Drawn(chance) => draw() < u64::from(chance.0),
+        }
+    }
 }
 
 /// What the rig does to a frame on the way.

@@ -283,6 +283,7 @@ fn injection() -> Value {
         "nth": number(1),
         "every": { "anyOf": [number(1), to("duration")] },
         "during": to("duration"),
+        "chance": of::<Ppm>(),
         "run": number(1),
         "iteration": number(1),
         "do": tamper,

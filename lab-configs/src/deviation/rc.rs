@@ -8,6 +8,9 @@ table! {
 
     /// Every packet after a hole is answered with a NAK.
     nak_repeated;
+    /// One in so many holes is answered by no NAK.
+    // The timer of its sender mends it, which takes a hundred times as long.
+    nak_left_out ("holes", 1..=65_536, default 8);
     /// After a NAK the sender goes on one packet after the one that is missing.
     // The hole stays.
     restarts_one_psn_late;
@@ -51,6 +54,9 @@ table! {
     /// A connection that is given up does not count.
     // Its application is told, and whoever looks after the host is not.
     given_up_not_counted;
+    /// A queue pair has so many READs more under way than it may.
+    // What is asked for in small parts comes at once all the same.
+    reads_ahead ("READs", 1..=64, default 1);
     /// Where a READ has a hole the requester asks from one packet after the one that is missing.
     read_asks_one_psn_late;
     /// A READ request that comes again is counted as such, and not answered again.

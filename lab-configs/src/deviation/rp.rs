@@ -19,6 +19,9 @@ table! {
     cut_twice_per_window;
     /// A cut takes the queue pair after its own, too.
     cut_spreads;
+    /// A cut takes every queue pair of another priority, too.
+    // One limiter for both lossless priorities: the congestion of the front end slows down the back end.
+    cut_crosses_priorities;
     /// The target stays at the speed of the port when the rate is cut.
     // Recovery goes half of the way to the speed of the port, and so on.
     target_not_saved;

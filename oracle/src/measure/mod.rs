@@ -144,6 +144,7 @@ static ALL: &[&Known] = &[
     &nic::message::IMMEDIATE,
     &nic::message::ATOMIC,
     &nic::fence::FENCE,
+    &nic::incast::OUTSTANDING,
     &nic::app::PROTOCOL,
     &nic::receives::RECEIVES,
     &nic::unreliable::SENDER,

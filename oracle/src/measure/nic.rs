@@ -13,6 +13,7 @@ pub(super) mod fence;
 pub(super) mod fixed_point;
 mod gap_stamps;
 pub(super) mod headers;
+pub(super) mod incast;
 mod limited;
 pub(super) mod message;
 pub(super) mod np;

@@ -5,9 +5,10 @@ mod bottleneck;
 
 use self::bottleneck::{Bottleneck, Fate};
 use super::blue_rdma::{self, Log};
+use super::chance;
 use super::host::{Device, Plug, RigPort};
 use super::packet::{ACK_SIZE, CLASSES, Packet, PacketKind, bit, slot};
-use rig_testcases::{Injected, Injection, Target, Which};
+use rig_testcases::{Injected, Injection, Passing, Target};
 use rig_units::{Dur, Time};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -60,7 +61,12 @@ pub struct Touched {
 struct Armed {
     injection: Injection<u16>,
     seen: u32,
+    /// Common to its draws.
+    stream: u64,
 }
+
+/// What chances are counted in.
+const MILLION: u128 = 1_000_000;
 
 impl Middlebox {
     /// From `began` on between two hosts, `delay` from the last bit in to the first bit out.
@@ -89,12 +95,16 @@ impl Middlebox {
         }
     }
 
-    /// Adds something that is done from now on. Packet sequence numbers are those in the frames.
-    pub(super) fn inject(&mut self, injection: Injection<u16>) {
+    /// Adds something that is done from now on. Packet sequence numbers are those in the frames. What is drawn is drawn from `seed`, from when it
+    /// began, and from its place among all that is done.
+    pub(super) fn inject(&mut self, injection: Injection<u16>, seed: u64) {
         if matches!(injection.tamper, Injected::NotReady(_)) {
             self.expected.entry(injection.on).or_default();
         }
-        self.injections.push(Armed { injection, seen: 0 });
+        let began = chance::draw(chance::stream(seed, *b"injected"), self.began.0);
+        let nth = u64::try_from(self.injections.len()).unwrap_or(u64::MAX);
+        let stream = chance::mix(began.wrapping_add(nth));
+        self.injections.push(Armed { injection, seen: 0, stream });
     }
 
     /// Makes the way to a host a bottleneck.
@@ -292,12 +302,12 @@ impl Middlebox {
         for (index, armed) in armed.filter(|(_, armed)| own(armed)) {
             armed.seen += 1;
             let Injection { which, iteration, tamper: what, .. } = armed.injection;
-            let hit = match which {
-                Which::Psn(wanted) => wanted == psn,
-                Which::Nth(nth) => nth == armed.seen,
-                Which::Every { every, run } => (armed.seen - 1) % every >= every - run,
-                Which::During { lasting, every } => since % every < lasting,
-            };
+            let passing = Passing { psn, nth: armed.seen, since };
+            let hit = which.hits(passing, || {
+                ((u128::from(chance::draw(armed.stream, armed.seen.into())) * MILLION) >> 64)
+                    .try_into()
+                    .unwrap_or(u64::MAX)
+            });
             let hit = hit && (expected || !matches!(what, Injected::NotReady(_)));
             if hit && iteration.is_none_or(|wanted| wanted == round) {
                 tamper = tamper.or(Some((index, what)));

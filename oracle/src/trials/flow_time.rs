@@ -7,8 +7,8 @@
 use super::context::Context;
 use crate::spec::nic::rc::{rnr_retries, timeout};
 use rig_lab::Nic;
-use rig_testcases::{Action, FlowSpec, Injected, Injection, Script, Verb, Which};
-use rig_units::{Bytes, Dur, PortSpeed, Within};
+use rig_testcases::{Action, FlowSpec, Injected, Injection, Script, Target, Verb, Which};
+use rig_units::{Bytes, Dur, PortSpeed, Ppm, Within};
 use std::collections::BTreeMap;
 
 /// What is between two NICs, there and back, with a frame of so many bytes: cables, devices, the rig, and the frame itself at each of them.
@@ -93,6 +93,13 @@ fn takes(context: &Context<'_>, script: &Script, flow: (u16, &FlowSpec)) -> Opti
     Some(context.apart().most(all + misses + again + requests + end))
 }
 
+/// How many of so many a chance may hit: all but never more.
+fn likely(all: u64, chance: Ppm) -> u64 {
+    let mean = (u128::from(all) * u128::from(chance.0)).div_ceil(u128::from(Ppm::ONE.0));
+    let mean = u64::try_from(mean).unwrap_or(u64::MAX);
+    mean.saturating_add(5 * (mean.isqrt() + 1))
+}
+
 /// How much longer a flow may take for what is done to its frames: for each the question and the way back, the timer where nobody asks, and what is sent
 /// in vain meanwhile.
 fn costs(injection: &Injection<u16>, own: &Nic, (packets, all): (u64, Dur), asked: Dur) -> Dur {
@@ -100,10 +107,21 @@ fn costs(injection: &Injection<u16>, own: &Nic, (packets, all): (u64, Dur), aske
     let times = match injection.which {
         Which::Psn(_) | Which::Nth(_) | Which::During { .. } => 1,
         Which::Every { every, run } => packets * u64::from(run.max(1)) / u64::from(every.max(1)),
+        Which::Drawn(chance) => likely(packets, chance),
     };
     // What is done in every round is done until the sender gives up.
     let for_good = matches!(injection.which, Which::Psn(_)) && injection.iteration.is_none();
     let round = asked + waits;
+    // Of what is drawn only what is lost again, and what nobody asks for, waits for a timer.
+    if let (Which::Drawn(chance), Target::Data) = (injection.which, injection.frames) {
+        let (later, again) = match injection.tamper {
+            Injected::Drop | Injected::BadIcrc => (Dur::ZERO, likely(times, chance)),
+            Injected::Delay(by) => (by, 0),
+            Injected::Behind(_) => (Dur::ZERO, 0),
+            _ => return Dur::ZERO,
+        };
+        return (asked + later + all.min(asked)) * times + waits * again;
+    }
     let wait = |wait| wait + own.rc.rnr_late.map_or(Dur::ZERO, Within::most) + asked;
     match injection.tamper {
         // Nobody sends a datagram again.

@@ -3,6 +3,7 @@
 
 mod conservation;
 mod exact;
+mod losses;
 mod nics;
 mod overrides;
 mod rig;

@@ -389,7 +389,8 @@ impl Trial<'_, '_> {
                     Which::Psn(nth) => Which::Psn(psn.wrapping_add(nth) & 0xff_ffff),
                     other => other,
                 };
-                self.lab.dut.rig().inject(Injection { on: id, which, ..one.clone() });
+                let injection = Injection { on: id, which, ..one.clone() };
+                self.lab.dut.rig().inject(injection, self.lab.seed);
             }
         }
         let takes_over = spec.container.takes_over;

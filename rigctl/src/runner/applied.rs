@@ -6,7 +6,7 @@ use super::stimulus::injection_text;
 use rig_capture::{Dir, Load, Record, Touched, What, analyse};
 use rig_oracle::trials::trial::Trial;
 use rig_oracle::verdict::Doubt;
-use rig_testcases::{Action, Injected, Script, Step, Tap};
+use rig_testcases::{Action, Injected, Script, Step, Tap, Which};
 use rig_units::{Dur, Time};
 
 /// The word for a part of the stimulus that did not happen.
@@ -207,8 +207,9 @@ fn injections(trial: &Trial) -> Vec<String> {
     };
     let idle = (0_u16..).zip(&between.inject).filter(|(index, _)| met(*index) == 0);
     let told = idle.map(|(_, injection)| {
-        let which = match injection.tamper {
-            Injected::NotReady(_) => " that its receiver expected next",
+        let which = match (injection.tamper, injection.which) {
+            (Injected::NotReady(_), _) => " that its receiver expected next",
+            (_, Which::Drawn(_)) => " that was drawn",
             _ => "",
         };
         format!("{}: no such frame came{which}", injection_text(&trial.script, injection))

@@ -248,7 +248,7 @@ impl<'a> Session<'a> {
         };
         if let Some(nics) = benches.flows() {
             let device = (&self.context.profile.declared, settings.as_slice());
-            let lab = GuestLab::boot(nics.clone(), device, cable).map_err(not_booted)?;
+            let lab = GuestLab::boot(nics.clone(), device, (cable, seed)).map_err(not_booted)?;
             return Ok(Executor::Guest(Box::new(lab)));
         }
         let program = Program::of(script, &speeds(script, &self.context.group.declared));

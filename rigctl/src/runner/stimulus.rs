@@ -162,6 +162,7 @@ pub(super) fn injection_text(script: &Script, one: &Injection<u16>) -> String {
         Which::During { lasting, every } => {
             format!("{frames} in the first {lasting} of each {every}")
         }
+        Which::Drawn(chance) => format!("{frames}, each by a chance of {chance},"),
     };
     let round = one.iteration.map_or(String::new(), |round| format!(", in round {round}"));
     format!("{which} of {}: {}{round}", name(one.on), one.tamper)

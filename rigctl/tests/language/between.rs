@@ -59,3 +59,34 @@ fn a_bottleneck_that_cannot_be_one_is_refused_where_it_stands() {
     let told: Vec<String> = wrong.iter().map(|(right, wrong)| said(right, wrong)).collect();
     insta::assert_snapshot!(told.join("\n"));
 }
+
+#[test]
+fn what_is_drawn_has_a_chance_and_what_it_costs_is_predicted_of_losses_and_delays_alone() {
+    const NARROW: &str =
+        "{bottleneck: {to: p2, speed: 40Gbps, kmin: 1KB, kmax: 2KB, pmax: 10%, buffer: 2KB}}";
+    let of =
+        |which: &str| said(NARROW, &format!("{{inject: [{{on: sender, frames: data, {which}}}]}}"));
+    assert!(of("chance: 0%, do: drop").contains("a chance of nothing"));
+    assert!(of("chance: 101%, do: drop").contains("101%"));
+    let two = of("chance: 1%, nth: 3, do: drop");
+    assert!(two.contains("it names 2 frames; one of psn, nth, every and chance"), "{two}");
+    let mended = |inject: &str| {
+        let text = RIGHT.replacen(NARROW, inject, 1);
+        let text = text.replacen(
+            "rate.follows: {flow: sender}",
+            "rate.goodput: {flow: sender, expect: mended}",
+            1,
+        );
+        match rig_testcases::read::suite(&Source::new("t.yaml", &text), &Registry) {
+            Err(faults) => faults[0].found.clone(),
+            Ok(_) => String::new(),
+        }
+    };
+    assert_eq!(mended("{inject: [{on: sender, frames: data, chance: 1%, do: drop}]}"), "");
+    let twice = mended("{inject: [{on: sender, frames: data, chance: 1%, do: duplicate}]}");
+    assert!(
+        twice.contains("frames sent twice, of which it is not predicted what they cost"),
+        "{twice}"
+    );
+    assert!(mended(NARROW).contains("a bottleneck loses and delays what nobody predicts"));
+}

@@ -96,6 +96,7 @@ fn suite(device: &str, measure: &str) -> String {
         }
         _ if measure.contains("uc.") => "verb: uc-send, message: 1024B",
         _ if measure.contains("ud.") => "verb: ud-send, message: 1024B",
+        _ if measure.contains("rc.outstanding") => "verb: read, message: 1024B",
         _ if measure.contains("rc.atomic") => "verb: fetch-add, message: 8B",
         _ => "verb: write, message: 1024B",
     };

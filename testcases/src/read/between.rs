@@ -7,7 +7,7 @@ use rig_frames::roce::aeth::RnrTimer;
 use rig_lab::Curve;
 use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::Value;
-use rig_units::Dur;
+use rig_units::{Dur, Ppm};
 
 const WANT: &str = "a list such as [{on: sender, frames: data, every: 50, do: ce}]";
 
@@ -65,8 +65,18 @@ fn bottleneck(at: &At<'_>, places: &mut Places) -> Option<Bottleneck<String>> {
 }
 
 fn injection(at: &At<'_>) -> Option<Injection<String>> {
-    let fields =
-        at.fields(&["on", "frames", "psn", "nth", "every", "run", "during", "iteration", "do"])?;
+    let fields = at.fields(&[
+        "on",
+        "frames",
+        "psn",
+        "nth",
+        "every",
+        "run",
+        "during",
+        "chance",
+        "iteration",
+        "do",
+    ])?;
     let on = fields.need("on", "a flow").and_then(|at| at.text("the name of a flow"));
     let frames = fields.need("frames", "data, ack, nak, cnp or read-request");
     let frames = frames.and_then(|at| at.choice(&Target::NAMES));
@@ -117,10 +127,13 @@ fn which(fields: &Fields<'_>) -> Option<Which> {
         }
         return Some(Which::During { lasting, every });
     }
-    const KEYS: [&str; 3] = ["psn", "nth", "every"];
+    const KEYS: [&str; 4] = ["psn", "nth", "every", "chance"];
     let named: Vec<&str> = KEYS.into_iter().filter(|key| fields.get(key).is_some()).collect();
     let [key] = named[..] else {
-        fields.at.at_key(format!("it names {} frames", named.len()), "one of psn, nth and every");
+        fields.at.at_key(
+            format!("it names {} frames", named.len()),
+            "one of psn, nth, every and chance",
+        );
         return None;
     };
     let at = fields.get(key)?;
@@ -132,6 +145,14 @@ fn which(fields: &Fields<'_>) -> Option<Which> {
             return None;
         }
     };
+    if key == "chance" {
+        let chance: Ppm = at.quantity()?;
+        if chance == Ppm(0) {
+            at.fault("a chance of nothing", "a probability above 0, such as 0.1%");
+            return None;
+        }
+        return Some(Which::Drawn(chance));
+    }
     Some(match key {
         "psn" => Which::Psn(at.whole(0..=0xff_ffff, "a number, counted from the first packet")?),
         "nth" => Which::Nth(at.whole(1..=i64::from(u32::MAX), "a number from 1")?),

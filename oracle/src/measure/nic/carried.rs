@@ -1,31 +1,30 @@
 //! What a flow gets through: how much of it a second, and all of it by when. What has got through is what the wire shows: what was
 //! acknowledged, of a READ what was brought. To the rig, which acknowledges nothing, it is what reached it.
 
+mod got;
 mod longest;
+mod losses;
 mod mended;
 mod predicted;
 mod unready;
 
+use self::got::Carried;
 use self::longest::Longest;
 use self::mended::Mended;
-use self::unready::Unready;
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread};
 use super::super::measurement::{FromStart, Known, Red, Tells, by_source, in_words};
-use super::rc::{End, says};
-use super::{BEHIND, Passage, gap_stamps, spoilt};
+use super::{BEHIND, gap_stamps};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
-use crate::judge::nic::rc::{Event, Progress, Sent, Step, acknowledged, brought};
-use crate::spec::nic::rc::{Packet, SOURCE};
+use crate::spec::nic::rc::SOURCE;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::{Span, Unit};
-use rig_frames::psn::Psn;
 use rig_lab::{Fault, Part};
 use rig_testcases::vocabulary::{Entry, FLOW, Field, Looks, ValueKind, optional};
-use rig_testcases::{Action, Case, FlowSpec, Measure, RoceKind, Verb};
-use rig_units::{Bytes, Dur, Time};
+use rig_testcases::{Case, Measure};
+use rig_units::{Dur, Time};
 
 /// `rate.goodput`.
 pub(in super::super) static GOODPUT: Known = Known {
@@ -41,8 +40,8 @@ pub(in super::super) static GOODPUT: Known = Known {
             optional("at_most", ValueKind::Rate, "the greatest that the case wants"),
             optional(
                 "expect",
-                ValueKind::Word(&["predicted"]),
-                "what the CNPs that came leave it, its port, the way and both NICs, by what is declared: no less and no more; absent: what the case says",
+                ValueKind::Word(&["predicted", "mended"]),
+                "`predicted`: what the CNPs that came leave it, its port, the way and both NICs, by what is declared: no less and no more; `mended`: what go-back-N leaves of what the rig lost and delayed of it; absent: what the case says",
             ),
             OR,
         ],
@@ -55,26 +54,34 @@ pub(in super::super) static GOODPUT: Known = Known {
                     true => "it is predicted, and the case wants something itself",
                     false => "nothing is wanted of it",
                 };
-                let want = "`at_least: 40Gbps-L2`, `at_most:` or both, or `expect: predicted`";
+                let want =
+                    "`at_least: 40Gbps-L2`, `at_most:` or both, or `expect: predicted` or `mended`";
                 given.at.fault(found, want);
             }
             wanted
         },
         looks: &[Looks::EVERY_FRAME],
-        sense: predicted::between_two,
+        sense: |measure, case| match measure.arguments.word("expect") {
+            Some("mended") => losses::of_messages(measure, case),
+            _ => predicted::between_two(measure, case),
+        },
         ..Entry::USUAL
     },
     tells: Tells::Width("the timestamps of both ends, over the time between them"),
     red: Red::Mutated("rate-over-a-long-way", "nic.rp.timer=x2"),
     expected: |measure, _, _| match measure.arguments.word("expect") {
+        Some("mended") => losses::expected(),
         Some(_) => by_source(predicted::TEXT.to_owned(), predicted::SOURCE),
         None => in_words(wanted(measure)),
     },
     judge: |measure, done, judged| goodput(done, measure, judged),
     from_start: FromStart::Unless("expect"),
     stamps: Some(|measure, context, script| {
-        measure.arguments.word("expect")?;
-        gap_stamps::of_predicted(measure.named("flow"), context, script)
+        let of = match measure.arguments.word("expect")? {
+            "mended" => losses::stamps,
+            _ => gap_stamps::of_predicted,
+        };
+        of(measure.named("flow"), context, script)
     }),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
@@ -165,129 +172,6 @@ pub(in super::super) static COMPLETION: Known = Known {
     ..Known::USUAL
 };
 
-/// What of a flow got through in one trial.
-struct Carried<'a> {
-    spec: &'a FlowSpec,
-    progress: Progress,
-    /// Records of what shows it, in the order of its steps' indices.
-    shown_by: Vec<usize>,
-    /// Packets of a message.
-    packets: u64,
-    /// What RNR NAKs leave open of when it is done.
-    unready: Unready,
-    /// How far each stamp may be off.
-    bound: Dur,
-    /// Until when the flow was to send, if it did not end by itself.
-    until: Time,
-    /// The trial's end.
-    end: Time,
-}
-
-impl<'a> Carried<'a> {
-    fn of(done: &JudgeContext<'_>, trial: &'a Trial, flow: &str) -> Result<Carried<'a>, Doubt> {
-        let (index, spec) = trial.flow(flow)?;
-        let connection = trial.script.connection(index);
-        let first = End::sender(trial, flow)?.first;
-        let packets = u64::from(spec.message.div_ceil(spec.mtu));
-        let bound = trial.observation.bound();
-        let seen = Passage::of(done, trial, spec.nic);
-        spoilt::by_whom(trial, &seen, connection)?;
-        let left = seen.left.iter().filter(|one| one.roce.connection == connection);
-        let reached = seen.reached.iter().filter(|one| one.connection == connection);
-        let (shown_by, progress) = if spec.verb == Verb::Read {
-            let (records, came): (Vec<usize>, Vec<Packet>) = reached
-                .filter_map(|one| data(one.kind, one.at, one.psn).map(|data| (one.record, data)))
-                .unzip();
-            let asked = left.filter(|one| one.roce.kind == RoceKind::ReadRequest);
-            let ahead = asked.filter_map(|one| Psn::new(one.roce.psn).ahead_of(first));
-            // A request is for its whole message, or for what is left of it.
-            let messages = ahead.map(|ahead| u64::from(ahead) / packets + 1).max();
-            (records, brought(first, messages.unwrap_or(0) * packets, &came))
-        } else if spec.nic == spec.to {
-            let (records, came): (Vec<usize>, Vec<Packet>) = left
-                .filter_map(|one| {
-                    data(one.roce.kind, one.at, one.roce.psn).map(|data| (one.record, data))
-                })
-                .unzip();
-            let sent = u64::try_from(came.len()).unwrap_or(u64::MAX);
-            (records, brought(first, sent, &came))
-        } else {
-            let (records, came): (Vec<usize>, Vec<Event>) = reached
-                .filter_map(|one| {
-                    let says = says(one.kind)?;
-                    Some((one.record, Event { at: one.at, says, psn: Psn::new(one.psn) }))
-                })
-                .unzip();
-            let sent: Vec<Sent> = left
-                .filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }))
-                .map(|one| Sent { at: one.at, psn: Psn::new(one.roce.psn) })
-                .collect();
-            (records, acknowledged(first, &sent, &came, bound * 2))
-        };
-        if progress.sent == 0 {
-            return Err(trial.doubt(&format!("{flow} sent nothing")));
-        }
-        let end = Time::ZERO + trial.script.length;
-        let stops = trial.script.steps.iter().filter(|step| step.action == Action::StopFlow(index));
-        let until = stops.map(|step| Time::ZERO + step.at).max().unwrap_or(end);
-        let unready = Unready::of(trial, spec, connection, &seen);
-        Ok(Carried { spec, progress, shown_by, packets, unready, bound, until, end })
-    }
-
-    /// Whether the rig is its other end, which acknowledges nothing.
-    fn goes_to_the_rig(&self) -> bool {
-        self.spec.nic == self.spec.to && self.spec.verb != Verb::Read
-    }
-
-    /// Messages that should get through: those that it is to send, or else those that it has sent whole.
-    fn messages(&self) -> u64 {
-        self.spec.count.map_or(self.progress.sent / self.packets, u64::from)
-    }
-
-    /// Messages that did.
-    fn finished(&self) -> u64 {
-        (self.progress.through() / self.packets).min(self.messages())
-    }
-
-    /// Payload of the flow's first packets, in bytes.
-    fn payload(&self, packets: u64) -> u64 {
-        let (whole, rest) = (packets / self.packets, packets % self.packets);
-        whole * u64::from(self.spec.message) + rest * u64::from(self.spec.mtu)
-    }
-
-    /// The payload that got through between the first step from `from` on and the last one, and how many packets had before each.
-    fn through(&self, from: Time) -> Option<(u64, [u64; 2])> {
-        let steps = &self.progress.steps;
-        let [first, .., last] = &steps[steps.partition_point(|step| step.at < from)..] else {
-            return None;
-        };
-        let packets = [first.packets, last.packets];
-        Some((self.payload(last.packets) - self.payload(first.packets), packets))
-    }
-
-    /// How long so many messages take the wire, at the speed of the port that they leave by.
-    fn least(&self, trial: &Trial, messages: u64) -> Dur {
-        let speed = trial.observation.ports[usize::from(self.spec.nic)].speed;
-        speed.serialise(Bytes(messages * u64::from(self.spec.message)))
-    }
-
-    /// Whether messages are left of which nothing got through for half of the time that there was.
-    fn hangs(&self) -> bool {
-        let last = self.progress.steps.last().map_or(Time::ZERO, |step| step.at);
-        self.finished() < self.messages() && (last - Time::ZERO) * 2 < self.until - Time::ZERO
-    }
-
-    fn record(&self, step: Step) -> Option<usize> {
-        self.shown_by.get(step.by).copied()
-    }
-}
-
-/// A packet of data.
-fn data(kind: RoceKind, at: Time, psn: u32) -> Option<Packet> {
-    let RoceKind::Data { last, .. } = kind else { return None };
-    Some(Packet { at, psn: Psn::new(psn), last })
-}
-
 /// Judges what of a flow gets through on average, against what the case wants.
 fn goodput(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
     let flow = measure.named("flow");
@@ -296,8 +180,11 @@ fn goodput(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
         let carried = Carried::of(done, trial, flow)?;
         let start = Time::ZERO + from;
         let want = match longest(done, trial, measure) {
+            _ if measure.arguments.word("expect") == Some("mended") => {
+                losses::of(done, trial, flow, (&carried, start))?
+            }
             _ if measure.arguments.word("expect").is_some() => {
-                predicted_of(done, trial, flow, (&carried, start))?
+                predicted::between(done, trial, flow, (&carried, start))?
             }
             Some(longest) => longest.of_rate(wanted(measure), &carried, start),
             None if measure.arguments.word("or").is_some() && carried.goes_to_the_rig() => {
@@ -329,23 +216,6 @@ fn goodput(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) {
         let looked = Looked { count: carried.progress.sent, of: "packets" };
         Ok(TrialReading { span, want, got: None, records, looked })
     });
-}
-
-/// What is predicted of a goodput from `from` on.
-fn predicted_of(
-    done: &JudgeContext<'_>,
-    trial: &Trial,
-    flow: &str,
-    (carried, from): (&Carried<'_>, Time),
-) -> Result<Prediction, Doubt> {
-    let none = || trial.doubt(&format!("of {flow} too little got through to tell a rate"));
-    let longest = Longest::of(done, trial, flow).ok_or_else(none)?;
-    let (bytes, least) = longest.least(carried, from).ok_or_else(none)?;
-    let (_, packets) = carried.through(from).ok_or_else(none)?;
-    let mut steps = carried.progress.steps.iter();
-    let shown = steps.find(|step| step.at >= from).ok_or_else(none)?.at;
-    let through = predicted::Through { bytes, packets, shown, least, uneven: longest.uneven };
-    predicted::of(done, trial, flow, &through)
 }
 
 /// Payload a second that gets through, between the first step from `from` on and the last one, with the records of both. Where messages

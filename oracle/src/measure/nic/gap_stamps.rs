@@ -60,6 +60,13 @@ pub(super) fn of_predicted(flow: &str, context: &Context<'_>, script: &Script) -
     stamps::told(left, "the gap that the first cut leaves between two packets")
 }
 
+/// What a packet more or less makes of the time that many take is told by what one takes.
+pub(super) fn of_packets(flow: &str, context: &Context<'_>, script: &Script) -> Option<Stamps> {
+    let spec = script.flows.iter().find(|spec| spec.name == flow)?;
+    let packet = Bytes(spec.mtu.min(spec.message).into()) + HEADERS;
+    stamps::told(stamps::speed(context, script, spec.nic).slot(packet), "what a packet takes")
+}
+
 /// Who follows its cuts is told from who does not by the first of them, or by what a row of them leaves, whichever shows more: each packet that the last
 /// of a row holds back comes that much later than one of a sender that never cuts.
 pub(super) fn of_follows(

@@ -1,5 +1,6 @@
 use super::*;
 use rig_frames::roce::aeth::RnrTimer;
+use rig_testcases::Which;
 
 fn middlebox(began: Time, delay: Dur) -> Middlebox {
     Middlebox::new((began, Log::default()), [3, 5], [(); 2].map(|()| RigPort::new(None)), delay)
@@ -13,7 +14,7 @@ fn packet(seq: u32) -> Packet {
 fn leaves(which: Which, tamper: Injected) -> Vec<(u64, u32)> {
     let mut middlebox = middlebox(Time::ZERO, Dur::us(10));
     let frames = Target::Data;
-    middlebox.inject(Injection { on: 7, frames, which, iteration: None, tamper });
+    middlebox.inject(Injection { on: 7, frames, which, iteration: None, tamper }, 1);
     for seq in 0..5 {
         middlebox.pass(Time::ZERO + Dur::us(seq.into()), 0, &packet(seq));
     }
@@ -47,7 +48,7 @@ fn a_receiver_that_is_not_ready_takes_nothing_until_its_message_comes_again() {
     let (on, frames, which) = (7, Target::Data, Which::Psn(1));
     let timer = RnrTimer::new(14).expect("five bits");
     let tamper = Injected::NotReady(timer);
-    middlebox.inject(Injection { on, frames, which, iteration: Some(1), tamper });
+    middlebox.inject(Injection { on, frames, which, iteration: Some(1), tamper }, 1);
     for seq in [0, 1, 2, 3, 1, 2] {
         middlebox.pass(Time::ZERO, 0, &packet(seq));
     }
@@ -67,7 +68,7 @@ fn unready(seqs: &[u32], first: Injected, delay: Dur) -> (Vec<u32>, Vec<u32>) {
     let all = [(1, first), (2, Injected::NotReady(timer))];
     for (psn, tamper) in all {
         let (on, frames, which) = (7, Target::Data, Which::Psn(psn));
-        middlebox.inject(Injection { on, frames, which, iteration: Some(1), tamper });
+        middlebox.inject(Injection { on, frames, which, iteration: Some(1), tamper }, 1);
     }
     for (at, seq) in (0..).zip(seqs) {
         middlebox.pass(Time::ZERO + Dur::us(at), 0, &packet(*seq));
@@ -104,7 +105,7 @@ fn an_iteration_is_how_often_the_number_has_passed() {
     let mut middlebox = middlebox(Time::ZERO, Dur::ZERO);
     let (on, frames, which) = (7, Target::Data, Which::Psn(4));
     let tamper = Injected::Drop;
-    middlebox.inject(Injection { on, frames, which, iteration: Some(2), tamper });
+    middlebox.inject(Injection { on, frames, which, iteration: Some(2), tamper }, 1);
     for seq in [4, 5, 4, 4] {
         middlebox.pass(Time::ZERO, 0, &packet(seq));
     }
@@ -117,7 +118,7 @@ fn a_mark_and_a_wrong_icrc_are_seen_in_the_frame() {
     for (tamper, ce, bad) in [(Injected::Ce, true, false), (Injected::BadIcrc, false, true)] {
         let mut middlebox = middlebox(Time::ZERO, Dur::ZERO);
         let (on, frames, which) = (7, Target::Data, Which::Every { every: 1, run: 1 });
-        middlebox.inject(Injection { on, frames, which, iteration: None, tamper });
+        middlebox.inject(Injection { on, frames, which, iteration: None, tamper }, 1);
         middlebox.pass(Time::ZERO, 1, &packet(0));
         let left = middlebox.pop(0, 0).expect("it passed");
         assert_eq!((left.ce(), left.bad_icrc()), (ce, bad));
@@ -157,13 +158,40 @@ fn a_window_of_time_comes_again_and_again() {
     let mut middlebox = middlebox(Time::ZERO + Dur::us(100), Dur::ZERO);
     let which = Which::During { lasting: Dur::us(2), every: Dur::us(10) };
     let (on, frames, tamper) = (7, Target::Data, Injected::Ce);
-    middlebox.inject(Injection { on, frames, which, iteration: None, tamper });
+    middlebox.inject(Injection { on, frames, which, iteration: None, tamper }, 1);
     for seq in 0..25 {
         middlebox.pass(Time::ZERO + Dur::us(100 + u64::from(seq)), 0, &packet(seq));
     }
     let left = core::iter::from_fn(|| middlebox.pop(1, 0));
     let marked: Vec<u32> = left.filter(Packet::ce).map(|one| one.seq).collect();
     assert_eq!(marked, [0, 1, 10, 11, 20, 21]);
+}
+
+#[test]
+fn what_is_drawn_is_each_frame_for_itself_and_the_same_again_from_the_same_seed() {
+    let hit = |seed, began, chance| {
+        let mut middlebox = middlebox(Time::ZERO + Dur::us(began), Dur::ZERO);
+        let which = Which::Drawn(rig_units::Ppm(chance));
+        let (on, frames, tamper) = (7, Target::Data, Injected::Ce);
+        middlebox.inject(Injection { on, frames, which, iteration: None, tamper }, seed);
+        for seq in 0..10_000 {
+            middlebox.pass(Time::ZERO, 0, &packet(seq));
+        }
+        let left = core::iter::from_fn(|| middlebox.pop(1, 0));
+        left.filter(Packet::ce).map(|one| one.seq).collect::<Vec<u32>>()
+    };
+    let once = hit(7, 0, 10_000);
+    // A hundred of ten thousand; 10 is a standard deviation.
+    assert!((60..140).contains(&once.len()), "{}", once.len());
+    assert_eq!(once, hit(7, 0, 10_000));
+    assert_ne!(once, hit(8, 0, 10_000));
+    // The next trial of a session draws others.
+    assert_ne!(once, hit(7, 3, 10_000));
+    // A frame behind one that was drawn is drawn as often as any other.
+    let half = hit(7, 0, 500_000);
+    let pairs = half.windows(2).filter(|two| two[0] + 1 == two[1]).count();
+    assert!((2_300..2_700).contains(&pairs), "{pairs}");
+    assert_eq!(hit(7, 0, 1_000_000).len(), 10_000);
 }
 
 #[test]

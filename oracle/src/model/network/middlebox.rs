@@ -52,10 +52,10 @@ impl<Q: EventQueue> Network<Q> {
         }
     }
 
-    /// Does something to frames that are passed on, from now on.
-    pub fn inject(&mut self, injection: Injection<u16>) {
+    /// Does something to frames that are passed on, from now on. What of it is left to chance is drawn from `seed`.
+    pub fn inject(&mut self, injection: Injection<u16>, seed: u64) {
         if let Some(middlebox) = self.middlebox() {
-            middlebox.inject(injection);
+            middlebox.inject(injection, seed);
         }
     }
 

@@ -111,6 +111,8 @@ pub struct Nic {
     answers: Answers,
     /// What queue pairs keep behind holes, where they do.
     kept: BTreeMap<u16, Kept>,
+    /// How many holes it has seen in what came.
+    holes: u32,
     /// Frames that began to leave, counted where some of them are spoilt.
     begun: u64,
     /// What is to be looked at later.
@@ -180,6 +182,7 @@ impl Nic {
             selector: Selector::of(config, line),
             answers: Answers::default(),
             kept: BTreeMap::new(),
+            holes: 0,
             begun: 0,
             later: BTreeSet::new(),
             counters: Counters::default(),
@@ -235,8 +238,11 @@ impl Nic {
         let Flow { verb, message, count, .. } =
             unreliable::heeded(&Flow { verb, ..*flow }, &self.config.faults.rc);
         self.atomics |= verb.is_atomic() || verb == Verb::SendRegistered;
-        self.pairs[usize::from(slot)]
-            .start(&Flow { ect, verb, message, count, ..*flow }, &self.config.rc);
+        self.pairs[usize::from(slot)].start(
+            &Flow { ect, verb, message, count, ..*flow },
+            &self.config.rc,
+            &self.config.faults.rc,
+        );
         self.join(slot);
         if !is_new && self.config.rp.scope == Scope::Qp {
             let limit = self.pairs[usize::from(slot)].limit;

@@ -43,6 +43,22 @@ impl Nic {
             let (rp, faults) = (&self.config.rp, &self.config.faults.rp);
             self.send_queues.limits[usize::from(next)].limiter.notified(rp, faults, now);
         }
+        if faults.cut_crosses_priorities {
+            self.cut_other_priorities(now, stream, limit);
+        }
+    }
+
+    /// What a NIC does that has one limiter for all of its priorities.
+    #[cold]
+    fn cut_other_priorities(&mut self, now: Time, stream: u16, limit: u16) {
+        let (rp, faults) = (&self.config.rp, &self.config.faults.rp);
+        let class = self.pairs.get(usize::from(self.table.get(stream))).map(|pair| pair.class);
+        let others = self.pairs.iter().filter(|pair| Some(pair.class) != class);
+        for other in others.map(|pair| pair.limit).filter(|other| *other != limit) {
+            if let Some(found) = self.send_queues.limits.get_mut(usize::from(other)) {
+                found.limiter.notified(rp, faults, now);
+            }
+        }
     }
 
     /// The limiter of the queue pair that is named after `stream`: the first one after the last.

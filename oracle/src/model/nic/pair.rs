@@ -7,7 +7,7 @@ use super::requester::{Request, Requester};
 use super::responder::{Responder, Response};
 use super::table::NOBODY;
 use crate::model::packet::{ATOMIC_SIZE, Packet, PacketKind};
-use rig_lab::Rc;
+use rig_lab::{Rc, RcFaults};
 use rig_units::Time;
 
 /// Bytes of payload of a packet of a READ that nobody announced.
@@ -65,9 +65,11 @@ impl Pair {
     }
 
     /// Takes on a flow.
-    pub(super) fn start(&mut self, flow: &Flow, rc: &Rc) {
+    pub(super) fn start(&mut self, flow: &Flow, rc: &Rc, faults: &RcFaults) {
         (self.far, self.class, self.dscp, self.ect) = (flow.dst, flow.class, flow.dscp, flow.ect);
-        self.requester = Some(Requester::new(flow, rc));
+        let mut requester = Requester::new(flow, rc);
+        requester.asks_ahead(faults.reads_ahead.unwrap_or(0));
+        self.requester = Some(requester);
         self.prepare();
     }
 

@@ -231,6 +231,11 @@ impl Nic {
         if !naks && !self.config.faults.rc.nak_repeated {
             return;
         }
+        self.holes = self.holes.wrapping_add(u32::from(naks));
+        let left_out = self.config.faults.rc.nak_left_out;
+        if naks && left_out.is_some_and(|each| self.holes.is_multiple_of(each)) {
+            return;
+        }
         self.ask(now, packet, slot);
     }
 

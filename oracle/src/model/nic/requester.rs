@@ -34,6 +34,8 @@ pub(super) struct Requester {
     pub(super) is_held: bool,
     /// A hole in what a READ brought has been seen and is not filled.
     hole: bool,
+    /// Packets of what it has asked for that may be under way as it asks for more.
+    ahead: u64,
     /// So many packets are next, and then the first that was never sent: of one that sends again what is missing alone. 0: all from the next on.
     alone: u8,
     /// Packets after the one that is missing from which it is asked anew: one too late, if it does so.
@@ -96,6 +98,7 @@ impl Requester {
             held_until: Time::ZERO,
             is_held: false,
             hole: false,
+            ahead: 0,
             alone: 0,
             late: 0,
             idle_since: Time::ZERO,
@@ -106,6 +109,11 @@ impl Requester {
             is_dead: false,
             runs_on: rc.timer_runs_on == Some(true),
         }
+    }
+
+    /// A READ does not wait for so many before it.
+    pub(super) fn asks_ahead(&mut self, reads: u32) {
+        self.ahead = if self.is_read() { u64::from(self.packets) * u64::from(reads) } else { 0 };
     }
 
     /// Nothing new is sent from now on; what was sent may be sent again.
@@ -186,7 +194,7 @@ impl Requester {
     #[inline]
     pub(super) const fn is_ready(&self) -> bool {
         // What has begun goes on: of those that wait none but a fenced one has several packets.
-        let goes_on = !self.waits() || self.acked >= self.next || self.place > 0;
+        let goes_on = !self.waits() || self.acked + self.ahead >= self.next || self.place > 0;
         self.next < self.total && !self.is_held && goes_on
     }
 

@@ -10,5 +10,6 @@ mod messages;
 mod rates;
 mod receives;
 mod recovery;
+mod shared_way;
 mod unreliable;
 mod wrap;

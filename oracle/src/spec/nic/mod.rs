@@ -12,6 +12,8 @@ pub mod fence;
 pub mod fluid;
 pub mod forms;
 pub mod gaps;
+pub mod incast;
+pub mod losses;
 pub mod np;
 pub mod pause;
 pub mod pipeline;

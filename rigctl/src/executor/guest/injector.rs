@@ -2,8 +2,9 @@
 
 use rig_capture::Touched;
 use rig_guests::peer::Onward;
-use rig_testcases::{Injected, Injection, RoceKind, Target, Which};
-use rig_units::Time;
+use rig_oracle::trials::seed::Seed;
+use rig_testcases::{Injected, Injection, Passing, RoceKind, Target};
+use rig_units::{Ppm, Time};
 use std::collections::BTreeMap;
 
 /// What is done to the frames of one connection. Numbers count from its first packet.
@@ -20,12 +21,18 @@ pub(super) struct Injector {
 struct Armed {
     injection: Injection<u16>,
     seen: u32,
+    /// What is drawn of it.
+    chance: Seed,
 }
 
 impl Injector {
-    /// All that is done on the way, in the order of the script.
-    pub(super) fn new(all: &[Injection<u16>]) -> Injector {
-        let armed = all.iter().map(|one| Armed { injection: one.clone(), seen: 0 });
+    /// All that is done on the way, in the order of the script; what is drawn is drawn from `seed`, each from its own part of it.
+    pub(super) fn new(all: &[Injection<u16>], seed: &Seed) -> Injector {
+        let armed = (0..).zip(all).map(|(nth, one): (u32, _)| Armed {
+            injection: one.clone(),
+            seen: 0,
+            chance: seed.split(&format!("injected {nth}")),
+        });
         Injector { armed: armed.collect(), passed: BTreeMap::new(), touched: Vec::new() }
     }
 
@@ -46,17 +53,13 @@ impl Injector {
             round = *passed;
         }
         let mut done = None;
-        for (index, Armed { injection, seen }) in (0_u16..).zip(&mut self.armed) {
+        for (index, Armed { injection, seen, chance }) in (0_u16..).zip(&mut self.armed) {
             if (injection.on, injection.frames) != (connection, target) {
                 continue;
             }
             *seen += 1;
-            let hit = match injection.which {
-                Which::Psn(wanted) => wanted == number,
-                Which::Nth(nth) => nth == *seen,
-                Which::Every { every, run } => (*seen - 1) % every >= every - run,
-                Which::During { lasting, every } => at.elapsed() % every < lasting,
-            };
+            let passing = Passing { psn: number, nth: *seen, since: at.elapsed() };
+            let hit = injection.which.hits(passing, || chance.draw(u64::from(Ppm::ONE.0)));
             let refuses = matches!(injection.tamper, Injected::NotReady(_));
             let hit = hit && (!refuses || to == Onward::Rig { expected: true });
             if hit && injection.iteration.is_none_or(|wanted| wanted == round) {
@@ -89,6 +92,7 @@ const fn target(kind: RoceKind) -> Target {
 mod tests {
     use super::*;
     use rig_frames::roce::aeth::RnrTimer;
+    use rig_testcases::Which;
     use rig_units::Dur;
 
     const DATA: RoceKind = RoceKind::Data { first: false, last: false, response: false };
@@ -101,7 +105,7 @@ mod tests {
 
     /// The places at which something is done to packets of these numbers.
     fn hits(which: Which, iteration: Option<u32>, numbers: &[u32]) -> Vec<usize> {
-        let mut injector = Injector::new(&[one(which, iteration)]);
+        let mut injector = Injector::new(&[one(which, iteration)], &Seed::of_run(1));
         let mut at = Time::ZERO;
         let mut hit = |number: &u32| {
             at += Dur::us(1);
@@ -124,7 +128,7 @@ mod tests {
     fn a_receiver_is_not_ready_for_the_number_alone_that_it_expects() {
         let tamper = Injected::NotReady(RnrTimer::new(14).expect("five bits"));
         let rnr = Injection { tamper, ..one(Which::Psn(4), None) };
-        let mut injector = Injector::new(&[rnr, one(Which::Psn(4), Some(1))]);
+        let mut injector = Injector::new(&[rnr, one(Which::Psn(4), Some(1))], &Seed::of_run(1));
         let mut does =
             |expected| injector.does((Time::ZERO, 0), 7, (DATA, 4), Onward::Rig { expected });
         assert_eq!([false, true, false].map(&mut does), [Some(Injected::Drop), Some(tamper), None]);
@@ -132,7 +136,7 @@ mod tests {
 
     #[test]
     fn frames_of_another_kind_or_connection_pass_and_are_not_counted() {
-        let mut injector = Injector::new(&[one(Which::Nth(1), None)]);
+        let mut injector = Injector::new(&[one(Which::Nth(1), None)], &Seed::of_run(1));
         let at = (Time::ZERO, 0);
         assert_eq!(injector.does(at, 7, (RoceKind::Ack, 0), Onward::Nic), None);
         assert_eq!(injector.does(at, 6, (DATA, 0), RIG), None);

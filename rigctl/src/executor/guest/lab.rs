@@ -24,6 +24,7 @@ use rig_guests::guest::DRIVER;
 use rig_guests::peer::Conduct;
 use rig_guests::{Came, ENDS, FlowsOver, GuestFault, HwCounters, Perftest, PerftestHost};
 use rig_lab::{Declared, IpVersion, OtherEnd, Setting};
+use rig_oracle::trials::seed::Seed;
 use rig_testcases::{Action, FlowSpec, Script, Verb};
 use rig_units::{Dur, PortSpeed, Time};
 use std::collections::{BTreeMap, BTreeSet};
@@ -114,6 +115,9 @@ pub struct GuestLab {
     configured: Declared,
     cable: Dur,
     clock: Wall,
+    /// What the rig leaves to chance is drawn from it, and from how many trials there were.
+    seed: Seed,
+    trials: u32,
     /// Where every frame of the next trial goes once it is over.
     pub spool: Option<Onto>,
     /// Every frame of the last one.
@@ -128,7 +132,7 @@ impl GuestLab {
     pub fn boot(
         nics: FlowNics,
         (declared, settings): (&Declared, &[Setting]),
-        cable: Dur,
+        (cable, seed): (Dur, u64),
     ) -> Result<GuestLab, Broken> {
         let other_end = nics.other_end();
         let whole = settings.iter().try_fold(declared.clone(), |whole, one| whole.with(one));
@@ -148,7 +152,9 @@ impl GuestLab {
             }
         }
         let clock = Wall::start();
-        Ok(GuestLab { nics, control, configured, cable, clock, spool: None, spooled: None })
+        let seed = Seed::of_run(seed);
+        let (spool, spooled) = (None, None);
+        Ok(GuestLab { nics, control, configured, cable, clock, seed, trials: 0, spool, spooled })
     }
 
     /// The present, on the clock of the session.
@@ -178,7 +184,9 @@ impl GuestLab {
         let spool = self.spool.take().map(|onto| Spool::held(onto, script));
         let ledger = Ledger::new(script).onto(spool);
         let inject = script.between.as_ref().map(|(_, _, between)| between.inject.as_slice());
-        let injector = Injector::new(inject.unwrap_or_default());
+        let injector =
+            Injector::new(inject.unwrap_or_default(), &self.seed.split(&self.trials.to_string()));
+        self.trials += 1;
         let until = Time::ZERO + script.length;
         let tape = Arc::new(Mutex::new(Tape::new((connection, spec), ledger, injector, until)));
         let session = self.perftest(spec, script.length);

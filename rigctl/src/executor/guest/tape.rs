@@ -245,6 +245,7 @@ mod tests {
     use rig_frames::ipv4;
     use rig_frames::packet::Path;
     use rig_frames::roce::{Ext, Opcode, aeth, bth};
+    use rig_oracle::trials::seed::Seed;
     use rig_testcases::{Injection, Script, Target, Which};
     use rig_units::Dur;
 
@@ -275,7 +276,7 @@ mod tests {
             iteration: None,
             tamper: Injected::Drop,
         };
-        let injector = Injector::new(&[one(Target::Data), one(Target::Ack)]);
+        let injector = Injector::new(&[one(Target::Data), one(Target::Ack)], &Seed::of_run(1));
         Across(Arc::new(Mutex::new(Tape {
             connection: 7,
             ports: [0, 1],

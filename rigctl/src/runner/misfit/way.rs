@@ -125,7 +125,7 @@ impl Load {
         let once = match one.which {
             Which::Nth(_) => true,
             Which::Psn(_) => one.iteration.is_some(),
-            Which::Every { .. } | Which::During { .. } => false,
+            Which::Every { .. } | Which::During { .. } | Which::Drawn(_) => false,
         };
         match (one.frames, once) {
             (Target::Data, _) => self.single += 2,

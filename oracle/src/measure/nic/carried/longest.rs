@@ -9,11 +9,15 @@
 use super::super::super::judge_context::JudgeContext;
 use super::super::Passage;
 use super::super::limited::Limited;
-use super::{Carried, Doubt, NOT_MEASURED, Prediction, Span, Unit};
+use super::got::Carried;
+use crate::Prediction;
+use crate::judge::answers::NOT_MEASURED;
 use crate::spec::nic::rc::timeout;
 use crate::spec::nic::selective;
 use crate::trials::trial::Trial;
+use crate::verdict::Doubt;
 use rig_capture::analyse::nic::Reached;
+use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
 use rig_lab::{Rp, Scope};
 use rig_testcases::{RoceKind, Verb};

@@ -3,7 +3,7 @@
 
 use super::super::super::judge_context::JudgeContext;
 use super::super::{Passage, rc};
-use super::Carried;
+use super::got::Carried;
 use crate::spec::nic::selective;
 use crate::trials::trial::Trial;
 use rig_testcases::{RoceKind, Verb};

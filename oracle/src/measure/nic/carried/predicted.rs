@@ -7,6 +7,8 @@
 use super::super::super::judge_context::JudgeContext;
 use super::super::Passage;
 use super::super::limited::Limited;
+use super::got::Carried;
+use super::longest::Longest;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::trials::trial::Trial;
@@ -37,21 +39,38 @@ pub(super) fn between_two(measure: &Measure, case: &Case) -> Vec<Fault> {
 }
 
 /// What got through of a flow between two steps.
-pub(super) struct Through {
+struct Through {
     /// Payload, in bytes.
-    pub(super) bytes: u64,
+    bytes: u64,
     /// How many packets had got through at each of the two.
-    pub(super) packets: [u64; 2],
+    packets: [u64; 2],
     /// When the first of them came.
-    pub(super) shown: Time,
+    shown: Time,
     /// The least that this may be, in bits a second.
-    pub(super) least: u64,
+    least: u64,
     /// How much longer one acknowledgement may take than another.
-    pub(super) uneven: Dur,
+    uneven: Dur,
+}
+
+/// What is predicted of a goodput from `from` on.
+pub(super) fn between(
+    done: &JudgeContext<'_>,
+    trial: &Trial,
+    flow: &str,
+    (carried, from): (&Carried<'_>, Time),
+) -> Result<Prediction, Doubt> {
+    let none = || trial.doubt(&format!("of {flow} too little got through to tell a rate"));
+    let longest = Longest::of(done, trial, flow).ok_or_else(none)?;
+    let (bytes, least) = longest.least(carried, from).ok_or_else(none)?;
+    let (_, packets) = carried.through(from).ok_or_else(none)?;
+    let mut steps = carried.progress.steps.iter();
+    let shown = steps.find(|step| step.at >= from).ok_or_else(none)?.at;
+    let through = Through { bytes, packets, shown, least, uneven: longest.uneven };
+    of(done, trial, flow, &through)
 }
 
 /// What is predicted of a flow of which so much got through.
-pub(super) fn of(
+fn of(
     done: &JudgeContext<'_>,
     trial: &Trial,
     flow: &str,

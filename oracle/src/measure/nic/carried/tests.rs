@@ -1,6 +1,9 @@
 //! What got through, by steps that are written down.
 
+use super::unready::Unready;
 use super::*;
+use crate::judge::nic::rc::{Progress, Step};
+use rig_testcases::{FlowSpec, Verb};
 
 /// Ten messages of three packets of 1000, 1000 and 500 bytes.
 fn spec(count: Option<u32>) -> FlowSpec {
