@@ -277,9 +277,6 @@ impl Parts {
         // When what has changed is taken.
         let mut due = Some(Mono::now());
         while !self.ends.load(Ordering::SeqCst) {
-            let faults = *self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-            (self.orchagent.faults, self.copies.faults, self.told.faults) =
-                (faults, faults, faults);
             if let Some(poller) = &mut self.poller {
                 poller.poll(&self.orchagent.rows, &mut self.line, &mut *self.asic)?;
                 hears.set_read_timeout(Some(poller.naps().min(LOOK)))?;
@@ -306,6 +303,10 @@ impl Parts {
                 Err(error) if error.is_timeout() => false,
                 Err(error) => return Err(error),
             };
+            // What was heard meanwhile came with the faults of now.
+            let faults = *self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+            (self.orchagent.faults, self.copies.faults, self.told.faults) =
+                (faults, faults, faults);
             let begins = self.reboots.begin(&mut self.line, &mut *self.asic)?;
             if begins {
                 self.orchagent.begins();

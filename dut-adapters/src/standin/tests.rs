@@ -179,6 +179,7 @@ fn tell_at<T: redis::FromRedisValue>(socket: &Path, database: i64, words: &[&str
 
 /// Waits until it is so.
 #[expect(clippy::disallowed_methods, reason = "what is waited for is another process")]
+#[track_caller]
 fn until(so: impl Fn() -> bool) {
     for _ in 0..500 {
         if so() {
