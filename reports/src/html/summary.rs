@@ -88,8 +88,16 @@ pub(super) fn headline(run: &Run) -> (Outcome, String) {
         Some(&worst) => (worst, format!("{} of {cases}", list(&said))),
         None if run.partial().is_some() => (Outcome::Broken, format!("Cut short after {cases}")),
         None if tally.run() == 0 => (Outcome::Skipped, "Nothing ran".to_owned()),
-        None if tally.run() == 1 => (Outcome::Pass, "The case passed".to_owned()),
-        None => (Outcome::Pass, format!("All {cases} passed")),
+        None => {
+            let which =
+                if tally.run() == 1 { "The case".to_owned() } else { format!("All {cases}") };
+            // What did not run is not passed over: of a lab that can do little little has passed.
+            let passed = match tally.count(Outcome::Skipped) {
+                0 => format!("{which} passed"),
+                skipped => format!("{which} that ran passed, {skipped} skipped"),
+            };
+            (Outcome::Pass, passed)
+        }
     }
 }
 
@@ -218,7 +226,12 @@ mod tests {
         ];
         assert_eq!(say(&[]), "Nothing ran");
         assert_eq!(say(std::slice::from_ref(&pass)), "The case passed");
-        assert_eq!(say(&[pass.clone(), pass.clone(), skip.clone()]), "All 2 cases passed");
+        assert_eq!(
+            say(&[pass.clone(), pass.clone(), skip.clone()]),
+            "All 2 cases that ran passed, 1 skipped"
+        );
+        assert_eq!(say(&[pass.clone(), skip]), "The case that ran passed, 1 skipped");
+        assert_eq!(say(&[pass.clone(), pass.clone()]), "All 2 cases passed");
         assert_eq!(say(&[pass.clone(), doubt.clone()]), "1 inconclusive of 2 cases");
         assert_eq!(
             say(&[pass.clone(), doubt.clone(), fail.clone()]),
