@@ -42,6 +42,10 @@ use rig_testcases::RoceKind;
 use rig_testcases::vocabulary::{Entry, FLOW, Looks, NIC};
 use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
 
+/// What a frame has before what goes to memory, and behind it: Ethernet, IPv4, UDP, BTH, ICRC and FCS. What extends the BTH is counted as
+/// payload, in the model, too: 16 bytes of a first packet of a WRITE.
+const HEADERS: u16 = 62;
+
 /// What a NIC may stand behind, and what it does can be told all the same: each of them takes a frame in whole and sends it on.
 const BEHIND: &[Kind] = PASSING;
 

@@ -190,6 +190,9 @@ mod tests {
             ("buffers::incast-of-lossless-senders-broadcom", SLOW_THIRD),
             ("headroom::loss-against-response-broadcom", SLOW_SECOND),
             ("headroom::pauses-obeyed-after-a-link-was-down-broadcom", SLOW_FIRST),
+            ("buffers::strict-before-weights", SLOW_FIRST),
+            ("buffers::loss-of-lossy-queues-broadcom", SLOW_FIRST),
+            ("ecn::queue-beside-a-full-one", SLOW_FIRST),
             ("pfcwd::restoration-of-forward-broadcom", ["100Gbps", "100Gbps", "50Mbps", "100Gbps"]),
         ] {
             assert_eq!(told(&all_alike, id), [""; 0], "{id}");

@@ -7,7 +7,7 @@ use crate::sonic::SonicControl;
 use crate::standin::{Faults, Log, Server, Standin, spoken};
 use core::cell::RefCell;
 use rig_generator::port::Mono;
-use rig_lab::{RedisAt, Setting};
+use rig_lab::{Profile, RedisAt, Setting};
 use rig_units::Dur;
 use serde_json::{Value, json};
 
@@ -18,24 +18,25 @@ const SIZE: &str = "BUFFER_PROFILE_TABLE Ethernet0 size";
 const POOL: &str = "BUFFER_POOL_TABLE ingress_lossless_pool size";
 const SHARED: &str = "BUFFER_POOL_TABLE ingress_lossless_pool xoff";
 
+/// A switch that works out headroom and pool itself.
+fn dynamic() -> Profile {
+    let mut all = devices().into_iter();
+    all.find(|one| one.name == "mellanox-dynamic").expect("it is there")
+}
+
+/// It stands at that redis, in place of nothing.
+fn stands(profile: &Profile, server: &Server, faults: Faults) -> Standin {
+    let log: Log = Box::new(|why| panic!("{why}"));
+    let own = Box::new(Device::default());
+    Standin::of(profile, server.socket(), own, (faults, log)).expect("it stands")
+}
+
 #[test]
 fn headroom_and_pool_follow_what_config_db_says_of_cables_and_ratio() {
     let desk = tempfile::tempdir().expect("a folder");
-    let server = match Server::start(&desk.path().join("own").join("redis.sock")) {
-        Ok(server) => server,
-        Err(missing) => {
-            let required = std::env::var_os("RIG_REQUIRE_ALL").is_some_and(|all| all == "1");
-            assert!(!required, "{missing} and RIG_REQUIRE_ALL=1");
-            eprintln!("skipped: {missing}");
-            return;
-        }
-    };
-    let devices = devices();
-    let profile = devices.iter().find(|one| one.name == "mellanox-dynamic").expect("it is there");
-    let log: Log = Box::new(|why| panic!("{why}"));
-    let own = Box::new(Device::default());
-    let standin = Standin::of(profile, server.socket(), own, (Faults::default(), log));
-    let standin = standin.expect("it stands");
+    let Some(server) = redis_server(desk.path()) else { return };
+    let profile = &dynamic();
+    let standin = stands(profile, &server, Faults::default());
     let at = RedisAt::Unix(server.socket().to_owned());
     let control = SonicControl::open((&at, Mono::now()), profile, 4).expect("a switch");
     let control = RefCell::new(control);
@@ -90,13 +91,9 @@ fn headroom_and_pool_follow_what_config_db_says_of_cables_and_ratio() {
 fn what_is_refused_behind_what_was_taken_leaves_what_the_rule_makes_however_busy_the_manager() {
     let desk = tempfile::tempdir().expect("a folder");
     let Some(server) = redis_server(desk.path()) else { return };
-    let devices = devices();
-    let profile = devices.iter().find(|one| one.name == "mellanox-dynamic").expect("it is there");
-    let log: Log = Box::new(|why| panic!("{why}"));
-    let own = Box::new(Device::default());
+    let profile = &dynamic();
     let late = Faults { late_buffers: Dur::ms(300), ..Faults::default() };
-    let standin = Standin::of(profile, server.socket(), own, (late, log));
-    let _standin = standin.expect("it stands");
+    let _standin = stands(profile, &server, late);
     let at = RedisAt::Unix(server.socket().to_owned());
     let mut control = SonicControl::open((&at, Mono::now()), profile, 4).expect("a switch");
     let mut set = |value: Value| {
@@ -122,12 +119,8 @@ fn what_an_operator_says_of_a_group_holds_up_to_the_limit_of_its_port_and_a_port
  {
     let desk = tempfile::tempdir().expect("a folder");
     let Some(server) = redis_server(desk.path()) else { return };
-    let devices = devices();
-    let profile = devices.iter().find(|one| one.name == "mellanox-dynamic").expect("it is there");
-    let log: Log = Box::new(|why| panic!("{why}"));
-    let own = Box::new(Device::default());
-    let standin = Standin::of(profile, server.socket(), own, (Faults::default(), log));
-    let standin = standin.expect("it stands");
+    let profile = &dynamic();
+    let standin = stands(profile, &server, Faults::default());
     let set = |database: i64, words: &[&str]| {
         let _set: i64 = tell(&server, database, &[&["HSET"], words].concat());
     };
@@ -185,12 +178,8 @@ fn what_an_operator_says_of_a_group_holds_up_to_the_limit_of_its_port_and_a_port
 fn a_port_is_shut_opened_and_has_its_speed_negotiated_and_is_as_before() {
     let desk = tempfile::tempdir().expect("a folder");
     let Some(server) = redis_server(desk.path()) else { return };
-    let devices = devices();
-    let profile = devices.iter().find(|one| one.name == "mellanox-dynamic").expect("it is there");
-    let log: Log = Box::new(|why| panic!("{why}"));
-    let own = Box::new(Device::default());
-    let standin = Standin::of(profile, server.socket(), own, (Faults::default(), log));
-    let standin = standin.expect("it stands");
+    let profile = &dynamic();
+    let standin = stands(profile, &server, Faults::default());
     let config = || -> Vec<(String, Vec<(String, String)>)> {
         let mut keys: Vec<String> = tell(&server, 4, &["KEYS", "*|*"]);
         keys.sort();

@@ -7,7 +7,7 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Expected, Known, Red, Tells, told};
 use super::super::stamps;
-use super::OF_NIC;
+use super::{HEADERS, OF_NIC};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::asked::{Account, Lag, Promise};
@@ -27,9 +27,6 @@ use rig_units::{Bytes, Dur, L2Rate, Time, Within};
 const SOURCE: &str = "Guo et al., SIGCOMM'16, 4.4; IEEE 802.1Q clause 36; IEEE 802.3 Annex 31B";
 /// What stops a NIC that asks for too long.
 const WATCHDOG: &str = "Guo et al., SIGCOMM'16, 4.3; ethtool(8), pfc-prevention-tout";
-/// What a frame has before what goes to memory, and behind it: Ethernet, IPv4, UDP, BTH, ICRC and FCS. What extends the BTH is counted as
-/// payload, in the model, too: 16 bytes of a first packet of a WRITE.
-const HEADERS: u16 = 62;
 
 /// `nic.pauses`.
 pub(in super::super) static PAUSES: Known = Known {

@@ -186,21 +186,28 @@ fn an_average_on_a_timer_is_followed_through_any_load_and_told_from_one_by_frame
     assert!(matches!(other, Word::Fail(_)), "{other:?}");
 }
 
-/// Sixty bursts through a curve up to 30 % in sixteenths, which are 4.8: four or five of them.
-fn in_steps(pmax: &str) -> Word {
-    let text = "    dut: {wred: {kmin: 50000B, kmax: 300000B, pmax: 30%, chance_steps: 16}, pfcwd: {detection_time: 5000ms}}
-    streams: {fill: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 2us, count: 300}}
-    storms: {hold: {from: p2, classes: [3]}}
-    endpoints: {p1: {obeys: none}}
+/// Sixty bursts that a pause holds, each of so many frames, through that curve.
+pub(super) fn bursts(curve: &str, count: u64) -> String {
+    format!(
+        "    dut: {{wred: {{{curve}}}, pfcwd: {{detection_time: 5000ms}}}}
+    streams: {{fill: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 2us, count: {count}}}}}
+    storms: {{hold: {{from: p2, classes: [3]}}}}
+    endpoints: {{p1: {{obeys: none}}}}
     trials: 60
     steps:
-      - {at: 0ms, start: hold}
-      - {at: 1ms, start: fill}
-      - {at: 2ms, stop: hold}
+      - {{at: 0ms, start: hold}}
+      - {{at: 1ms, start: fill}}
+      - {{at: 2ms, stop: hold}}
     length: 5ms
-    measure: [{ecn.curve: {streams: fill}}]
-";
-    let ran = Ran::with("broadcom", text, |profile| {
+    measure: [{{ecn.curve: {{streams: fill}}}}]
+"
+    )
+}
+
+/// Sixty bursts through a curve up to 30 % in sixteenths, which are 4.8: four or five of them.
+fn in_steps(pmax: &str) -> Word {
+    let text = bursts("kmin: 50000B, kmax: 300000B, pmax: 30%, chance_steps: 16", 300);
+    let ran = Ran::with("broadcom", &text, |profile| {
         let keeps = format!("wred.pmax={pmax}");
         profile.mutate(&keeps.parse().expect("a departure")).expect("it has that");
     });

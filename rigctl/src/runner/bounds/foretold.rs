@@ -1,6 +1,7 @@
 //! By how much a share has to be off to show is said before a run: one that is off by so much fails, and one that is off by half of it passes.
 
 use super::given::{Ran, Seen, Word};
+use super::throughput::TWO_LOSSLESS;
 use rig_capture::{Dir, What};
 use rig_oracle::measure::{self, Batches};
 use rig_testcases::{Roce, RoceKind};
@@ -64,20 +65,7 @@ fn a_lossy_queue_that_loses_more_than_its_part_by_what_is_said_fails() {
 
 #[test]
 fn a_lossless_sender_that_gets_more_of_its_queue_than_another_by_what_is_said_fails() {
-    let ran = Ran::of(
-        "broadcom",
-        "    dut: {buffer: {pool: 4000000B, lossy_pool: 4000000B}}
-    streams:
-      one: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, rate: 100%, count: 12000}
-      two: {from: p3, to: p2, class: 3, kind: rocev2-write, size: 1024B, rate: 100%, count: 12000}
-    endpoints: {p1: {obeys: all}, p3: {obeys: all}}
-    taps: {p1: all, p2: all, p3: all}
-    trials: 1
-    steps: [{at: 0ms, start: [one, two]}]
-    length: 3ms
-    measure: [{share.withheld: {streams: [one, two], from: 700us, until: 1200us}}]
-",
-    );
+    let ran = Ran::of("broadcom", TWO_LOSSLESS);
     assert_eq!(ran.as_seen().word("share.withheld"), Word::Pass);
     let shows = said(&ran).expect("it is said");
     assert!((10_000..200_000).contains(&shows), "{shows}");

@@ -1,6 +1,7 @@
 //! Thresholds that a device keeps in steps of so many bytes: whichever way it rounds each of them it passes, and one outside of that by what a measure prints
 //! of itself fails.
 
+use super::ecn::bursts;
 use super::given::{Ran, Word};
 use core::ops::Bound;
 use rig_lab::{Mutation, Profile, Setting};
@@ -52,21 +53,13 @@ fn end(end: Bound<u64>, by: i64) -> u64 {
     }
 }
 
-const BURSTS: &str = "    dut: {wred: {kmin: 50000B, kmax: 301000B, pmax: 50%}, pfcwd: {detection_time: 5000ms}}
-    streams: {fill: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 2us, count: 320}}
-    storms: {hold: {from: p2, classes: [3]}}
-    endpoints: {p1: {obeys: none}}
-    trials: 60
-    steps:
-      - {at: 0ms, start: hold}
-      - {at: 1ms, start: fill}
-      - {at: 2ms, stop: hold}
-    length: 5ms
-    measure: [{ecn.curve: {streams: fill}}]
-";
+/// What is told of a curve between whole steps.
+fn curve() -> String {
+    bursts("kmin: 50000B, kmax: 301000B, pmax: 50%", 320)
+}
 
-fn bursts(values: &[Set<'_>], seed: u64) -> Ran {
-    kept("broadcom", BURSTS, "wred.threshold_step", values, seed)
+fn in_steps(values: &[Set<'_>], seed: u64) -> Ran {
+    kept("broadcom", &curve(), "wred.threshold_step", values, seed)
 }
 
 #[test]
@@ -74,24 +67,24 @@ fn kmin_and_kmax_may_be_rounded_either_way() {
     // 16.7 steps, and 100.3.
     for kmin in [48_000, 51_000] {
         for kmax in [300_000, 303_000] {
-            let ran = bursts(&[("wred.kmin", kmin), ("wred.kmax", kmax)], 7);
+            let ran = in_steps(&[("wred.kmin", kmin), ("wred.kmax", kmax)], 7);
             assert_eq!(ran.as_seen().wrong(), "", "{kmin} {kmax}");
         }
     }
     for seed in 1..8 {
-        assert_eq!(bursts(&[], seed).as_seen().wrong(), "", "seed {seed}");
+        assert_eq!(in_steps(&[], seed).as_seen().wrong(), "", "seed {seed}");
     }
 }
 
 #[test]
 fn kmin_and_kmax_outside_of_their_steps_by_what_is_printed_fail() {
-    let healthy = bursts(&[], 7);
+    let healthy = in_steps(&[], 7);
     for (path, near) in [("wred.kmin", [48_000, 51_000]), ("wred.kmax", [300_000, 303_000])] {
         let alike = alike(&healthy, "ecn.curve", path);
         for (outside, near) in [end(alike.least, -1), end(alike.most, 1)].into_iter().zip(near) {
             let fails = |value: u64| {
                 let fails =
-                    |seed: &u64| bursts(&[(path, value)], *seed).as_seen().fails("ecn.curve");
+                    |seed: &u64| in_steps(&[(path, value)], *seed).as_seen().fails("ecn.curve");
                 (1..=8).filter(fails).count()
             };
             assert!(outside.abs_diff(near) < 25_000, "{alike}");
@@ -137,7 +130,7 @@ fn xoff_and_xon_of_a_nic_outside_of_their_steps_by_what_is_printed_fail() {
 fn a_threshold_that_is_declared_to_the_byte_is_held_to_it() {
     // What is inside of a step fails where no step is declared.
     for (device, case, path, measure) in [
-        ("broadcom", BURSTS.to_owned(), "wred.kmax", "ecn.curve"),
+        ("broadcom", curve(), "wred.kmax", "ecn.curve"),
         (
             "pcie-gen3",
             super::nic_pauses::paused_often("loopback: 37Gbps-L2, page: 2MiB, region: 2MiB"),

@@ -7,6 +7,19 @@ use rig_oracle::measure;
 use rig_units::{Dur, Time};
 use serde_json::json;
 
+/// Two lossless senders, of which each wants all of one port.
+pub(super) const TWO_LOSSLESS: &str = "    dut: {buffer: {pool: 4000000B, lossy_pool: 4000000B}}
+    streams:
+      one: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, rate: 100%, count: 12000}
+      two: {from: p3, to: p2, class: 3, kind: rocev2-write, size: 1024B, rate: 100%, count: 12000}
+    endpoints: {p1: {obeys: all}, p3: {obeys: all}}
+    taps: {p1: all, p2: all, p3: all}
+    trials: 1
+    steps: [{at: 0ms, start: [one, two]}]
+    length: 3ms
+    measure: [{share.withheld: {streams: [one, two], from: 700us, until: 1200us}}]
+";
+
 /// A quarter of 100 Gb/s in frames of 1024 B, and perhaps a tenth beside it.
 fn quarter(beside: &str) -> Ran {
     let other = "      other: {from: p3, to: p2, class: 3, kind: rocev2-write, size: 1024B, ";
@@ -240,20 +253,7 @@ fn a_lossy_queue_is_asked_for_what_it_loses_from_when_it_is_full() {
 #[test]
 fn what_pfc_holds_back_of_a_lossless_queue_is_what_it_is_not_granted_give_or_take_a_frame_of_each()
 {
-    let ran = Ran::of(
-        "broadcom",
-        "    dut: {buffer: {pool: 4000000B, lossy_pool: 4000000B}}
-    streams:
-      one: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, rate: 100%, count: 12000}
-      two: {from: p3, to: p2, class: 3, kind: rocev2-write, size: 1024B, rate: 100%, count: 12000}
-    endpoints: {p1: {obeys: all}, p3: {obeys: all}}
-    taps: {p1: all, p2: all, p3: all}
-    trials: 1
-    steps: [{at: 0ms, start: [one, two]}]
-    length: 3ms
-    measure: [{share.withheld: {streams: [one, two], from: 700us, until: 1200us}}]
-",
-    );
+    let ran = Ran::of("broadcom", TWO_LOSSLESS);
     let said = ran.as_seen();
     assert_eq!(said.word("share.withheld"), Word::Pass);
     let less = |subject: &str, by: i64| {

@@ -1,8 +1,8 @@
 //! What the flows of a NIC had to send between two instants, and what of it left.
 
 use super::super::super::judge_context::JudgeContext;
-use super::super::Passage;
 use super::super::limited::Limited;
+use super::super::{HEADERS, Passage};
 use crate::judge::answers::NOT_MEASURED;
 use crate::spec::nic::ets::{Class, in_turns, limited};
 use crate::spec::pause::pause_time;
@@ -16,8 +16,6 @@ use rig_units::{Bytes, Dur, L1_OVERHEAD, PortSpeed, Time};
 /// Bytes that the class of least bandwidth may send in its turn, if a frame is no longer: see the table of what is not stated of devices in
 /// `docs/oracle.md`.
 const TURN: f64 = 1_536.0;
-/// What a packet has beside its payload, where none was seen: Ethernet, IPv4, UDP, BTH, ICRC and FCS.
-const HEADERS: u32 = 62;
 
 /// The classes of a port as they are declared.
 #[derive(Debug, Clone, PartialEq)]
@@ -179,7 +177,7 @@ impl Offered {
                 offers: Span::exactly(speed.bps()),
                 frames: u64::try_from(own.len()).unwrap_or(u64::MAX),
                 bytes: sizes.clone().sum(),
-                longest: sizes.max().unwrap_or_else(|| u64::from(spec.mtu + HEADERS)),
+                longest: sizes.max().unwrap_or_else(|| u64::from(spec.mtu + u32::from(HEADERS))),
                 records: own.first().into_iter().chain(own.last()).map(|one| one.record).collect(),
             });
         }
