@@ -41,7 +41,7 @@ pub(in super::super) static GOODPUT: Known = Known {
             optional(
                 "expect",
                 ValueKind::Word(&["predicted", "mended"]),
-                "`predicted`: what the CNPs that came leave it, its port, the way and both NICs, by what is declared: no less and no more; `mended`: what go-back-N leaves of what the rig lost and delayed of it; absent: what the case says",
+                "`predicted`: what the CNPs that came leave it, its port, the way and both NICs, by what is declared: no less and no more; `mended`: no less than what go-back-N leaves of what the rig lost of it; absent: what the case says",
             ),
             OR,
         ],

@@ -1,5 +1,6 @@
-//! What a flow between two NICs gets through by what the rig lost and delayed of it: each hole costs what the rule says, by what is declared of both NICs and of the way,
-//! whatever its sender did. So who goes back further than it has to gets through less, and so does who waits for a timer where a NAK was to come.
+//! What a flow between two NICs gets through at the least by what the rig lost of it: each hole costs what the rule says at the most, by what is declared of both NICs and of
+//! the way, whatever its sender did. So who goes back further than it has to gets through less, and so does who waits for a timer where a NAK was to come. Who gets through
+//! more is not wrong: for how long a timer has run as a packet is lost follows from what its sender heard, and it may run out the sooner.
 
 use super::super::super::judge_context::JudgeContext;
 use super::super::super::judged::Unread;
@@ -10,23 +11,21 @@ use super::got::Carried;
 use super::longest::Longest;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
-use crate::spec::nic::losses::{self, Fate, Hole, Mending, SOURCE};
+use crate::spec::nic::losses::{self, Hole, Mending, SOURCE};
 use crate::spec::nic::rc::timeout;
 use crate::spec::nic::selective;
 use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
-use rig_capture::{Approach, Span, Unit, What};
+use rig_capture::{Approach, Span, Unit};
 use rig_frames::psn::Psn;
 use rig_lab::Fault;
-use rig_testcases::{
-    Case, Injected, Injection, Measure, Roce, RoceKind, Script, Target, Verb, Which,
-};
+use rig_testcases::{Case, Injected, Injection, Measure, RoceKind, Script, Target, Verb, Which};
 use rig_units::{Bytes, Dur, Ppm, Time, Within};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is wanted, before there is a trial.
-const TEXT: &str = "as much as what the rig lost and delayed of it leaves: of each hole the way back, and a timer where what was sent again is lost, too; no less and no more";
+const TEXT: &str = "no less than what the rig lost of it leaves: of each hole the way back, and a timer where what was sent again is lost, too";
 
 /// On average, of a chance of loss p.
 const FORMULA: &str = "a packet in s + p W s + p^2 / (1 - p) T on average: s what it takes, W s the way back, T the timer";
@@ -65,7 +64,7 @@ pub(super) fn of_messages(measure: &Measure, case: &Case) -> Vec<Fault> {
         all.push(case.fault("between.bottleneck", found, "none"));
     }
     let fits = |one: &&Injection<String>| match (one.tamper, one.frames) {
-        (Injected::Drop | Injected::BadIcrc | Injected::Delay(_), frames) => frames != Target::Cnp,
+        (Injected::Drop | Injected::BadIcrc, frames) => frames != Target::Cnp,
         _ => false,
     };
     if let Some(other) =
@@ -78,7 +77,7 @@ pub(super) fn of_messages(measure: &Measure, case: &Case) -> Vec<Fault> {
         all.push(case.fault(
             "between",
             found,
-            "`drop`, `bad-icrc` or `{delay: 20us}` of data, acknowledgements and NAKs",
+            "`drop` or `bad-icrc` of data, acknowledgements and NAKs",
         ));
     }
     all
@@ -88,14 +87,12 @@ pub(super) fn of_messages(measure: &Measure, case: &Case) -> Vec<Fault> {
 struct Lossy {
     holes: BTreeMap<u64, Hole>,
     mending: Mending,
-    /// By how much the NAK for a packet was late on the way; `None`: it was lost.
-    naks: BTreeMap<u64, Option<Dur>>,
+    /// The packets whose NAK was lost on the way, by their places.
+    unasked: BTreeSet<u64>,
     /// What each packet takes, by its place.
     slots: Vec<Dur>,
-    /// When acknowledgements of it were lost or delayed.
+    /// When acknowledgements of it were lost.
     untold: Vec<Time>,
-    /// Whether its timer may have run since before that.
-    runs_on: bool,
     /// How often it tries.
     retries: u32,
 }
@@ -131,25 +128,21 @@ impl Lossy {
         }
         let first = Psn::new(spec.psn);
         let place = |psn: u32| Psn::new(psn).ahead_of(first).map(u64::from);
-        let touched: BTreeMap<(Time, u16), Injected> =
-            trial.observation.injected.iter().map(|one| ((one.at, one.port), one.what)).collect();
+        let touched: BTreeSet<(Time, u16)> =
+            trial.observation.injected.iter().map(|one| (one.at, one.port)).collect();
         let at = |record: usize| trial.observation.records[record].at;
         let mut packets = Vec::new();
         let mut slots = Vec::new();
         let speed = ports[0].speed;
         for one in own.left.iter().filter(|one| matches!(one.roce.kind, RoceKind::Data { .. })) {
             let Some(place) = place(one.roce.psn) else { continue };
-            let fate = match touched.get(&(at(one.record), spec.nic)) {
-                Some(Injected::Delay(by)) => Fate::Late(*by),
-                Some(_) => Fate::Lost,
-                None => Fate::Came,
-            };
+            let came = !touched.contains(&(at(one.record), spec.nic));
             if usize::try_from(place) == Ok(slots.len()) {
                 slots.push(speed.slot(Bytes(one.roce.size.into())));
             }
-            packets.push(losses::Packet { at: one.at, place, fate });
+            packets.push(losses::Packet { at: one.at, place, came });
         }
-        let (mut naks, mut untold) = (BTreeMap::new(), Vec::new());
+        let (mut unasked, mut untold) = (BTreeSet::new(), Vec::new());
         let says = other.left.iter().filter(|one| one.roce.connection == connection);
         let mut shortest = SHORTEST;
         for one in says {
@@ -157,11 +150,9 @@ impl Lossy {
             if nak {
                 shortest = one.roce.size;
             }
-            let Some(what) = touched.get(&(at(one.record), spec.to)) else { continue };
-            untold.push(one.at);
-            let late = if let Injected::Delay(by) = what { Some(*by) } else { None };
-            if let Some(place) = place(one.roce.psn).filter(|_| nak) {
-                naks.insert(place, late);
+            if touched.contains(&(at(one.record), spec.to)) {
+                untold.push(one.at);
+                unasked.extend(place(one.roce.psn).filter(|_| nak));
             }
         }
         let longest = own.left.iter().map(|one| one.roce.size).max().unwrap_or(shortest);
@@ -174,10 +165,7 @@ impl Lossy {
         };
         let (ways, back) = (way(longest) + way(shortest), way(shortest));
         let slot = speed.slot(Bytes(longest.into()));
-        // What was held back leaves the rig between two others.
-        let squeezed = packets.iter().any(|one| matches!(one.fate, Fate::Late(_)));
-        let squeezed = if squeezed { slot } else { Dur::ZERO };
-        let off = trial.observation.bound() * 4 + spread * 2 + squeezed + other.busy;
+        let off = trial.observation.bound() * 4 + spread * 2 + other.busy;
         let extra = slot * u64::from(asks.resend_extra.unwrap_or(0));
         let nak = answers.nak_latency + asks.resend_latency;
         let asked = Within::between(ways, ways + off + slot + extra) + nak;
@@ -200,42 +188,29 @@ impl Lossy {
                 none(&format!("the timer of {flow} may run out before a NAK is back")).into()
             );
         }
-        let (runs_on, retries) = (asks.timer_runs_on == Some(true), u32::from(asks.retries));
-        Ok(Lossy { holes, mending, naks, slots, untold, runs_on, retries })
+        let retries = u32::from(asks.retries);
+        Ok(Lossy { holes, mending, unasked, slots, untold, retries })
     }
 
-    /// What the packets from `from` until before `until` take, and how many were missed of them; `None`: one is never mended.
-    fn takes(
-        &self,
-        carried: &Carried<'_>,
-        [from, until]: [u64; 2],
-        begun: bool,
-    ) -> Option<(Within, usize)> {
+    /// What the packets from `from` until before `until` take at the most, and how many were missed of them; `None`: one is never mended.
+    fn takes(&self, [from, until]: [u64; 2]) -> Option<(Dur, usize)> {
         let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(self.slots.len());
         let slots = self.slots.get(place(from)..place(until)).unwrap_or_default();
-        let mut all = Within::exactly(slots.iter().copied().sum());
+        let mut all: Dur = slots.iter().copied().sum();
         let mut count = 0;
-        let steps = &carried.progress.steps;
-        let mut stirred = Time::ZERO;
         for (place, hole) in &self.holes {
-            let nak = self.naks.get(place).copied().unwrap_or(Some(Dur::ZERO));
-            let before = &steps[..steps.partition_point(|step| step.packets <= *place)];
-            let heard = before.iter().rfind(|step| hole.again.is_none_or(|again| step.at <= again));
-            let heard = heard.filter(|_| !self.runs_on).map(|step| step.at);
             let gives_up = hole.losses > self.retries;
-            let costs = self.mending.costs(hole, nak, heard).filter(|_| !gives_up)?;
-            // A NAK that is the first to say what got through comes in the middle of what its hole costs, and what is missed as its sender goes back anyway costs less.
-            let open = begun && *place == from || hole.began.is_some_and(|began| began < stirred);
-            stirred = self.mending.stirs(hole).unwrap_or(stirred).max(stirred);
+            let asked = !self.unasked.contains(place);
+            let costs = self.mending.costs(hole, asked).filter(|_| !gives_up)?;
             if (from..until).contains(place) {
-                all = all + if open { Within::at_most(costs.most()) } else { costs };
+                all += costs;
                 count += 1;
             }
         }
         Some((all, count))
     }
 
-    /// For how long timers may have run out, and what came of it, where what acknowledges was lost or late.
+    /// For how long timers may have run out, and what came of it, where what acknowledges was lost.
     fn unsaid(&self, carried: &Carried<'_>) -> Dur {
         let Some(timer) = self.mending.timer else { return Dur::ZERO };
         let steps = carried.progress.steps.windows(2).filter(|two| {
@@ -277,31 +252,28 @@ pub(super) fn of(
     let lossy = Lossy::of(done, trial, flow)?;
     let longest = Longest::of(done, trial, flow).ok_or_else(none)?;
     let (bytes, packets) = carried.through(from).ok_or_else(none)?;
-    let first = carried.progress.steps.iter().find(|step| step.at >= from).ok_or_else(none)?;
-    let is_nak = |record: usize| {
-        let what = trial.observation.records.get(record).map(|one| one.what);
-        matches!(what, Some(What::Roce(Roce { kind: RoceKind::Nak, .. })))
-    };
-    let begun = carried.record(*first).is_some_and(is_nak);
-    let (takes, holes) = lossy.takes(carried, packets, begun).ok_or_else(|| {
+    let (takes, holes) = lossy.takes(packets).ok_or_else(|| {
         let why =
             format!("{flow} lost again what nobody asks for once more, and its NIC has no timer, or no more tries");
         Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }
     })?;
     let sender = Passage::of(done, trial, carried.spec.nic);
     let uneven = longest.uneven;
-    let least = sender.apart.least(takes.least()).saturating_sub(uneven);
     let ends = if carried.finished() < carried.messages() || carried.spec.count.is_none() {
         lossy.mending.asked.most()
     } else {
         Dur::ZERO
     };
-    let most = sender.apart.most(takes.most()) + uneven + lossy.unsaid(carried) + ends;
+    let most = sender.apart.most(takes) + uneven + lossy.unsaid(carried) + ends;
     let rate = |bytes: u64, took: Dur| {
         let bits = u128::from(bytes) * 8 * 1_000_000_000_000;
         u64::try_from(bits / u128::from(took.0.max(1))).unwrap_or(u64::MAX)
     };
-    let span = Span { lo: rate(bytes, most), hi: rate(bytes, least) };
+    let port = &trial.observation.ports[usize::from(carried.spec.nic)];
+    let span = Span {
+        lo: rate(bytes, most),
+        hi: sender.apart.part(port.speed.bps()).saturating_add(port.speed.bps()),
+    };
     let Some((.., between)) = &trial.script.between else { return Err(none().into()) };
     let (index, spec) = trial.flow(flow)?;
     let chance = chance(&between.inject, trial.script.connection(index));
@@ -315,9 +287,8 @@ pub(super) fn of(
         span,
         formula: FORMULA,
         text: format!(
-            "{} to {}: what {} of {bytes} B{}",
+            "{} at the least: what {} of {bytes} B{}",
             Unit::Bps.show(span.lo),
-            Unit::Bps.show(span.hi),
             if holes == 1 { "1 hole leaves".to_owned() } else { format!("{holes} holes leave") },
             mean.unwrap_or_default()
         ),
