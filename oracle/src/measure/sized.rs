@@ -125,6 +125,13 @@ fn read(
                 .to_owned();
         return Err(Unread::NotApplicable(why));
     }
+    let of_all = matches!(what, What::Pool | What::SharedHeadroom);
+    if let Some(other) = unfit(switch, &from, classes).filter(|_| of_all) {
+        let why = format!(
+            "what the rule makes is more than {other} can have: the pool goes by what held there before"
+        );
+        return Err(Unread::NotApplicable(why));
+    }
     let profile = own_headroom::in_effect(&from, rule, classes);
     let is_taken = from.own_xoff.is_none_or(|own| own == profile.xoff);
     if is_taken && measure.arguments.word(OWN).is_some() {
@@ -195,6 +202,19 @@ fn read(
     let passed = trial.observation.of_stream(index, (spec.to, Dir::Rx)).count();
     let looked = looked(passed, "frames that came through the switch's groups");
     Ok(TrialReading { span: Span::exactly(got), want, got: None, records: Vec::new(), looked })
+}
+
+/// An open port that cannot have what the rule makes for it.
+fn unfit(switch: &Switch, from: &SizedFrom, classes: u64) -> Option<String> {
+    let ports = (0..).map_while(|index| switch.port_speed(index).map(|_| index));
+    let mut open = ports.filter(|index| switch.shut_port != Some(index + 1));
+    let fits = |index: u16| {
+        let speed = sized_speed::of_port(switch, from, index);
+        speed.is_none_or(|speed| {
+            own_headroom::fits(from, sizing(switch, from, speed).profile(), classes)
+        })
+    };
+    open.find(|index| !fits(*index)).map(Switch::port_name)
 }
 
 /// A switch as the steps of a trial have left it.

@@ -16,6 +16,7 @@ use rig_units::{L2Rate, PortSpeed};
 pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     keyless(lab, profile, case)
         .or_else(|| slow_host::unread(profile, case))
+        .or_else(|| unsaid_speed(profile, case))
         .or_else(|| shaped(lab, profile, case))
         .or_else(|| overfull(lab, profile, case))
         .or_else(|| uneven::empty(lab, profile, case))
@@ -33,6 +34,24 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
 fn unfounded(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     let mut founds = case.measure.iter().filter(|one| measure::of(one).founds);
     founds.find_map(|one| unpromised(lab, profile, case, one))
+}
+
+/// Why nobody knows what a port negotiates that the case has negotiate: the profile does not say what it supports.
+fn unsaid_speed(profile: &Profile, case: &Case) -> Option<String> {
+    const PORT: &str = "dynamic_buffer.autoneg_port";
+    let own = &profile.declared.switch()?.dynamic_buffer;
+    if own.autoneg_port.is_some() || !case.settings.iter().any(|one| one.path == PORT) {
+        return None;
+    }
+    let all = groups(case, &profile.declared).ok()?;
+    let is_unsaid = all.iter().filter_map(|group| group.declared.switch()).any(|switch| {
+        let from = &switch.dynamic_buffer;
+        from.autoneg_port.is_some() && from.advertised.is_none() && from.supported.is_none()
+    });
+    is_unsaid.then(|| {
+        "it has a port negotiate, and nobody says which speeds that supports (dynamic_buffer.supported)"
+            .to_owned()
+    })
 }
 
 /// What the device is configured to once the case has set its own; `None` where that does not fit.

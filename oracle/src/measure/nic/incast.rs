@@ -85,7 +85,7 @@ fn outstanding(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) 
     let names = measure.names("flows");
     done.each("rc.outstanding", &on(measure), judged, |trial| {
         let mut all = 0;
-        let mut early = Vec::new();
+        let (mut early, mut idle) = (Vec::new(), None);
         for name in names {
             let end = rc::End::receiver(trial, name)?;
             let seen = Passage::of(done, trial, end.port);
@@ -109,10 +109,13 @@ fn outstanding(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) 
                 }
                 begun += 1;
             }
+            idle = idle.or(Some(name).filter(|_| begun < 2));
         }
-        if all <= names.len() {
-            let why = "no queue pair asked for a second READ: nothing tells whether it waits";
-            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(why) }.into());
+        if let Some(name) = idle {
+            let why = format!(
+                "{name} asked for no second READ: nothing tells whether its queue pair waits"
+            );
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
         }
         let got = early.first().map(|(_, by)| {
             let by = by

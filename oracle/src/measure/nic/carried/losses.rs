@@ -41,7 +41,7 @@ pub(super) fn expected() -> Vec<Expected> {
     told(TEXT, FORMULA, SOURCE)
 }
 
-/// A way back is told from one that is a packet longer.
+/// A way back is told from one that is longer by more than what may be under way.
 pub(super) fn stamps(flow: &str, context: &Context<'_>, script: &Script) -> Option<Stamps> {
     gap_stamps::of_packets(flow, context, script)
 }
@@ -58,6 +58,10 @@ pub(super) fn of_messages(measure: &Measure, case: &Case) -> Vec<Fault> {
             "`{name}` is no flow of SENDs or WRITEs from one NIC to another, each right after the other"
         );
         all.push(case.fault("measure", found, "`at_least:`, `at_most:` or both"));
+    }
+    if !case.between.inject.iter().any(|one| one.on == name) {
+        let found = format!("nothing is done to `{name}`");
+        all.push(case.fault("between", found, "`drop` or `bad-icrc` of some of its frames"));
     }
     if case.between.bottleneck.is_some() {
         let found = "a bottleneck loses and delays what nobody predicts".to_owned();
