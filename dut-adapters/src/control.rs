@@ -10,12 +10,14 @@ mod flow;
 mod health;
 mod keyring;
 mod order;
+mod passing;
 
 pub use error::{ControlError, Lost, NotOffered, Refused, Unseen, if_offered};
 pub use flow::{Does, FlowOrder, NamedMemory, Whose};
 pub use health::Health;
 pub use keyring::Keyring;
 pub use order::{Ability, Order};
+pub use passing::{Passed, Passes, Passing, stood};
 
 use crate::journal::Change;
 use core::fmt;
@@ -137,6 +139,14 @@ pub trait Control: fmt::Debug + Send {
     /// # Errors
     /// The device is lost.
     fn health(&mut self) -> Result<Health, ControlError> {
+        Err(self.lacks(Ability::Health))
+    }
+
+    /// When frames passed each of the device's ports since this was last asked, on the clock that began with its boot.
+    ///
+    /// # Errors
+    /// The device is lost.
+    fn passed(&mut self) -> Result<Vec<Passed>, ControlError> {
         Err(self.lacks(Ability::Health))
     }
 

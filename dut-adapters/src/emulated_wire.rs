@@ -6,9 +6,9 @@
 mod stream;
 
 use crate::control::{
-    Ability, Capabilities, Control, ControlError, Health, Lost, Order, Readings, Refused,
+    Ability, Capabilities, Control, ControlError, Health, Lost, Order, Passed, Readings, Refused,
 };
-use crate::protocol::{self, Answer, Ask, Happened, Hello, PROTOCOL, VERSION};
+use crate::protocol::{self, Answer, Ask, Happened, Hello, PROTOCOL, PortPassed, VERSION};
 use crate::serve::Place;
 use core::fmt;
 use core::time::Duration;
@@ -146,6 +146,13 @@ impl EmulatedWire {
         EmulatedWire { configured, zero: Mono(0), line, lost: None, child: None }
     }
 
+    /// The same, whose clock began at `zero`, whoever has booted it.
+    #[must_use]
+    pub(crate) fn counting_from(mut self, zero: Mono) -> EmulatedWire {
+        self.zero = zero;
+        self
+    }
+
     /// Why nothing that was said since is to be believed, if the device is lost.
     pub const fn lost(&self) -> Option<&Lost> {
         self.lost.as_ref()
@@ -269,6 +276,19 @@ impl Control for EmulatedWire {
             Answer::Health(health) => Ok(health),
             other => Err(self.odd("lateness", &other)),
         }
+    }
+
+    fn passed(&mut self) -> Result<Vec<Passed>, ControlError> {
+        let ports = match self.ask("passed", &Ask::Passed)? {
+            Answer::Passed { ports } => ports,
+            other => return Err(self.odd("passed", &other)),
+        };
+        let own = |all: Vec<(u64, u64)>| {
+            let since = |ns| Mono(ns).since(self.zero).unwrap_or_default();
+            all.into_iter().map(|(ns, count)| (Time::ZERO + since(ns), count)).collect()
+        };
+        let passed = |port: PortPassed| Passed { came: own(port.came_ns), left: own(port.left_ns) };
+        Ok(ports.into_iter().map(passed).collect())
     }
 
     fn order(&mut self, order: Order) -> Result<(), ControlError> {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The language. Another number is another language.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 /// Its name.
 pub const PROTOCOL: &str = "rig-dut";
 /// The longest line that is read.
@@ -75,6 +75,8 @@ pub enum Ask {
     Status,
     /// How the device has kept up since the last time this was asked.
     Lateness,
+    /// When frames have passed each port since the last time this was asked.
+    Passed,
     /// Ends the process.
     Quit,
 }
@@ -119,6 +121,11 @@ pub enum Answer {
     },
     /// How it kept up.
     Health(Health),
+    /// When frames passed its ports.
+    Passed {
+        /// Port 0 first.
+        ports: Vec<PortPassed>,
+    },
     /// It is done.
     Done,
     /// It did not understand.
@@ -126,6 +133,16 @@ pub enum Answer {
         /// What was wrong, and what would have been right.
         why: String,
     },
+}
+
+/// What passed a port: by when, on CLOCK_MONOTONIC, how many frames had, and no more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortPassed {
+    /// Into the device.
+    pub came_ns: Vec<(u64, u64)>,
+    /// Out of it.
+    pub left_ns: Vec<(u64, u64)>,
 }
 
 /// Something that a watchdog did.

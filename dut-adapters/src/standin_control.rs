@@ -1,7 +1,7 @@
 //! A stand-in that the rig has started: all goes through its databases, as with a switch, but for how the device behind them has kept
 //! up with its clock, which no switch tells. A machine that looks away is not taken for a device that is late.
 
-use crate::control::{Capabilities, Control, ControlError, Health, Order, Readings};
+use crate::control::{Capabilities, Control, ControlError, Health, Order, Passed, Readings};
 use crate::journal::Change;
 use crate::{EmulatedWire, SonicControl};
 use rig_capture::DutEvent;
@@ -29,7 +29,7 @@ impl StandinControl {
         ports: u16,
     ) -> Result<StandinControl, String> {
         let switch = SonicControl::open((at, zero), profile, ports)?;
-        Ok(StandinControl { switch, device })
+        Ok(StandinControl { switch, device: device.counting_from(zero) })
     }
 }
 
@@ -80,5 +80,9 @@ impl Control for StandinControl {
 
     fn health(&mut self) -> Result<Health, ControlError> {
         self.device.health()
+    }
+
+    fn passed(&mut self) -> Result<Vec<Passed>, ControlError> {
+        self.device.passed()
     }
 }

@@ -117,7 +117,7 @@ mod tests {
             "expected value at line 1 column 1",
             "invalid utf-8",
             "EOF while parsing",
-            "expected one of `boot`, `configure`, `counters`, `do`, `events`, `polled`, `status`, `lateness`, `quit`",
+            "expected one of `boot`, `configure`, `counters`, `do`, `events`, `polled`, `status`, `lateness`, `passed`, `quit`",
         ];
         for (line, want) in said[1..].iter().zip(wants) {
             assert!(line.starts_with(r#"{"bad""#) && line.contains(want), "{line}");

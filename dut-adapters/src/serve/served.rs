@@ -4,6 +4,7 @@
 use super::device::Device;
 use super::mailbox::{Letter, Mailbox, Post, mailbox};
 use super::meter::Meter;
+use super::passed::Passed;
 use crate::control::{Control as _, ControlError, Health, Order, Refused};
 use crate::protocol::{Answer, Ask, Happened, Hello, PROTOCOL, VERSION};
 use core::fmt;
@@ -41,6 +42,8 @@ pub struct Served<C> {
     lines: Vec<Line>,
     /// When the first frame was due that a port was given and has not sent.
     owed: Vec<Option<Time>>,
+    /// What has passed the ports.
+    passed: Passed,
     /// Frames that no port had room for.
     unsent: u64,
     device: Device,
@@ -110,6 +113,7 @@ impl<C: Clock> Served<C> {
             profile,
             lines,
             owed,
+            passed: Passed::by(ports),
             unsent,
             device,
             keys,
@@ -180,9 +184,11 @@ impl<C: Clock> Served<C> {
         let (mut horizon, mut more) = (self.clock.now(), false);
         for (port, line) in (0..).zip(&mut self.lines) {
             let (clock, device, epoch) = (&self.clock, &mut self.device, self.epoch);
+            let passed = &mut self.passed;
             let mut latest = epoch;
             let mut take = |frame: &[u8], stamp: rig_generator::port::Stamp| {
                 latest = clock.at(stamp.at);
+                passed.came(port, latest);
                 // What came before the boot came to another device.
                 if let Some(since) = latest.since(epoch) {
                     device.arrive(port, Time::ZERO + since, frame);
@@ -228,15 +234,17 @@ impl<C: Clock> Served<C> {
             }
             line.tx.stage(frame, bytes.len());
             self.owed[port].get_or_insert(departure.at);
+            self.passed.leaves(port);
             sent += 1;
         }
         self.device.meter.note(|health| health.sent += sent);
-        for (line, owed) in self.lines.iter_mut().zip(&mut self.owed) {
+        for (port, (line, owed)) in self.lines.iter_mut().zip(&mut self.owed).enumerate() {
             if owed.is_none() {
                 continue;
             }
             line.tx.publish();
             if line.tx.kick()?.waiting == 0 {
+                self.passed.left(port, self.clock.now());
                 let now = self.clock.now().since(self.epoch).unwrap_or_default();
                 let due = owed.take();
                 self.device.meter.late(due, Time(now.0), |health| &mut health.send_late);
@@ -302,6 +310,10 @@ impl<C: Clock> Served<C> {
             }
             Ask::Status => Answer::Health(self.health(|meter| meter.total())?),
             Ask::Lateness => Answer::Health(self.health(Meter::window)?),
+            Ask::Passed => {
+                let mono = |at| self.clock.mono(at).0;
+                Answer::Passed { ports: self.passed.told(mono) }
+            }
             Ask::Quit => Answer::Done,
         })
     }

@@ -1,7 +1,7 @@
 //! Why a case says nothing of a device: what it rests on does not hold there. Its ports are shaped and a load does not fit, a setting has
 //! no meaning, the keys are too short, or all of it happens at one device of several.
 
-use super::uneven;
+use super::{preflight, uneven};
 use rig_lab::{Declared, Keys, Kind, Lab, Profile, Setting};
 use rig_oracle::measure;
 use rig_oracle::trials::context::Context;
@@ -17,6 +17,7 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     keyless(lab, profile, case)
         .or_else(|| slow_host::unread(profile, case))
         .or_else(|| unsaid_speed(profile, case))
+        .or_else(|| closed(profile, case))
         .or_else(|| shaped(lab, profile, case))
         .or_else(|| overfull(lab, profile, case))
         .or_else(|| uneven::empty(lab, profile, case))
@@ -52,6 +53,12 @@ fn unsaid_speed(profile: &Profile, case: &Case) -> Option<String> {
         "it has a port negotiate, and nobody says which speeds that supports (dynamic_buffer.supported)"
             .to_owned()
     })
+}
+
+/// Why a port that the case uses passes nothing, or comes to a speed that nobody set: so the device is declared.
+fn closed(profile: &Profile, case: &Case) -> Option<String> {
+    let (path, used) = preflight::used(case, profile.declared.switch()?, false)?;
+    Some(format!("{used}: so the device is declared ({path})"))
 }
 
 /// What the device is configured to once the case has set its own; `None` where that does not fit.

@@ -98,26 +98,33 @@ fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
             .flatten()
             .map(|(path, found, want)| case.fault(&format!("dut.{path}"), found, &want)),
     );
-    all.extend(declared.switch().and_then(|switch| used(case, switch)));
+    let used = declared.switch().and_then(|switch| used(case, switch, true));
+    all.extend(used.map(|(path, found)| {
+        case.fault(&format!("dut.{path}"), found, "a port that nothing of the case goes by")
+    }));
     let beyond = declared.nics_out_of_range().into_iter();
     all.extend(beyond.map(|(path, found, want)| case.fault(&format!("dut.{path}"), found, &want)));
     all
 }
 
-/// A port that passes nothing, or comes to another speed, and that something of the case goes by all the same.
-fn used(case: &Case, switch: &rig_lab::Switch) -> Option<Fault> {
+/// A port that passes nothing, or comes to another speed, and that something of the case goes by all the same: by which setting, and in
+/// words. `own`: the case itself has set it; else the device is so.
+pub(super) fn used(
+    case: &Case,
+    switch: &rig_lab::Switch,
+    own: bool,
+) -> Option<(&'static str, String)> {
     let named = [
         ("shut_port", switch.shut_port, "is shut"),
         ("dynamic_buffer.autoneg_port", switch.dynamic_buffer.autoneg_port, "negotiates its speed"),
     ];
-    named.into_iter().find_map(|(path, port, what)| {
+    let set = |path: &str| case.settings.iter().any(|setting| setting.path == path);
+    named.into_iter().filter(|(path, ..)| set(path) == own).find_map(|(path, port, what)| {
         let port = format!("p{}", port?);
         let stream = case.streams.iter().find(|(_, of)| of.from == port || of.to == port);
         let storm = case.storms.iter().find(|(_, of)| of.from == port);
         let name = stream.map(|(name, _)| name).or(storm.map(|(name, _)| name))?;
-        let found = format!("the port behind {port} {what}, and `{name}` goes by it");
-        let want = "a port that nothing of the case goes by";
-        Some(case.fault(&format!("dut.{path}"), found, want))
+        Some((path, format!("the port behind {port} {what}, and `{name}` goes by it")))
     })
 }
 

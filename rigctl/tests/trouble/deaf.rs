@@ -13,7 +13,7 @@ use std::fs;
 use std::sync::Arc;
 
 /// Two streams of two classes to one port, twelve times as long as a port is deaf.
-const SUITE: &str = "about: \"a suite that is small\"
+pub(super) const SUITE: &str = "about: \"a suite that is small\"
 device: switch
 setup:
   dut: {rule_family: barefoot}
@@ -25,7 +25,7 @@ cases:
 ";
 
 /// Runs the case, and `what` strikes as it waits for the `at`-th time; how often it waited.
-fn ran(lab: &Lab, case: &Case, what: What, at: u64) -> (Ran, u64) {
+pub(super) fn ran(lab: &Lab, case: &Case, what: What, at: u64) -> (Ran, u64) {
     let stop = Arc::new(Stop::default());
     let memory = Memory::new(what, at, &stop);
     let benches = Benches::by(Arc::clone(&memory) as _, Start::Made(Arc::clone(&memory) as _), 1);

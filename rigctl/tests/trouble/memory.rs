@@ -21,6 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 pub(crate) const BOUND: Dur = Dur::ms(1);
 /// Beyond that by far.
 const FAR: Dur = Dur::ms(20);
+/// Beyond it, and no longer than a port has slots for what is sent meanwhile.
+const STANDS: Dur = Dur::ms(8);
 
 /// What goes wrong on the way to the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +41,9 @@ pub(crate) enum What {
     Asked,
     /// Nothing that comes to the second port reaches the rig for a while.
     Deaf,
-    /// The same from then on for good, which no machine does: so does a device that lets nothing through there.
+    /// What the first port was given stands on its way for a while, and reaches the device then.
+    Stood,
+    /// Nothing reaches the second port from then on for good, which no machine does: so does a device that lets nothing through there.
     Mute,
 }
 
@@ -65,6 +69,8 @@ pub(crate) struct Memory {
     stalled: AtomicU64,
     /// Until when the second port hears nothing.
     deaf: AtomicU64,
+    /// Until when nothing leaves the first port for the device.
+    stood: AtomicU64,
     served: Mutex<Option<(Served<Manual>, Post)>>,
 }
 
@@ -82,6 +88,7 @@ impl Memory {
             dead: AtomicBool::new(false),
             stalled: AtomicU64::new(0),
             deaf: AtomicU64::new(0),
+            stood: AtomicU64::new(0),
             served: Mutex::default(),
         })
     }
@@ -133,6 +140,7 @@ impl Memory {
                 What::Leapt => self.clock.advance_to(self.clock.now() + FAR),
                 What::Asked => self.stop.hurry(),
                 What::Deaf => self.deaf.store((self.clock.now() + FAR).0, Ordering::Relaxed),
+                What::Stood => self.stood.store((self.clock.now() + STANDS).0, Ordering::Relaxed),
                 What::Mute => self.deaf.store(u64::MAX, Ordering::Relaxed),
             }
         }
@@ -278,6 +286,11 @@ impl Transmit for Loose {
     }
     fn kick(&mut self) -> Result<Kick, PortError> {
         whole(&self.memory, self.port)?;
+        let stood = Time(self.memory.stood.load(Ordering::Relaxed));
+        if self.port == 0 && self.memory.clock.now() < stood {
+            // The kernel has taken it.
+            return Ok(Kick::default());
+        }
         self.half.kick()
     }
     fn reclaim(&mut self) -> usize {

@@ -2,6 +2,7 @@
 //! acknowledged, of a READ what was brought. To the rig, which acknowledges nothing, it is what reached it.
 
 mod got;
+mod half_kept;
 mod longest;
 mod losses;
 mod mended;
@@ -83,6 +84,7 @@ pub(in super::super) static GOODPUT: Known = Known {
         };
         of(measure.named("flow"), context, script)
     }),
+    unpromised: Some(half_kept::unmended),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -167,6 +169,7 @@ pub(in super::super) static COMPLETION: Known = Known {
         by_source(format!("{all}, {by}"), SOURCE)
     },
     judge: completion,
+    unpromised: Some(half_kept::unmended),
     from_start: FromStart::Argument("by"),
     crosses: |_, _| BEHIND,
     ..Known::USUAL

@@ -173,6 +173,7 @@ impl WireLab {
         let before = readings(control, self.counts)?;
         let earlier = if_offered(control.events())?.unwrap_or_default();
         let _earlier = if_offered(control.health())?;
+        let _earlier = if_offered(control.passed())?;
         let lost = Losses::of(&pacer.lanes)?;
         cabling.note(script)?;
         // Only while frames are on their way: what is worked out afterwards may wait. Without the permission frames are
@@ -205,7 +206,9 @@ impl WireLab {
         drop(real_time);
         let Trial { mut tape, config, .. } = trial;
         let kept = tape.kept();
-        let Tape { ledger, late, off, disk, mut unseen, listener, exchanged, took, .. } = tape;
+        let Tape {
+            ledger, late, off, disk, mut unseen, listener, exchanged, took, between, ..
+        } = tape;
         (self.kept, self.disk) = (kept, disk);
         // That a link could not be mended says more than that the trial was broken off.
         let ended =
@@ -232,6 +235,7 @@ impl WireLab {
         let happened = if_offered(control.events())?;
         let missed = control.missed();
         let health = if_offered(control.health())?;
+        let passed = if_offered(control.passed())?;
         // It leaves the device as late as that was.
         let on_its_way = way + health.as_ref().map_or(bound, |health| health.send_late);
         unseen.after(origin + script.length + on_its_way, read);
@@ -242,6 +246,7 @@ impl WireLab {
         let exchanged = Exchanged { came: exchanged.came + unseen.came(), ..exchanged };
         let short = counted.and_then(|health| exchanged.short_of_device(health));
         let hole = counted.and_then(|health| exchanged.short_of_rig(health));
+        let stood = counted.and(passed).map(|passed| between.stood(&passed)).unwrap_or_default();
         let agreed = counted.is_some_and(|health| exchanged.agrees(health));
         unseen.events(origin, happened.as_deref().unwrap_or_default());
         let told = happened.iter().flatten().map(|event| event.off);
@@ -252,7 +257,8 @@ impl WireLab {
         // the other one, or on the way there, it is what the lab says.
         let off = match &health {
             Some(health) => {
-                off.max(health.misplaced).max(health.send_late).max(told_within) + READS
+                let late = health.misplaced.max(health.send_late).max(stood.longest());
+                off.max(late).max(told_within) + READS
             }
             None => bound,
         };
@@ -305,7 +311,10 @@ impl WireLab {
                 unrecorded,
                 late,
                 cut: both(lost.told(|lane| self.bench.cabling.interface(lane)), hole),
-                dut: both(health.and_then(|health| health.doubt(bound)), short),
+                dut: both(
+                    both(health.and_then(|health| health.doubt(bound)), stood.doubt(bound)),
+                    short,
+                ),
                 waits,
                 // What both ends counted alike did not get lost on this machine: the device has dropped it.
                 silent: listener.ends(Time::ZERO + script.length).filter(|_| !agreed),

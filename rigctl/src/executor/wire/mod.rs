@@ -7,6 +7,7 @@
 
 mod bench;
 mod benches;
+mod between;
 mod bridged;
 pub(super) mod broken;
 mod cabled;

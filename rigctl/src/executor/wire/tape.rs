@@ -2,6 +2,7 @@
 //! the way.
 
 use super::super::ledger::Ledger;
+use super::between::Between;
 use super::broken::Broken;
 use super::exchanged::Exchanged;
 use super::onward::Onward;
@@ -48,6 +49,8 @@ pub(super) struct Tape<'a> {
     pub(super) listener: Listener,
     /// How many frames passed all ports.
     pub(super) exchanged: Exchanged,
+    /// When they passed each.
+    pub(super) between: Between,
     /// The longest that the device took to do as a step told it, after that was due.
     pub(super) took: Dur,
     /// Every frame goes onto a disk, too, if somebody asked for that.
@@ -68,7 +71,8 @@ impl<'a> Tape<'a> {
         instant: Vec<bool>,
         (bound, listener): (Dur, Listener),
     ) -> Tape<'a> {
-        let mut ports = vec![None; instant.len()];
+        let lanes = instant.len();
+        let mut ports = vec![None; lanes];
         for (port, &lane) in (0..).zip(&script.dut_ports) {
             if let Some(slot) = ports.get_mut(usize::from(lane)) {
                 *slot = Some(port);
@@ -93,6 +97,7 @@ impl<'a> Tape<'a> {
             unseen: Unseen::default(),
             listener,
             exchanged: Exchanged::default(),
+            between: Between::of(lanes),
             took: Dur::ZERO,
             disk: None,
             onward: Onward::of(script),
@@ -211,6 +216,7 @@ impl Watcher for Tape<'_> {
 
     fn sent(&mut self, lane: u16, departure: &Departure, at: Time, gone: Time) {
         self.exchanged.sent += 1;
+        self.between.sent(lane, gone);
         let serialise = departure.end.since(departure.start).unwrap_or_default();
         let instant = self.instant.get(usize::from(lane)).copied().unwrap_or(false);
         let due = if instant { departure.end } else { departure.start };
@@ -241,6 +247,7 @@ impl Watcher for Tape<'_> {
 
     fn received(&mut self, lane: u16, frame: &[u8], at: Time, by: StampedBy) {
         self.exchanged.came += 1;
+        self.between.came(lane, at);
         if at < self.origin {
             self.unseen.early(at);
         }
@@ -300,6 +307,7 @@ impl Watcher for Tape<'_> {
             return;
         };
         self.exchanged.sent += 1;
+        self.between.sent(lane, gone);
         self.off = self.off.max(gone.since(at).unwrap_or_default());
         if let Some(disk) = &mut self.disk {
             disk.wrote(lane, frame);

@@ -313,6 +313,49 @@ fn a_case_for_hosts_that_take_all_that_comes_is_not_told_of_slower_ones() {
 }
 
 #[test]
+fn a_port_that_is_declared_to_negotiate_or_to_be_shut_skips_what_goes_by_it_and_nothing_else() {
+    let lab = rig_lab::read::lab(None).expect("the bundled lab");
+    let at = lab.duts.iter().position(|dut| dut.name == "broadcom").expect("a device");
+    let with = |field: &str, port: u16| {
+        let mut lab = lab.clone();
+        let speeds = "100Gbps".into();
+        for (path, value) in [(field, port.into()), ("dynamic_buffer.supported", speeds)] {
+            let setting = Setting { path: path.to_owned(), value };
+            lab.duts[at].declared = lab.duts[at].declared.with(&setting).expect("it fits");
+        }
+        let case = bundled::case("pfcwd::detection-latency-broadcom");
+        let faults = preflight::faults(&lab, Some("broadcom"), &case);
+        assert!(faults.is_empty(), "{field} {port}: {faults:?}");
+        applicability::of(&lab, &lab.duts[at], &case).err().map(|unfit| unfit.why)
+    };
+    for (field, what) in
+        [("dynamic_buffer.autoneg_port", "negotiates its speed"), ("shut_port", "is shut")]
+    {
+        let why = with(field, 1).expect("a stream goes by p1");
+        assert!(why.contains(what) && why.contains(field), "{why}");
+        assert_eq!(with(field, 4), None);
+    }
+}
+
+#[test]
+fn a_mixed_pair_of_nics_promises_no_end_where_packets_are_lost() {
+    let lab = rig_lab::read::lab(None).expect("the bundled lab");
+    let plain = lab.duts.iter().find(|dut| dut.name == "gen2-to-gen2").expect("a pair");
+    let with = |part: &str, id: &str| {
+        let mut pair = plain.clone();
+        let path = format!("{part}.rc.recovery");
+        let setting = Setting { path, value: "selective-repeat".into() };
+        pair.declared = pair.declared.with(&setting).expect("it fits");
+        let suits = applicability::of(&lab, &pair, &bundled::case(id));
+        suits.map_or_else(|unfit| unfit.why, |suits| format!("{suits:?}"))
+    };
+    let told = "`nic` sends again what is missing and no more, and `peer` keeps nothing";
+    assert!(with("nic", "recovery::lost-packet").contains(told));
+    assert!(!with("peer", "recovery::lost-packet").contains("sends again what"), "the other way");
+    assert!(!with("nic", "recovery::nothing-lost").contains("sends again what"));
+}
+
+#[test]
 fn a_case_for_hosts_that_post_all_at_once_is_not_told_of_those_that_post_a_few() {
     let lab = rig_lab::read::lab(None).expect("the bundled lab");
     let pair = lab.duts.iter().find(|dut| dut.name == "gen2-to-gen2").expect("a pair");

@@ -119,6 +119,30 @@ fn a_congested_device_asks_its_senders_to_pause_and_to_go_on() {
 }
 
 #[test]
+fn what_passes_a_port_is_told_once_with_when_it_did() {
+    let mut bench = Bench::new();
+    bench.run(Dur::ms(3));
+    bench.send(0, &probe(0, 1, 0));
+    bench.run(Dur::ms(5));
+    bench.send(0, &probe(0, 1, 1));
+    bench.run(Dur::ms(1));
+    let Answer::Passed { ports } = bench.ask(Ask::Passed) else { panic!("nothing") };
+    assert_eq!(ports.len(), usize::from(PORTS));
+    assert_eq!(
+        ports[0].came_ns,
+        [(2_999_999, 0), (3_000_000, 1), (7_999_999, 1), (8_000_000, 2)],
+        "both ends of the silence between them"
+    );
+    assert_eq!((ports[0].left_ns.len(), ports[1].came_ns.len()), (0, 0));
+    let left = &ports[1].left_ns;
+    assert_eq!(left.iter().map(|&(_, count)| count).collect::<Vec<_>>(), [0, 1, 1, 2]);
+    let through = through().0 / 1_000;
+    assert!((3_000_000 + through..=3_000_001 + through).contains(&left[1].0), "{left:?}");
+    let Answer::Passed { ports } = bench.ask(Ask::Passed) else { panic!("nothing") };
+    assert!(ports.iter().all(|port| port.came_ns.is_empty() && port.left_ns.is_empty()));
+}
+
+#[test]
 fn a_clock_that_jumps_is_told_as_lateness_and_forgotten_when_it_was_told() {
     let mut bench = Bench::new();
     bench.run(Dur::us(10));

@@ -1,0 +1,31 @@
+//! Two NICs of which one mends holes as the other does not expect it to: a sender that repeats what is missing and nothing else, towards a
+//! receiver that has thrown away what came behind it. Each hole is followed by another, and how long that goes on nothing declared says.
+
+use crate::spec::nic::selective;
+use crate::trials::context::Context;
+use rig_lab::Nics;
+use rig_testcases::{Measure, Script, Verb};
+
+/// Why nothing is promised of a flow from one NIC to another of whose packets the case has some lost, or come in another order.
+pub(super) fn unmended(
+    measure: &Measure,
+    context: &Context<'_>,
+    script: &Script,
+) -> Option<String> {
+    let nics = context.group.declared.nics()?;
+    let flow = script.flows.iter().find(|flow| flow.name == measure.named("flow"))?;
+    // What a READ brings is mended by its requester, either way; and nothing is lost of what nobody touches.
+    if flow.verb == Verb::Read || flow.nic == flow.to || context.case.between.inject.is_empty() {
+        return None;
+    }
+    let behind = |port: u16| script.dut_ports.get(usize::from(port)).copied();
+    let (from, to) = (behind(flow.nic)?, behind(flow.to)?);
+    let kept = |port: u16| nics.behind(port).map(|nic| selective::is_kept(&nic.rc));
+    (kept(from)? && !kept(to)?).then(|| {
+        let [from, to] = [from, to].map(Nics::port_name);
+        format!(
+            "`{from}` sends again what is missing and no more, and `{to}` keeps nothing of what comes behind a hole \
+             ({from}.rc.recovery, {to}.rc.recovery): when that is mended nobody declares"
+        )
+    })
+}
