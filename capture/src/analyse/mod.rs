@@ -34,7 +34,7 @@ pub use pfc_frames::{BadFormat, PfcSent, pfc_format, pfc_sent};
 pub use pfc_latency::{Delay, PfcLatency, PfcSignal, pfc_latency};
 pub use protection::{Protected, protection};
 pub use restore::restored;
-pub use sending::{Sending, may_send, sending, sends};
+pub use sending::{Sending, is_sent, may_send, sending, sends};
 pub use shared::{Carried, carried};
 pub use stops::{Stop, stops};
 pub use throughput::{Throughput, throughput, throughput_together};

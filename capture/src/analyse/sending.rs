@@ -43,6 +43,16 @@ pub fn sends(observation: &Observation, script: &Script, stream: u16) -> Option<
     Some((plan.begin?, plan.due))
 }
 
+/// The same, to the last frame that was seen to be sent where that is later: a sender that is late after each of many pauses has as much left
+/// when its rhythm would be over.
+pub fn is_sent(observation: &Observation, script: &Script, stream: u16) -> Option<(Time, Time)> {
+    let (begin, due) = sends(observation, script, stream)?;
+    let spec = &script.streams[usize::from(stream)];
+    let own = observation.of_stream(stream, (spec.from, Dir::Tx));
+    let last = own.map(|(_, record)| record.at).max();
+    Some((begin, last.map_or(due, |last| due.max(last))))
+}
+
 /// What the rhythm of a stream asks for.
 struct Plan {
     frames: u64,

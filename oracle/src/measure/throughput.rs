@@ -227,7 +227,7 @@ pub(super) fn sends_all_the_time(
     (stream, spec): (u16, &StreamSpec),
     (from, until): (Time, Time),
 ) -> Result<(), Doubt> {
-    let Some((begin, end)) = analyse::sends(&trial.observation, &trial.script, stream) else {
+    let Some((begin, end)) = analyse::is_sent(&trial.observation, &trial.script, stream) else {
         return Ok(());
     };
     if begin <= from && until <= end {

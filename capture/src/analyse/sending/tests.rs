@@ -58,6 +58,26 @@ fn an_xon_ends_a_pause_and_one_for_another_port_or_class_is_none() {
 }
 
 #[test]
+fn who_is_late_after_pauses_is_sent_for_longer_than_its_rhythm_says() {
+    let late = |last: Option<Dur>| {
+        let mut sample = runs();
+        sample.script.streams[0].count = Some(60);
+        if let Some(last) = last {
+            let data = What::Data { stream: 0, seq: 59, size: 1_024, ce: false };
+            sample.push(last, 0, Dir::Tx, data);
+            // What arrives later is no longer sent.
+            sample.push(last + Dur::ms(20), 1, Dir::Rx, data);
+        }
+        let (observation, script) = sample.done(Dur::ms(200));
+        is_sent(&observation, &script, 0).expect("it is sent")
+    };
+    let at = |dur| Time::ZERO + dur;
+    assert_eq!(late(None), (at(Dur::ms(10)), at(Dur::ms(40))));
+    assert_eq!(late(Some(Dur::ms(30))).1, at(Dur::ms(40)));
+    assert_eq!(late(Some(Dur::ms(55))), (at(Dur::ms(10)), at(Dur::ms(55))));
+}
+
+#[test]
 fn a_sender_that_ignores_pfc_is_to_send_all_the_same() {
     let mut sample = runs();
     sample.script.endpoints = vec![EndpointSpec {
