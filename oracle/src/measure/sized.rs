@@ -5,10 +5,12 @@ use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::{Judged, Unread, looked};
 use super::measurement::{Known, Needs, Red, Tells, by_source};
 use crate::Prediction;
+use crate::judge::answers::NOT_MEASURED;
 use crate::spec::buffer_pool::{self, IngressPool};
 use crate::spec::headroom::{self, Profile, Rule, Sizing, response_quanta};
 use crate::spec::{own_headroom, sized_speed};
 use crate::trials::trial::Trial;
+use crate::verdict::Doubt;
 use rig_capture::{Dir, DutCounter, Span, Unit};
 use rig_lab::{Part, SizedFrom, Switch};
 use rig_testcases::vocabulary::{Entry, Looks, STREAM, ValueKind, optional};
@@ -120,6 +122,11 @@ fn read(
     let classes = classes(switch);
     let rule = sizing(switch, &from, port.speed).profile();
     if !own_headroom::fits(&from, rule, classes) {
+        if was_shut(&trial.script) {
+            // Before that it had none, and the case is about what it has since.
+            let why = "what the rule makes is more than the port can have, which was shut before";
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(why) }.into());
+        }
         let why =
             "what the rule makes is more than the port can have: what holds is what held before"
                 .to_owned();
@@ -215,6 +222,13 @@ fn unfit(switch: &Switch, from: &SizedFrom, classes: u64) -> Option<String> {
         })
     };
     open.find(|index| !fits(*index)).map(Switch::port_name)
+}
+
+/// Whether a port is shut in the course of a trial.
+fn was_shut(script: &Script) -> bool {
+    script.steps.iter().any(|step| {
+        matches!(&step.action, Action::Configure(setting) if setting.path == SHUT && setting.value.is_number())
+    })
 }
 
 /// A switch as the steps of a trial have left it.

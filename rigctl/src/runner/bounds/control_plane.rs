@@ -120,6 +120,27 @@ fn headroom_of_a_port_that_is_shut_or_negotiates_is_right_to_the_byte() {
     }
 }
 
+#[test]
+fn a_port_that_was_shut_and_can_have_less_than_the_rule_makes_is_not_measured() {
+    let ran = |most: &str| {
+        let text = "    dut: {dynamic_buffer: {sized_by: spectrum, cable: 40m}}
+    streams: {probe: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 1ms, count: 2}}
+    steps: [{at: 0ms, configure: {shut_port: 3}}, {at: 4000ms, configure: {shut_port: never}}, {at: 8000ms, start: probe}]
+    length: 9000ms
+    trials: 1
+    measure: [{buffer.sized: {stream: probe, port: p3}}]
+";
+        let ran = Ran::with("mellanox-dynamic", text, |device| {
+            let path = "dynamic_buffer.max_headroom".to_owned();
+            let setting = Setting { path, value: most.into() };
+            device.declared = device.declared.with(&setting).expect("a size");
+        });
+        ran.as_seen().word("buffer.sized")
+    };
+    assert_eq!(ran("614400B"), Word::Pass);
+    assert_eq!(ran("300000B"), Word::Doubt("not-measured"));
+}
+
 /// What SONiC's check refuses by a limit that no profile has is no fault of a switch that has one.
 #[test]
 fn headroom_that_a_limit_nobody_declares_may_have_refused_accuses_nobody() {
