@@ -71,8 +71,11 @@ fn shown(time: Dur) -> String {
     format!("{}.{:02}s", hundredths / 100, hundredths % 100)
 }
 
-/// By how much a share has to be off to show, in hundredths of a percent of itself, upwards.
+/// By how much a share has to be off to show, in hundredths of a percent of itself, upwards. None is off by more than all of itself to one side.
 fn share(off: Ppm) -> String {
+    if off > Ppm::ONE {
+        return " (shares: one that gets nothing may not show)".to_owned();
+    }
     let hundredths = off.0.div_ceil(100);
     format!(" (shares to {}.{:02} %)", hundredths / 100, hundredths % 100)
 }
@@ -103,6 +106,8 @@ mod tests {
     #[test]
     fn a_share_is_told_upwards_and_one_that_chance_has_a_part_in_by_its_batches() {
         assert_eq!(share(Ppm(10_801)), " (shares to 1.09 %)");
+        assert_eq!(share(Ppm::ONE), " (shares to 100.00 %)");
+        assert_eq!(share(Ppm(1_000_001)), " (shares: one that gets nothing may not show)");
         let batches = Batches { count: 1_024, lasts: Dur::ns(1_562_500) };
         assert_eq!(
             of_batches(batches),
