@@ -17,7 +17,7 @@ pub use flow::{Does, FlowOrder, NamedMemory, Whose};
 pub use health::Health;
 pub use keyring::Keyring;
 pub use order::{Ability, Order};
-pub use passing::{Passed, Passes, Passing, stood};
+pub use passing::{FrameTally, Passes, PortTally, stood};
 
 use crate::journal::Change;
 use core::fmt;
@@ -146,7 +146,7 @@ pub trait Control: fmt::Debug + Send {
     ///
     /// # Errors
     /// The device is lost.
-    fn passed(&mut self) -> Result<Vec<Passed>, ControlError> {
+    fn passed(&mut self) -> Result<Vec<PortTally>, ControlError> {
         Err(self.lacks(Ability::Health))
     }
 

@@ -6,7 +6,7 @@
 mod stream;
 
 use crate::control::{
-    Ability, Capabilities, Control, ControlError, Health, Lost, Order, Passed, Readings, Refused,
+    Ability, Capabilities, Control, ControlError, Health, Lost, Order, PortTally, Readings, Refused,
 };
 use crate::protocol::{self, Answer, Ask, Happened, Hello, PROTOCOL, PortPassed, VERSION};
 use crate::serve::Place;
@@ -278,7 +278,7 @@ impl Control for EmulatedWire {
         }
     }
 
-    fn passed(&mut self) -> Result<Vec<Passed>, ControlError> {
+    fn passed(&mut self) -> Result<Vec<PortTally>, ControlError> {
         let ports = match self.ask("passed", &Ask::Passed)? {
             Answer::Passed { ports } => ports,
             other => return Err(self.odd("passed", &other)),
@@ -287,7 +287,8 @@ impl Control for EmulatedWire {
             let since = |ns| Mono(ns).since(self.zero).unwrap_or_default();
             all.into_iter().map(|(ns, count)| (Time::ZERO + since(ns), count)).collect()
         };
-        let passed = |port: PortPassed| Passed { came: own(port.came_ns), left: own(port.left_ns) };
+        let passed =
+            |port: PortPassed| PortTally { came: own(port.came_ns), left: own(port.left_ns) };
         Ok(ports.into_iter().map(passed).collect())
     }
 

@@ -1,7 +1,7 @@
 //! A stand-in that the rig has started: all goes through its databases, as with a switch, but for how the device behind them has kept
 //! up with its clock, which no switch tells. A machine that looks away is not taken for a device that is late.
 
-use crate::control::{Capabilities, Control, ControlError, Health, Order, Passed, Readings};
+use crate::control::{Capabilities, Control, ControlError, Health, Order, PortTally, Readings};
 use crate::journal::Change;
 use crate::{EmulatedWire, SonicControl};
 use rig_capture::DutEvent;
@@ -82,7 +82,7 @@ impl Control for StandinControl {
         self.device.health()
     }
 
-    fn passed(&mut self) -> Result<Vec<Passed>, ControlError> {
+    fn passed(&mut self) -> Result<Vec<PortTally>, ControlError> {
         self.device.passed()
     }
 }

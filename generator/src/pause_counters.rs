@@ -16,7 +16,8 @@ pub struct Pauses {
 type Named = [&'static [&'static str]; 2];
 
 /// How drivers name what they count for class `{}`. Where XOFF and XON are counted apart their sum is taken.
-const NAMES: [(&str, Named); 4] = [
+/// A driver that was given other names stands there with either.
+const NAMES: [(&str, Named); 5] = [
     ("mlx5_core", [&["rx_prio{}_pause"], &["tx_prio{}_pause"]]),
     (
         "ice",
@@ -28,6 +29,14 @@ const NAMES: [(&str, Named); 4] = [
     (
         "i40e",
         [
+            &["port.rx_priority_{}_xoff_rx", "port.rx_priority_{}_xon_rx"],
+            &["port.tx_priority_{}_xoff_tx", "port.tx_priority_{}_xon_tx"],
+        ],
+    ),
+    // Before Linux 4.20, and in drivers of its maker's.
+    (
+        "i40e",
+        [
             &["port.rx_priority_{}_xoff", "port.rx_priority_{}_xon"],
             &["port.tx_priority_{}_xoff", "port.tx_priority_{}_xon"],
         ],
@@ -35,10 +44,10 @@ const NAMES: [(&str, Named); 4] = [
     ("bnxt_en", [&["rx_pfc_ena_frames_pri{}"], &["tx_pfc_ena_frames_pri{}"]]),
 ];
 
-/// How that driver names the pauses of class `{}`: those received, then those sent; of several names the sum is meant. None of a
-/// driver that is not known.
-pub fn names(driver: &str) -> Option<[&'static [&'static str]; 2]> {
-    NAMES.iter().find(|(name, _)| *name == driver).map(|(_, named)| *named)
+/// How that driver names the pauses of class `{}`, in one way or another: those received, then those sent; of several names the sum is
+/// meant. None of a driver that is not known.
+pub fn names(driver: &str) -> impl Iterator<Item = [&'static [&'static str]; 2]> {
+    NAMES.iter().filter(move |(name, _)| *name == driver).map(|(_, named)| *named)
 }
 
 /// The pauses of each class among a driver's counters; none where no name is known.
@@ -85,6 +94,13 @@ mod tests {
                 ("port.tx_priority_3_xoff", 2),
                 ("port.rx_priority_3_xon", 0),
                 ("port.rx_priority_3_xoff", 7),
+            ]),
+            counters(&[
+                ("port.tx_priority_3_xon_tx", 1),
+                ("port.tx_priority_3_xoff_tx", 1),
+                ("port.rx_priority_3_xon_rx", 2),
+                ("port.rx_priority_3_xoff_rx", 5),
+                ("port.rx_priority_3_xon_2_xoff", 1),
             ]),
             counters(&[("rx_pfc_ena_frames_pri3", 7), ("tx_pfc_ena_frames_pri3", 2)]),
         ];

@@ -10,7 +10,7 @@ pub type Passes = Vec<(Time, u64)>;
 
 /// What passed a port of a device, in either direction.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Passed {
+pub struct PortTally {
     /// Into the device.
     pub came: Passes,
     /// Out of it.
@@ -19,7 +19,7 @@ pub struct Passed {
 
 /// Frames that pass one end of one direction.
 #[derive(Debug, Clone)]
-pub struct Passing {
+pub struct FrameTally {
     kept: Passes,
     /// When the last one passed, and how many have by then.
     last: Option<(Time, u64)>,
@@ -27,10 +27,10 @@ pub struct Passing {
     room: usize,
 }
 
-impl Passing {
+impl FrameTally {
     /// None yet; of no more than `room` instants is it kept how many there were.
-    pub const fn holding(room: usize) -> Passing {
-        Passing { kept: Vec::new(), last: None, every: EVERY, room }
+    pub const fn holding(room: usize) -> FrameTally {
+        FrameTally { kept: Vec::new(), last: None, every: EVERY, room }
     }
 
     /// So many pass at `at`; where that is before the last one, with it.
@@ -91,8 +91,8 @@ mod tests {
     }
 
     /// A frame every 100 us for so long, each of them `late(us)` after it was due.
-    fn passing(room: usize, us: u64, late: impl Fn(u64) -> u64) -> Passing {
-        let mut passing = Passing::holding(room);
+    fn passing(room: usize, us: u64, late: impl Fn(u64) -> u64) -> FrameTally {
+        let mut passing = FrameTally::holding(room);
         for due in (0..us).step_by(100) {
             passing.note(at(due + late(due)), 1);
         }
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn frames_in_one_go_and_a_silence_after_them_are_told_at_both_ends() {
         let burst = |us| {
-            let mut passing = Passing::holding(64);
+            let mut passing = FrameTally::holding(64);
             (0..500).for_each(|_| passing.note(at(us), 1));
             passing
         };
@@ -140,7 +140,7 @@ mod tests {
         let sent = passing(64, 50_000, |_| 0).passes();
         assert_eq!(stood(&sent, &Vec::new()), Dur::ZERO);
         // More came than were sent: the first of them had been sent before.
-        let mut came = Passing::holding(64);
+        let mut came = FrameTally::holding(64);
         came.note(at(0), 3);
         (0..50_000).step_by(100).for_each(|us| came.note(at(us), 1));
         assert_eq!(stood(&sent, &came.passes()), Dur::ZERO);

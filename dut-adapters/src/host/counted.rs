@@ -140,16 +140,27 @@ impl Counted {
     /// What there is of pauses.
     fn priorities(&mut self, port: &Port<'_>, ethtool: &Ethtool, wrong: &mut Vec<String>) {
         let driver = port.net.map_or("", |(_, driver)| driver);
-        let pauses = pause_counters::names(driver).unwrap_or([&[], &[]]);
+        let pauses = |way: usize| {
+            pause_counters::names(driver).map(|named| named[way].to_vec()).collect::<Vec<_>>()
+        };
         let mut patterns = vec![
-            ("rx_prio{}_pause", "PFC frames received", pauses[0].to_vec()),
-            ("tx_prio{}_pause", "PFC frames sent", pauses[1].to_vec()),
+            ("rx_prio{}_pause", "PFC frames received", pauses(0)),
+            ("tx_prio{}_pause", "PFC frames sent", pauses(1)),
         ];
         for (term, what, called) in OF_PRIORITY {
             let own = called.iter().filter(|(of, _)| *of == driver).map(|(_, name)| *name);
-            patterns.push((term, what, own.collect()));
+            let own: Vec<&str> = own.collect();
+            patterns.push((term, what, if own.is_empty() { Vec::new() } else { vec![own] }));
         }
-        for (term, what, names) in patterns {
+        for (term, what, ways) in patterns {
+            let has = |names: &&Vec<&str>| {
+                (0..8).any(|class| {
+                    let class = class.to_string();
+                    let own = |pattern: &&str| pattern.replace("{}", &class);
+                    names.iter().all(|pattern| ethtool.values.contains_key(&own(pattern)))
+                })
+            };
+            let names = ways.iter().find(has).or(ways.first()).cloned().unwrap_or_default();
             let mut found = false;
             for class in 0..8 {
                 let name = |pattern: &str| pattern.replace("{}", &class.to_string());

@@ -1,6 +1,6 @@
 //! What has passed the ports of a served device since somebody last asked.
 
-use crate::control::Passing;
+use crate::control::FrameTally;
 use crate::protocol::PortPassed;
 use core::mem;
 use rig_units::Time;
@@ -11,8 +11,8 @@ const ROOM: usize = 16_384;
 /// One port's: what came, what left, and how many it was given that have not left.
 #[derive(Debug, Clone)]
 struct Port {
-    came: Passing,
-    left: Passing,
+    came: FrameTally,
+    left: FrameTally,
     given: u64,
 }
 
@@ -24,7 +24,7 @@ impl Passed {
     /// Nothing by so many ports.
     pub(super) fn by(ports: usize) -> Passed {
         let room = ROOM / 2 / ports.max(1);
-        let none = Passing::holding(room);
+        let none = FrameTally::holding(room);
         Passed(vec![Port { came: none.clone(), left: none, given: 0 }; ports])
     }
 
@@ -50,7 +50,7 @@ impl Passed {
         let next = Passed::by(self.0.len());
         let before = mem::replace(self, next);
         self.0.iter_mut().zip(given).for_each(|(port, given)| port.given = given);
-        let told = |passing: &Passing| {
+        let told = |passing: &FrameTally| {
             passing.passes().into_iter().map(|(at, count)| (mono(at), count)).collect()
         };
         let port =

@@ -20,6 +20,8 @@ pub struct Needs {
     pub lab: String,
     /// What carries its frames.
     pub wire: Wire,
+    /// Whether the rig boots guests for it.
+    pub guests: bool,
 }
 
 /// A lab's wire.
@@ -62,7 +64,8 @@ impl Needs {
                 }
             }
         };
-        Needs { lab: lab.name.clone(), wire }
+        let guests = matches!(lab.transport, Transport::Guests(_));
+        Needs { lab: lab.name.clone(), wire, guests }
     }
 
     fn bound(&self) -> Option<Dur> {
@@ -80,7 +83,7 @@ pub fn judge(facts: &Facts, needs: &Needs) -> Vec<Section> {
     let mut all = vec![
         section("kernel", kernel(machine, pair, needs)),
         section("time", time(machine, needs)),
-        section("DPDK and tools", others(machine)),
+        section("DPDK and tools", others(machine, needs)),
     ];
     for interface in interfaces {
         all.push(section(&format!("interface {}", interface.name), own(interface, needs)));

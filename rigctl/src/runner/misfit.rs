@@ -1,7 +1,7 @@
 //! Why a case says nothing of a device: what it rests on does not hold there. Its ports are shaped and a load does not fit, a setting has
 //! no meaning, the keys are too short, or all of it happens at one device of several.
 
-use super::{preflight, uneven};
+use super::{uneven, used_port};
 use rig_lab::{Declared, Keys, Kind, Lab, Profile, Setting};
 use rig_oracle::measure;
 use rig_oracle::trials::context::Context;
@@ -57,7 +57,7 @@ fn unsaid_speed(profile: &Profile, case: &Case) -> Option<String> {
 
 /// Why a port that the case uses passes nothing, or comes to a speed that nobody set: so the device is declared.
 fn closed(profile: &Profile, case: &Case) -> Option<String> {
-    let (path, used) = preflight::used(case, profile.declared.switch()?, false)?;
+    let (path, used) = used_port::used(case, profile.declared.switch()?, false)?;
     Some(format!("{used}: so the device is declared ({path})"))
 }
 

@@ -46,3 +46,4 @@ mod to_nic;
 pub mod under_test;
 mod uneven;
 mod unfit;
+mod used_port;

@@ -3,6 +3,7 @@
 mod size;
 
 use super::choose::choose;
+use super::used_port::used;
 use crate::executor::virtual_lab::speeds;
 use rig_generator::Program;
 use rig_lab::fault::Fault;
@@ -105,27 +106,6 @@ fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
     let beyond = declared.nics_out_of_range().into_iter();
     all.extend(beyond.map(|(path, found, want)| case.fault(&format!("dut.{path}"), found, &want)));
     all
-}
-
-/// A port that passes nothing, or comes to another speed, and that something of the case goes by all the same: by which setting, and in
-/// words. `own`: the case itself has set it; else the device is so.
-pub(super) fn used(
-    case: &Case,
-    switch: &rig_lab::Switch,
-    own: bool,
-) -> Option<(&'static str, String)> {
-    let named = [
-        ("shut_port", switch.shut_port, "is shut"),
-        ("dynamic_buffer.autoneg_port", switch.dynamic_buffer.autoneg_port, "negotiates its speed"),
-    ];
-    let set = |path: &str| case.settings.iter().any(|setting| setting.path == path);
-    named.into_iter().filter(|(path, ..)| set(path) == own).find_map(|(path, port, what)| {
-        let port = format!("p{}", port?);
-        let stream = case.streams.iter().find(|(_, of)| of.from == port || of.to == port);
-        let storm = case.storms.iter().find(|(_, of)| of.from == port);
-        let name = stream.map(|(name, _)| name).or(storm.map(|(name, _)| name))?;
-        Some((path, format!("the port behind {port} {what}, and `{name}` goes by it")))
-    })
 }
 
 /// What no device takes of MACsec, once the case has set its own, and step by step: a change that the device refuses would

@@ -15,7 +15,7 @@ use std::thread::{JoinHandle, spawn};
 
 /// Programs of tests, as cargo names them, that ask no clock and no interface: however long they are kept from a processor, they come to
 /// the same.
-const COMPUTE: [&str; 18] = [
+const COMPUTE: [&str; 19] = [
     "calibration",
     "catalogue",
     "docs",
@@ -32,6 +32,7 @@ const COMPUTE: [&str; 18] = [
     "rig_capture",
     "rig_oracle",
     "rigctl",
+    "sheets",
     "vacuous",
     "worth",
 ];

@@ -88,6 +88,13 @@ pub(crate) const CHECKS: &[Check] = &[
         round: otherwise,
     },
     Check {
+        name: "sheets",
+        about: "every time that a device declares as a range about it, at each end alone, all of them so, and 200 draws: nobody is accused",
+        share: 4,
+        rounds: Some(|| 1),
+        round: sheets,
+    },
+    Check {
         name: "agreement",
         about: "what is measured on virtual interfaces is what is measured in virtual time, on every family of switches (root)",
         share: 1,
@@ -230,6 +237,11 @@ fn otherwise(round: u64) -> Round {
     let test = words("--package rigctl --test otherwise --locked -- --nocapture");
     let seed = FIRST_SEED + round;
     Round::Test(test, vec![("RIG_OTHERWISE_SEEDS", format!("{seed}..{}", seed + 1))])
+}
+
+fn sheets(_: u64) -> Round {
+    let test = words("--package rigctl --test sheets --locked -- --nocapture");
+    Round::Test(test, vec![("RIG_WHOLE_SHEETS", "200".to_owned())])
 }
 
 fn agreement(_: u64) -> Round {

@@ -159,7 +159,7 @@ pub(super) fn time(machine: &Machine, needs: &Needs) -> Vec<Check> {
 }
 
 /// Other programs.
-pub(super) fn others(machine: &Machine) -> Vec<Check> {
+pub(super) fn others(machine: &Machine, needs: &Needs) -> Vec<Check> {
     let Dpdk { version, shim } = &machine.dpdk;
     let dpdk = match (version, shim) {
         (None, _) => check("DPDK", State::Note, "not installed; only its back end needs it")
@@ -193,8 +193,11 @@ pub(super) fn others(machine: &Machine) -> Vec<Check> {
         [] => check("guests", State::Ok, "Linux in a virtual machine can be built and booted"),
         lacks => {
             let files: Vec<&str> = lacks.iter().map(|(file, _)| *file).collect();
-            let says = format!("no {}; only `rigctl guest` needs them", files.join(", "));
-            check("guests", State::Note, says)
+            let (state, whom) = match needs.guests {
+                true => (State::Need, "the lab's guests need them"),
+                false => (State::Note, "only `rigctl guest` needs them"),
+            };
+            check("guests", state, format!("no {}; {whom}", files.join(", ")))
                 .mend(format!("sudo apt-get install {}", GuestFault::packages(lacks)))
         }
     };

@@ -77,16 +77,24 @@ fn link(interface: &mut Interface) -> &mut LinkFacts {
 }
 
 fn none() -> Needs {
-    Needs { lab: "emulated".to_owned(), wire: Wire::None }
+    Needs { lab: "emulated".to_owned(), wire: Wire::None, guests: false }
 }
 
 fn made() -> Needs {
-    Needs { lab: "veth".to_owned(), wire: Wire::Made { bound: Dur::ms(4) } }
+    Needs { lab: "veth".to_owned(), wire: Wire::Made { bound: Dur::ms(4) }, guests: false }
+}
+
+fn booted() -> Needs {
+    Needs { lab: "soft-roce".to_owned(), guests: true, ..made() }
 }
 
 fn own(names: &[&str]) -> Needs {
     let interfaces = names.iter().map(|name| ((*name).to_owned(), Some(PortSpeed::G100))).collect();
-    Needs { lab: "rack-7".to_owned(), wire: Wire::Own { bound: Dur::us(10), interfaces } }
+    Needs {
+        lab: "rack-7".to_owned(),
+        wire: Wire::Own { bound: Dur::us(10), interfaces },
+        guests: false,
+    }
 }
 
 fn told(facts: &Facts, needs: &Needs) -> String {
@@ -137,6 +145,18 @@ fn a_machine_that_lacks_everything_and_a_lab_that_needs_none_of_it() {
 #[test]
 fn a_machine_that_lacks_everything_and_a_lab_that_needs_it() {
     insta::assert_snapshot!(told(&poor(), &made()));
+}
+
+#[test]
+fn a_lab_of_guests_needs_what_they_are_made_of() {
+    let poor = Facts {
+        machine: Machine { guest_lacks: poor().machine.guest_lacks, ..machine() },
+        ..facts()
+    };
+    let told = told(&poor, &booted());
+    let line = told.lines().find(|line| line.contains("qemu-system")).expect("it is told");
+    assert!(line.contains("NEED") && line.ends_with("the lab's guests need them"), "{told}");
+    assert!(told.contains("1 need") || !told.contains("has all that it needs"), "{told}");
 }
 
 #[test]

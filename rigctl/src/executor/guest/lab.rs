@@ -444,6 +444,9 @@ fn had(came: Came, tape: &Tape) -> Result<Came, Broken> {
         let tried = "follow the connection from its first packet on".to_owned();
         return Err(Broken::Away(Lost { tried, why: why.clone() }));
     }
+    if let Some(why) = &tape.cut_short {
+        return Err(Broken::Device(why.clone()));
+    }
     match tape.met {
         0 if ENDS.contains(&came.ran.status) => Err(told(
             "perftest had no connection by the trial's end: give the lab a longer `trial`",

@@ -7,6 +7,7 @@
 mod injector;
 mod lab;
 mod machine;
+mod path_mtu;
 mod server;
 mod side_by_side;
 mod starved;

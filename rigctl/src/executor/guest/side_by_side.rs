@@ -9,6 +9,7 @@
 use super::super::ledger::Ledger;
 use super::super::wire::broken::Broken;
 use super::lab::{Beside, FlowNics, GuestLab, Read, counted};
+use super::path_mtu::PathMtu;
 use super::starved::Starved;
 use crate::stop::Stop;
 use core::time::Duration;
@@ -173,6 +174,7 @@ struct Line {
     connection: u16,
     /// The number of its first packet, as the case has it.
     first: u32,
+    path_mtu: PathMtu,
     dscp: u8,
     /// Most packets on the way of which its client has surely posted more.
     most: u32,
@@ -240,6 +242,8 @@ struct Seen {
     is_over: bool,
     /// Why what passed says nothing of the NIC.
     void: Option<String>,
+    /// Why packets are not as long as the case has them.
+    cut_short: Option<String>,
 }
 
 impl Seen {
@@ -248,6 +252,7 @@ impl Seen {
             name: spec.name.clone(),
             connection,
             first: spec.psn,
+            path_mtu: PathMtu::of(spec),
             dscp: spec.dscp,
             most: POSTED / 2 * spec.message.div_ceil(spec.mtu.max(1)).max(1),
             ends: None,
@@ -264,6 +269,7 @@ impl Seen {
             begun: None,
             is_over: false,
             void: None,
+            cut_short: None,
         }
     }
 
@@ -273,6 +279,7 @@ impl Seen {
         if let Some(line) = line {
             line.acknowledged = ends.peer_psn;
             line.ends = Some(*ends);
+            self.cut_short = self.cut_short.take().or_else(|| line.path_mtu.missed(ends.mtu));
         }
     }
 
@@ -316,6 +323,9 @@ impl Seen {
 
     /// Why nothing is told of a trial; `None`: it came about.
     fn whole(&self, came: &CameBeside, flows: &[(u16, &FlowSpec)]) -> Option<Broken> {
+        if let Some(why) = &self.cut_short {
+            return Some(Broken::Device(why.clone()));
+        }
         let away = |why| Some(Broken::Away(Lost { tried: "measure the NIC".to_owned(), why }));
         let unfilled = || self.owed.unfilled(self.carried, self.length).filter(|_| self.is_over);
         if let Some(why) = self.void.clone().or_else(unfilled) {
@@ -371,6 +381,7 @@ mod tests {
             name: "bulk".to_owned(),
             connection: 0,
             first: 0,
+            path_mtu: PathMtu { mtu: 1_024, message: 65_536 },
             dscp: 26,
             most: 64,
             ends: None,

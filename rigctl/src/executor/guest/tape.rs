@@ -2,6 +2,7 @@
 
 use super::super::ledger::Ledger;
 use super::injector::Injector;
+use super::path_mtu::PathMtu;
 use rig_capture::decode::{roce_kind, roce_of};
 use rig_capture::{Dir, Record, What};
 use rig_frames::packet::{self, Packet, RoceFrame};
@@ -25,6 +26,10 @@ pub(super) struct Tape {
     pub(super) ends: Option<Ends>,
     /// How many connections are known.
     pub(super) met: u32,
+    /// How long the case has its packets.
+    pub(super) path_mtu: PathMtu,
+    /// Why they are not as long.
+    pub(super) cut_short: Option<String>,
     /// Why the trial tells nothing: what came before the connection was known.
     pub(super) void: Option<String>,
     pub(super) ledger: Ledger,
@@ -48,7 +53,7 @@ pub(super) struct Ends {
 
 impl Tape {
     /// For a flow of this connection.
-    pub(super) const fn new(
+    pub(super) fn new(
         (connection, spec): (u16, &FlowSpec),
         ledger: Ledger,
         injector: Injector,
@@ -60,6 +65,8 @@ impl Tape {
             first: spec.psn,
             ends: None,
             met: 0,
+            path_mtu: PathMtu::of(spec),
+            cut_short: None,
             void: None,
             ledger,
             injector,
@@ -129,6 +136,7 @@ impl Tape {
 
     /// Both ends have agreed on a connection.
     fn met(&mut self, ends: &QpPair) {
+        self.cut_short = self.cut_short.take().or_else(|| self.path_mtu.missed(ends.mtu));
         let (responder, requester) = (ends.own, Some(ends.peer));
         self.ends.get_or_insert(Ends { responder, requester, first: ends.peer_psn });
         self.met += 1;
@@ -283,6 +291,8 @@ mod tests {
             first: 0,
             ends: None,
             met: 0,
+            path_mtu: PathMtu { mtu: 1_024, message: 16_384 },
+            cut_short: None,
             void: None,
             ledger: Ledger::new(&Script::idle(2)),
             injector,

@@ -1,7 +1,7 @@
 //! How long frames stood between the rig and a device that tells when they passed its ports: on a machine that carries both, what one end
 //! has handed over reaches the other when somebody has a processor for it. Nothing of the device's is held against that.
 
-use rig_dut::control::{self, Passed, Passing};
+use rig_dut::control::{self, FrameTally, PortTally};
 use rig_units::{Dur, Time};
 
 /// Instants that are kept of each lane and direction.
@@ -13,8 +13,8 @@ pub(super) struct Between(Vec<Lane>);
 
 #[derive(Debug, Clone)]
 struct Lane {
-    sent: Passing,
-    came: Passing,
+    sent: FrameTally,
+    came: FrameTally,
 }
 
 /// The longest that a frame stood on its way, and where.
@@ -24,7 +24,7 @@ pub(super) struct Stood(Option<(Dur, usize, bool)>);
 impl Between {
     /// Nothing by so many lanes.
     pub(super) fn of(lanes: usize) -> Between {
-        let none = Passing::holding(ROOM);
+        let none = FrameTally::holding(ROOM);
         Between(vec![Lane { sent: none.clone(), came: none }; lanes])
     }
 
@@ -39,7 +39,7 @@ impl Between {
     }
 
     /// How long frames stood, by what has `passed` the port behind each lane.
-    pub(super) fn stood(&self, passed: &[Passed]) -> Stood {
+    pub(super) fn stood(&self, passed: &[PortTally]) -> Stood {
         let ends = self.0.iter().zip(passed).enumerate();
         let both = ends.flat_map(|(lane, (own, its))| {
             let there = control::stood(&own.sent.passes(), &its.came);
@@ -81,8 +81,8 @@ mod tests {
         (0..100).for_each(|ms| between.came(0, at(ms.max(50))));
         let on_time: Vec<(Time, u64)> = (0..100).map(|ms| (at(ms), ms + 1)).collect();
         let passed = |came: &[(Time, u64)], left: &[(Time, u64)]| {
-            let quiet = Passed { left: left.to_vec(), ..Passed::default() };
-            [quiet, Passed { came: came.to_vec(), ..Passed::default() }]
+            let quiet = PortTally { left: left.to_vec(), ..PortTally::default() };
+            [quiet, PortTally { came: came.to_vec(), ..PortTally::default() }]
         };
         let stood = between.stood(&passed(&on_time, &[]));
         assert!(stood.longest() <= Dur::ms(1) && stood.doubt(Dur::ms(2)).is_none(), "{stood:?}");

@@ -324,7 +324,7 @@ fn a_port_that_is_declared_to_negotiate_or_to_be_shut_skips_what_goes_by_it_and_
             lab.duts[at].declared = lab.duts[at].declared.with(&setting).expect("it fits");
         }
         let case = bundled::case("pfcwd::detection-latency-broadcom");
-        let faults = preflight::faults(&lab, Some("broadcom"), &case);
+        let faults = super::super::preflight::faults(&lab, Some("broadcom"), &case);
         assert!(faults.is_empty(), "{field} {port}: {faults:?}");
         applicability::of(&lab, &lab.duts[at], &case).err().map(|unfit| unfit.why)
     };
@@ -349,7 +349,8 @@ fn a_mixed_pair_of_nics_promises_no_end_where_packets_are_lost() {
         let suits = applicability::of(&lab, &pair, &bundled::case(id));
         suits.map_or_else(|unfit| unfit.why, |suits| format!("{suits:?}"))
     };
-    let told = "`nic` sends again what is missing and no more, and `peer` keeps nothing";
+    let told =
+        "behind p1 sends again what is missing and no more, and that behind p2 keeps nothing";
     assert!(with("nic", "recovery::lost-packet").contains(told));
     assert!(!with("peer", "recovery::lost-packet").contains("sends again what"), "the other way");
     assert!(!with("nic", "recovery::nothing-lost").contains("sends again what"));

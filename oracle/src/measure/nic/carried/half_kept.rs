@@ -3,7 +3,6 @@
 
 use crate::spec::nic::selective;
 use crate::trials::context::Context;
-use rig_lab::Nics;
 use rig_testcases::{Measure, Script, Verb};
 
 /// Why nothing is promised of a flow from one NIC to another of whose packets the case has some lost, or come in another order.
@@ -22,10 +21,10 @@ pub(super) fn unmended(
     let (from, to) = (behind(flow.nic)?, behind(flow.to)?);
     let kept = |port: u16| nics.behind(port).map(|nic| selective::is_kept(&nic.rc));
     (kept(from)? && !kept(to)?).then(|| {
-        let [from, to] = [from, to].map(Nics::port_name);
+        let [from, to] = [flow.nic, flow.to].map(|port| script.ports[usize::from(port)].as_str());
         format!(
-            "`{from}` sends again what is missing and no more, and `{to}` keeps nothing of what comes behind a hole \
-             ({from}.rc.recovery, {to}.rc.recovery): when that is mended nobody declares"
+            "the NIC behind {from} sends again what is missing and no more, and that behind {to} keeps nothing of what comes behind a hole \
+             (rc.recovery of either): when that is mended nobody declares"
         )
     })
 }
