@@ -27,7 +27,11 @@ pub fn lacking(name: ControlName, ability: Ability) -> Option<NotOffered> {
 
 /// Whether a control that configures can set this.
 pub fn can_set(name: ControlName, path: &str) -> bool {
-    name != ControlName::Sonic || sonic::control::is_held(path)
+    match name {
+        ControlName::Sonic => sonic::control::is_held(path),
+        ControlName::Linux => LinuxControl::holds(path),
+        _ => true,
+    }
 }
 
 /// The control of that name of a device that is there already and as `profile` declares, with its first `ports` ports cabled to the

@@ -1,13 +1,22 @@
 //! The control of a switch that is Linux, over a shell: its bridge is told where the rig's ports are, its links are taken down, its counters
-//! are read. What it is configured to is what the profile declares.
+//! are read, its queueing disciplines are set. What of the rest it is configured to is what the profile declares.
 
 mod counters;
+mod found;
+mod netlink;
+mod qdisc;
+mod settings;
+mod table;
+#[cfg(test)]
+mod tests;
 
 use crate::control::{
     Ability, Capabilities, Control, ControlError, Lost, Order, Readings, Refused,
 };
 use core::fmt;
-use rig_lab::Declared;
+use found::Found;
+use qdisc::Does;
+use rig_lab::{Declared, Setting};
 use rig_testcases::wire;
 use rig_units::Dur;
 
@@ -23,26 +32,81 @@ pub trait Shell: fmt::Debug + Send {
 /// A Linux with a bridge, whose port `i` is `eth{i}`.
 #[derive(Debug)]
 pub struct LinuxControl {
+    /// What is declared.
+    profile: Declared,
+    /// The same with what has been set since.
     declared: Declared,
+    /// How its queues were found before the first of them was set.
+    before: Option<Vec<Found>>,
     shell: Box<dyn Shell>,
 }
 
 impl LinuxControl {
     /// What it can do.
     pub const CAPABILITIES: Capabilities = Capabilities {
-        offered: &[Ability::Snapshot, Ability::Counters, Ability::Links],
+        offered: &[Ability::Snapshot, Ability::Configure, Ability::Counters, Ability::Links],
         verbs: &[],
         clock_bound: Dur::ZERO,
     };
 
     /// One as it is declared, reached over `shell`.
     pub fn of(declared: Declared, shell: Box<dyn Shell>) -> LinuxControl {
-        LinuxControl { declared, shell }
+        LinuxControl { profile: declared.clone(), declared, before: None, shell }
+    }
+
+    /// Whether it sets this.
+    pub fn holds(path: &str) -> bool {
+        settings::HELD.contains(&path)
     }
 
     fn run(&mut self, line: &str) -> Result<Vec<String>, ControlError> {
         let lost = |why| Lost { tried: format!("run `{line}`"), why }.into();
         self.shell.run(line).map_err(lost)
+    }
+
+    /// The queues now.
+    fn found(&mut self) -> Result<Vec<Found>, ControlError> {
+        let tried = || "read its queueing disciplines".to_owned();
+        let said = self.shell.run(&found::line(&self.declared));
+        let read = said.and_then(|said| found::read(&self.declared, &said));
+        read.map_err(|why| Lost { tried: tried(), why }.into())
+    }
+
+    /// Has each of these do that, where it does not: in their order, and read back. What came about of it before one was refused stays.
+    fn make(&mut self, wanted: &[(&Found, &Does)]) -> Result<(), ControlError> {
+        let changes: Vec<_> = wanted.iter().filter(|(one, does)| one.does != **does).collect();
+        let messages: Vec<Vec<u8>> = changes.iter().map(|(one, does)| one.change(does)).collect();
+        let mut answers = Vec::new();
+        for line in netlink::lines(&messages) {
+            answers.extend(self.run(&line)?);
+        }
+        if answers.len() != changes.len() {
+            let why = format!("{} answers to {} messages", answers.len(), changes.len());
+            return Err(Lost { tried: "set its queueing disciplines".to_owned(), why }.into());
+        }
+        for ((one, does), answer) in changes.into_iter().zip(&answers) {
+            let done = netlink::bytes(answer).and_then(|answer| netlink::done(&answer));
+            let refused = |why| Refused { why: format!("{} ({does}): {why}", one.called) };
+            done.map_err(refused)?;
+        }
+        let now = self.found()?;
+        for (one, does) in wanted {
+            let is = now.iter().find(|now| now.called == one.called).map(|now| &now.does);
+            let want = does.told(one.bps, &one.does);
+            if is != Some(&want) {
+                let is = is.map_or_else(|| "nothing".to_owned(), Does::to_string);
+                let why = format!("{} was set to {want}, and reads back {is}", one.called);
+                return Err(Refused { why }.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the queues as they were, the last of them first. What they are now is `found`.
+    fn put_back(&mut self, found: &[Found], before: &[Found]) -> Result<(), ControlError> {
+        let was = |one: &Found| before.iter().find(|was| was.called == one.called);
+        let back = found.iter().rev().filter_map(|one| Some((one, &was(one)?.does)));
+        self.make(&back.collect::<Vec<_>>())
     }
 }
 
@@ -56,7 +120,47 @@ impl Control for LinuxControl {
     }
 
     fn snapshot(&mut self) -> Result<Declared, ControlError> {
-        Ok(self.declared.clone())
+        let found = self.found()?;
+        Ok(settings::stated(&self.declared, &found))
+    }
+
+    fn set(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
+        let found = self.found()?;
+        let stated = settings::stated(&self.declared, &found);
+        let mut declared = self.declared.clone();
+        let mut own = Vec::new();
+        for setting in settings {
+            let refused = |why: String| Refused { why };
+            declared = declared.with(setting).map_err(|bad| refused(bad.to_string()))?;
+            if LinuxControl::holds(&setting.path) {
+                own.push(setting.clone());
+            } else if stated.satisfies(setting) != Ok(true) {
+                let path = &setting.path;
+                return Err(refused(format!("{path}: no queueing discipline is set to it")).into());
+            }
+        }
+        let wanted = settings::wanted(&declared, &own, &found).map_err(|why| Refused { why })?;
+        let pairs: Vec<(&Found, &Does)> = found.iter().zip(&wanted).collect();
+        if let Err(error) = self.make(&pairs) {
+            if let ControlError::Refused(_) = error {
+                let now = self.found()?;
+                self.put_back(&now, &found)?;
+            }
+            return Err(error);
+        }
+        self.declared = declared;
+        self.before.get_or_insert(found);
+        Ok(())
+    }
+
+    /// Each queue as it was found, which one value for all of them may not say.
+    fn restore(&mut self, _: &Declared, _: &[Setting]) -> Result<(), ControlError> {
+        if let Some(was) = self.before.take() {
+            let now = self.found()?;
+            self.put_back(&now, &was)?;
+        }
+        self.declared = self.profile.clone();
+        Ok(())
     }
 
     fn counters(&mut self, names: &[String]) -> Result<Readings, ControlError> {
@@ -96,7 +200,7 @@ impl Control for LinuxControl {
 }
 
 #[cfg(test)]
-mod tests {
+mod orders {
     use super::*;
     use std::sync::{Arc, Mutex};
 

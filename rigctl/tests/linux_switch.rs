@@ -26,7 +26,13 @@ const LABS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs");
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/ecn.yaml");
 const BUFFERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/buffers.yaml");
 /// What else of the catalogue the right guest passes, with `RIG_WHOLE_LINUX_SWITCH=1` (`cargo xtask nightly`).
-const BY_NIGHT: [&str; 8] = [
+const BY_NIGHT: [&str; 14] = [
+    "spaced-under-load",
+    "chances-under-load",
+    "average-under-load",
+    "dropped-by-chance-under-load",
+    "dropped-where-none-is-marked",
+    "shares-by-other-weights",
     "marks-counted-under-load",
     "drops-counted-under-load",
     "shares-by-weight",
@@ -38,6 +44,8 @@ const BY_NIGHT: [&str; 8] = [
 ];
 /// A case for each queue and each port, so that one boot has room for many faults.
 const PORTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/linux_switch/ports.yaml");
+/// What RED does not do in a queue that is served by its weight.
+const IDLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/linux_switch/idle.yaml");
 
 /// What a run in a lab came to.
 fn run(suites: &[&str], only: &str, lab: &Path, out: &Path) -> BTreeMap<String, (String, String)> {
@@ -63,12 +71,16 @@ fn the_switch_of_linux_marks_and_drops_by_the_depth_of_each_queue() {
         "step-that-drops-under-load",
         "marked-before-under-load",
         "queue-beside-a-full-one",
+        // As deep as a weight of none has it, which is set here.
+        "forgotten-when-empty",
+        "step-of-another-depth",
+        "all-marked-by-thresholds-of-nothing",
     ];
     // What CI has no time for.
     let at_night = std::env::var_os("RIG_WHOLE_LINUX_SWITCH").is_some_and(|all| all == "1");
     let late: &[&str] = if at_night { &BY_NIGHT } else { &[] };
     // RED in a weighted band is never asked for a frame while it is empty, so it does not learn that it was idle.
-    let remembers = "forgotten-when-empty";
+    let remembers = "outlived-in-a-weighted-queue";
     // Of a device with a watchdog.
     let skipped = "kmin-is-kmax-broadcom";
     let each = WRONG.map(|(case, ..)| case);
@@ -77,7 +89,7 @@ fn the_switch_of_linux_marks_and_drops_by_the_depth_of_each_queue() {
     let passes = || right.into_iter().chain(steady.clone()).chain(late.iter().copied());
     let cases: Vec<&str> = passes().chain([remembers, skipped]).collect();
     let only = format!("*::{{{}}}", cases.join(","));
-    let told = run(&[SUITE, BUFFERS, PORTS], &only, &lab, &desk.path().join("out"));
+    let told = run(&[SUITE, BUFFERS, PORTS, IDLE], &only, &lab, &desk.path().join("out"));
     for case in passes() {
         assert_eq!(told[case].0, "pass", "{case}: {}", told[case].1);
     }
@@ -164,6 +176,68 @@ fn a_switch_that_is_wrong_at_each_queue_and_port_is_seen_at_each() {
         assert_eq!(verdict, "fail", "{case}: {report}");
         assert!(findings(report).iter().any(|found| found == rule), "{case}: {report}");
     }
+}
+
+/// What perl is in a guest where somebody else sets what the rig has set: of class 3 of the second port, once the rig has read it back; but a
+/// least threshold of nothing at once.
+const BEHIND_ITS_BACK: [&str; 12] = [
+    "#!/bin/sh",
+    "/usr/bin/perl.own \"$@\"; status=$?",
+    "red() { /usr/bin/tc qdisc change dev eth1 handle 13: red limit 500000 avpkt 1000 burst 100 bandwidth 10mbit \"$@\"; }",
+    // The last of its words is what the kernel is asked.
+    "for asked; do :; done",
+    "case $asked in 24000000*) ;; *) asked=set;; esac",
+    "is=$(/usr/bin/tc -d -j qdisc show dev eth1)",
+    "case $asked:$is in",
+    "set:*'\"min\":0,'*) red min 90000 max 90000 probability 0.5 ecn;;",
+    "2*'\"min\":250000,'* | 2*'\"ewma\":8,'*) red min 100000 max 100000 probability 0.5 ecn;;",
+    "2*'\"ecn\":false,'*) red min 100000 max 100000 probability 0.5 ecn;;",
+    "2*'\"quanta\":[1030,1030,1030,1030,2060,1030]'*) /usr/bin/tc class change dev eth1 classid 2:7 ets quantum 1030;;",
+    "esac; exit $status",
+];
+
+/// The case that sets it, and what shows that it is set otherwise.
+const SET_OTHERWISE: [(&str, &str); 4] = [
+    ("step-of-another-depth", "ecn.curve"),
+    ("average-under-load", "ecn.curve"),
+    ("dropped-where-none-is-marked", "ecn.marks"),
+    ("shares-by-other-weights", "throughput"),
+];
+
+#[test]
+fn a_switch_that_is_set_otherwise_behind_the_rig_s_back_is_seen_each_time() {
+    if std::env::var_os("RIG_WHOLE_LINUX_SWITCH").is_none_or(|all| all != "1") {
+        eprintln!("skipped: a boot more, for RIG_WHOLE_LINUX_SWITCH=1 alone");
+        return;
+    }
+    if !can_have_one() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let right = fs::read_to_string(PathBuf::from(LABS).join("linux-switch.yaml")).expect("a lab");
+    let quoted = |line: &&str| format!("'{}'", line.replace('\'', "'\\''"));
+    let script = BEHIND_ITS_BACK.iter().map(quoted).collect::<Vec<_>>().join(" ");
+    let line = format!(
+        "busybox mv /usr/bin/perl /usr/bin/perl.own && printf '%s\\n' {script} >/usr/bin/perl && busybox chmod +x /usr/bin/perl"
+    );
+    let line = format!("    - '{}'\n", line.replace('\'', "''"));
+    let (before, after) = right.split_once("duts:").expect("a lab names its devices");
+    let text = format!("{before}{line}duts:{}", after.replace("duts/", &format!("{LABS}/duts/")));
+    let lab = desk.path().join("otherwise.yaml");
+    fs::write(&lab, text).expect("a lab");
+    let refused = "all-marked-by-thresholds-of-nothing";
+    let cases = SET_OTHERWISE.map(|(case, _)| case).join(",");
+    let only = format!("*::{{{cases},{refused}}}");
+    let told = run(&[SUITE, BUFFERS], &only, &lab, &desk.path().join("out"));
+    for (case, rule) in SET_OTHERWISE {
+        let (verdict, report) = &told[case];
+        assert_eq!(verdict, "fail", "{case}: {report}");
+        assert!(findings(report).iter().any(|found| found == rule), "{case}: {report}");
+    }
+    // What does not read back as it was set is no device to measure anything of.
+    let (verdict, report) = &told[refused];
+    assert_ne!(verdict, "pass", "{report}");
+    assert!(report.contains("eth1 2:5 red was set to limit 500000, min 0, max 0"), "{report}");
 }
 
 #[test]

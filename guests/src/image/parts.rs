@@ -15,12 +15,13 @@ const TOOLS: [(&str, &str); 6] = [
 ];
 
 /// Programs that run in it.
-const PROGRAMS: [(&str, &str); 12] = [
+const PROGRAMS: [(&str, &str); 13] = [
     ("busybox", "busybox-static"),
     ("bridge", "iproute2"),
     ("ip", "iproute2"),
     ("rdma", "iproute2"),
     ("tc", "iproute2"),
+    ("perl", "perl-base"),
     ("ib_send_bw", "perftest"),
     ("ib_write_bw", "perftest"),
     ("ib_read_bw", "perftest"),

@@ -310,8 +310,7 @@ fn benches(lab: &Lab, journal: &Arc<Journal>, stop: &Arc<Stop>) -> Option<Arc<Be
                 |dut| {
                     let role = GuestRole::Switch(dut.declared.port_count());
                     let host = Arc::new(GuestHost::new(state::guest(), wire, role));
-                    let (bound, journal) = (wire.bound, Arc::clone(journal));
-                    Start::Bridged(Bridged { host, bound, journal })
+                    Start::Bridged(Bridged { host, bound: wire.bound })
                 },
             );
             Some(Benches::new(start, 1))

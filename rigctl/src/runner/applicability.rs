@@ -31,6 +31,7 @@ pub struct Applicability {
 /// Why nothing can.
 pub fn of(lab: &Lab, profile: &Profile, case: &Case) -> Result<Applicability, Unfit> {
     let mut left_out = Vec::new();
+    let case = &case.of_its_classes(&profile.declared);
     let case = &*uneven::of(profile, case, &mut left_out);
     let case = &*fits::of(profile, case, &mut left_out)?;
     let case = &*classes::of(profile, case, &mut left_out)?;
@@ -101,8 +102,10 @@ fn steered(
     if lab.transport.is_virtual() && can.offers(Ability::Configure) {
         case = far::of(lab, profile, case, &mut left_out);
     }
-    if !can.offers(Ability::Configure) {
-        case = as_found::of(lab, profile, &case, &mut left_out)?;
+    let sets = |path: &str| can.offers(Ability::Configure) && can_set(control, path);
+    // What a control does not set may be as it is found, as where none sets anything.
+    if !can.offers(Ability::Configure) || unset(control, profile, &case).is_some() {
+        case = as_found::of(lab, profile, (&case, &sets), &mut left_out)?;
     }
     case = fits::paced(profile, case, &mut left_out)?;
     case = slow_ports::of(lab, profile, case, &mut left_out)?;

@@ -1,4 +1,4 @@
-//! A case on a device that nobody can configure. What the device is configured to has to be what the case sets, or what it takes as it
+//! A case on a device that nobody can configure, or not in all that the case sets. What of that the control does not set, the device is configured to has to be what the case sets, or what it takes as it
 //! finds it (`found:`); then all that happens goes with what is found, and the watchdog has to see of each storm what it was meant to see.
 
 use super::held::{most_searched, sending, tail};
@@ -11,24 +11,31 @@ use rig_testcases::case::CaseAction;
 use rig_testcases::{Accepts, Case, Sweep};
 use rig_units::{Bytes, Dur, PortSpeed};
 
-/// The case as it is run there; what it does without is added to `left_out`.
+/// The case as it is run there, where the control `sets` what is at some paths; what it does without is added to `left_out`.
 ///
 /// # Errors
 /// What the device would have to be configured for, or what does not fit of what is found.
 pub(super) fn of(
     lab: &Lab,
     profile: &Profile,
-    case: &Case,
+    (case, sets): (&Case, &dyn Fn(&str) -> bool),
     left_out: &mut Vec<String>,
 ) -> Result<Case, Unfit> {
+    // What is set is no more as it is found.
+    let own = case.settings.iter().filter(|setting| sets(&setting.path));
+    let profile = &profile
+        .clone()
+        .configured(&own.cloned().collect::<Vec<_>>())
+        .map_err(|bad| Missing::Control.so(bad.to_string()))?;
     let declared = &profile.declared;
     let taken = |path: &str| case.found.get(path).is_some_and(|one| one.takes(path, declared));
-    let lacks: Vec<String> = lacks(profile, case).collect();
+    let lacks: Vec<String> =
+        lacks(profile, case).filter(|(path, _)| !sets(path)).map(|(_, lack)| lack).collect();
     if !lacks.is_empty() {
         return Err(to_configure(&lacks));
     }
     let configures = |action: &CaseAction| match action {
-        CaseAction::Configure(setting) => Some(setting.path.clone()),
+        CaseAction::Configure(setting) if !sets(&setting.path) => Some(setting.path.clone()),
         _ => None,
     };
     let on_the_way = case.steps.iter().filter_map(|step| configures(&step.what));
@@ -38,7 +45,7 @@ pub(super) fn of(
         let why = format!("the case changes {path} on the way, and nothing here can");
         return Err(Missing::Control.so(why));
     }
-    let mut found = points(profile, case, left_out)?;
+    let mut found = points(profile, (case, sets), left_out)?;
     let mut changed: Vec<String> = on_the_way.collect();
     changed.dedup();
     left_out.extend(
@@ -96,11 +103,18 @@ const MOST_DOUBLED: u32 = 16;
 
 /// The case with those points of its sweep of settings that the device is at. Where it is at none, and may be found elsewhere, there is
 /// that one instead.
-fn points(profile: &Profile, case: &Case, left_out: &mut Vec<String>) -> Result<Case, Unfit> {
+fn points(
+    profile: &Profile,
+    (case, sets): (&Case, &dyn Fn(&str) -> bool),
+    left_out: &mut Vec<String>,
+) -> Result<Case, Unfit> {
     let mut found = case.clone();
     let mut lacking: Vec<String> = Vec::new();
     found.sweep.retain_mut(|sweep| {
         let Sweep::Setting { path, values } = sweep else { return true };
+        if sets(path) {
+            return true;
+        }
         let own = |value: &serde_json::Value| {
             lack(profile, &Setting { path: path.clone(), value: value.clone() })
         };
@@ -127,7 +141,7 @@ fn to_configure(lacks: &[String]) -> Unfit {
 }
 
 /// Settings of the case, those that it sweeps left out, that the device does not declare and the case does not take as they are.
-fn lacks<'a>(profile: &'a Profile, case: &'a Case) -> impl Iterator<Item = String> + 'a {
+fn lacks<'a>(profile: &'a Profile, case: &'a Case) -> impl Iterator<Item = (&'a str, String)> {
     let swept = |path: &str| {
         case.sweep
             .iter()
@@ -138,7 +152,7 @@ fn lacks<'a>(profile: &'a Profile, case: &'a Case) -> impl Iterator<Item = Strin
         let taken = case.found.get(&setting.path).is_some_and(takes);
         settings::configurable(&setting.path) && !swept(&setting.path) && !taken
     });
-    once.filter_map(|setting| lack(profile, setting))
+    once.filter_map(|setting| Some((setting.path.as_str(), lack(profile, setting)?)))
 }
 
 /// What the device declares in place of `setting`; `None` where it is that.

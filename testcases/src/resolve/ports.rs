@@ -2,9 +2,12 @@
 
 use crate::case::{CaseAction, PortNeed};
 use crate::{Case, Measure};
-use rig_lab::{Declared, Kind, Profile, settings};
+use rig_lab::{Declared, Kind, Profile, Setting, settings};
 use rig_units::PortSpeed;
 use std::collections::BTreeSet;
+
+/// Classes that obey PFC.
+const LOSSLESS: &str = "qos.pfc_enable";
 
 /// The number in the name of a rig port: 1 of `p1`.
 pub(crate) fn port_number(name: &str) -> Option<u16> {
@@ -58,11 +61,35 @@ impl Case {
             return Err(format!("its rule family is {own}, not {family}"));
         }
         for setting in self.settings.iter().filter(|s| !settings::configurable(&s.path)) {
-            if !profile.declared.satisfies(setting).map_err(|bad| bad.to_string())? {
+            let has = profile.declared.satisfies(setting).map_err(|bad| bad.to_string())?;
+            if !has && !self.is_of_other_classes(setting, &profile.declared) {
                 return Err(format!("its {} is not {}", setting.path, shown(&setting.value)));
             }
         }
         self.dut_ports(&profile.declared).map(|_| ())
+    }
+
+    /// Whether a setting says of the classes that the case uses what the device has of them, and differs in others: which classes are lossless no
+    /// case sets.
+    fn is_of_other_classes(&self, setting: &Setting, declared: &Declared) -> bool {
+        let asked = declared.with(setting).ok().filter(|_| setting.path == LOSSLESS);
+        let Some(asked) = asked else { return false };
+        let alike = |class: u8| declared.qos().lossless(class) == asked.qos().lossless(class);
+        let streams = self.streams.values().map(|stream| stream.class);
+        let flows = self.flows.values().map(|flow| flow.class);
+        let storms = self.storms.values().flat_map(|storm| storm.classes.iter().copied());
+        let measured = self.measure.iter().filter_map(|one| one.arguments.class("class"));
+        streams.chain(flows).chain(storms).chain(measured).all(alike)
+    }
+
+    /// The case without what it asks of classes that it does not use, and that the device has otherwise.
+    #[must_use]
+    pub fn of_its_classes(&self, declared: &Declared) -> Case {
+        let mut case = self.clone();
+        case.settings.retain(|one| {
+            declared.satisfies(one) == Ok(true) || !self.is_of_other_classes(one, declared)
+        });
+        case
     }
 
     /// The device's port behind each of `rig_ports`: `p1` is cabled to the first one unless the case asks for a speed.

@@ -5,7 +5,7 @@ use super::cabling::Cabling;
 use super::clocks::Clocks;
 use super::steered::Steered;
 use crate::executor::guest::{GuestHost, GuestShell};
-use rig_dut::{Journal, LinuxControl};
+use rig_dut::LinuxControl;
 use rig_generator::Pacer;
 use rig_generator::port::{Backend, Config, Link, Mono, Port, PortError};
 use rig_lab::Profile;
@@ -19,8 +19,6 @@ pub struct Bridged {
     pub host: Arc<GuestHost>,
     /// How far off a stamp at a tap may be.
     pub bound: Dur,
-    /// Where what outlives the rig is noted, which nothing of a guest does.
-    pub journal: Arc<Journal>,
 }
 
 /// Boots the guest, unless it runs, and opens the ports of the rig on its taps.
@@ -32,7 +30,7 @@ pub(super) fn start(
     profile: &Profile,
     clocks: &dyn Clocks,
 ) -> Result<Bench, String> {
-    let Bridged { host, bound, journal } = bridged;
+    let Bridged { host, bound } = bridged;
     let namespace =
         host.with(|guest| Ok(guest.namespace())).map_err(|broken| broken.to_string())?;
     let mut lanes = Vec::new();
@@ -63,7 +61,7 @@ pub(super) fn start(
     let control = Box::new(LinuxControl::of(profile.declared.clone(), shell));
     Ok(Bench {
         profile: profile.name.clone(),
-        control: Steered::lasting(control, Arc::clone(journal), opened),
+        control: Steered::until_the_end(control, opened),
         cabling: Cabling::made(),
         // What a sleep is late by is far below the bound.
         pacer: Pacer { clock: clocks.since(opened), lanes, awake: Dur::ZERO },

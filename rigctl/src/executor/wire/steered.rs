@@ -18,7 +18,9 @@ pub struct Steered {
     journal: Option<Arc<Journal>>,
     /// Zero of the clock of a device that is not booted for a session: it runs on from one to the next, as the device does.
     opened: Mono,
-    /// How the device was before the first lasting change, and what has been set since.
+    /// Whether what is set is taken back although it goes with the bench: the bench lives on.
+    takes_back: bool,
+    /// How the device was before the first change that is taken back, and what has been set since.
     before: Option<(Declared, Vec<Setting>)>,
     noted: Vec<Number>,
 }
@@ -26,7 +28,14 @@ pub struct Steered {
 impl Steered {
     /// A device that goes with its bench: nothing of it lasts.
     pub fn new(control: Box<dyn Control>) -> Steered {
-        Steered { control, journal: None, opened: Mono(0), before: None, noted: Vec::new() }
+        let (journal, before, noted) = (None, None, Vec::new());
+        Steered { control, journal, opened: Mono(0), takes_back: false, before, noted }
+    }
+
+    /// A device that ends with the run and no sooner: nothing of it is noted, and what is set is taken back at the end of each session all
+    /// the same. `opened` is when its bench was.
+    pub(super) fn until_the_end(control: Box<dyn Control>, opened: Mono) -> Steered {
+        Steered { opened, takes_back: true, ..Steered::new(control) }
     }
 
     /// A device that goes with its bench and is not booted for a session: it runs on from one to the next, as that which was `opened`
@@ -89,7 +98,7 @@ impl Steered {
         mut make: impl FnMut(&mut dyn Control) -> Result<(), ControlError>,
     ) -> Result<(), Broken> {
         let mut changes = self.control.changes(settings);
-        if changes.is_empty() {
+        if changes.is_empty() && !self.takes_back {
             return Ok(make(&mut *self.control)?);
         }
         if self.before.is_none() {
@@ -164,6 +173,8 @@ mod tests {
         folder: PathBuf,
         /// For each call of `set`: the value, and how many changes were noted by then.
         sets: Sets,
+        /// Whether it ends with the rig: there is nothing to note.
+        ends: bool,
         /// What comes of it, if it does not take it.
         fails: Option<ControlError>,
     }
@@ -186,7 +197,8 @@ mod tests {
         }
 
         fn changes(&self, _: &[Setting]) -> Vec<Change> {
-            vec![Change::Link { interface: "rig-no-such-if".to_owned(), up: true }]
+            let change = Change::Link { interface: "rig-no-such-if".to_owned(), up: true };
+            if self.ends { Vec::new() } else { vec![change] }
         }
 
         fn set(&mut self, settings: &[Setting]) -> Result<(), ControlError> {
@@ -220,8 +232,26 @@ mod tests {
         let sets = Sets::default();
         let (folder, heard) = (folder.to_owned(), Arc::clone(&sets));
         let journal = Arc::new(Journal::at(&folder));
-        let control = Lasting { declared, folder, sets, fails };
+        let control = Lasting { declared, folder, sets, ends: false, fails };
         (Steered::lasting(Box::new(control), journal, Mono(7)), heard)
+    }
+
+    #[test]
+    fn what_ends_with_the_run_is_set_back_between_its_sessions_and_nothing_of_it_is_noted() {
+        let desk = tempfile::tempdir().expect("a folder");
+        let folder = desk.path().join("journal");
+        let declared = rig_lab::read::lab(None).expect("the bundled lab").duts.remove(0).declared;
+        let sets = Sets::default();
+        let heard = Arc::clone(&sets);
+        let control = Lasting { declared, folder: folder.clone(), sets, ends: true, fails: None };
+        let mut steered = Steered::until_the_end(Box::new(control), Mono(7));
+        assert_eq!(steered.boot(&[detection_time("300ms")], 1), Ok(Mono(7)));
+        assert_eq!(steered.restore(), Ok(()));
+        assert_eq!(steered.restore(), Ok(()), "it is as it was");
+        assert!(!folder.exists());
+        let heard = heard.lock().expect("no panic");
+        let values: Vec<&str> = heard.iter().map(|(value, _)| value.as_str()).collect();
+        assert_eq!(values, ["300ms", "200ms"]);
     }
 
     #[test]
