@@ -187,6 +187,12 @@ table! {
     /// An application loses the credit of every so many rounds.
     // It goes on ever more slowly, and hangs in the end.
     app_credit_lost ("rounds", 1..=1_000_000, default 3);
+    /// By one queue pair an application says that data are there, and then writes them.
+    // The other end is told of what comes behind, and reads what was there before.
+    app_says_done_first;
+    /// A SEND is told to its application though a packet of what was written before it by the same queue pair is missing.
+    // The order of a queue pair is all that such an application has: it reads what was there before.
+    send_overtakes_write;
     /// An application begins a step behind one of its own without waiting for that one to be complete.
     // "Done" overtakes the data: over another queue pair, or where that lost a packet, the reader finds what was there before.
     app_done_too_soon;
