@@ -51,6 +51,19 @@ pub struct AppStep {
     pub think: Dur,
     /// Whether all steps go over one queue pair: whoever does several of them does them in their order, round after round.
     pub one_pair: bool,
+    /// What its messages have to do with keys of registered memory.
+    pub key: Option<AppKey>,
+}
+
+/// What a message has to do with the key that is registered for its round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AppKey {
+    /// It tells of it, behind its registration.
+    Registers,
+    /// It names it: a WRITE or a READ.
+    Names,
+    /// It revokes it.
+    Revokes,
 }
 
 impl AppStep {

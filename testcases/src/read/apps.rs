@@ -2,7 +2,7 @@
 
 use super::group::Group;
 use super::traffic::Named;
-use crate::app::{App, AppStep, MOST_PACKETS, WrittenStep};
+use crate::app::{App, AppKey, AppStep, MOST_PACKETS, WrittenStep};
 use crate::case::{CaseAction, CaseStep};
 use crate::{Flow, Verb};
 use indexmap::IndexMap;
@@ -90,11 +90,14 @@ pub(super) fn bind<'w>(
         }
         let members: Vec<String> = app.steps.iter().map(|step| step.flow.clone()).collect();
         let of = u8::try_from(app.steps.len()).unwrap_or(u8::MAX);
+        let owner = owner(app, &flows.all);
         for (step, nth) in app.steps.iter().zip(0..) {
             let Some(flow) = flows.all.get_mut(&step.flow) else { continue };
             let (rounds, credits) = (app.rounds, app.credits);
             let (chunks, think, one_pair) = (step.chunks, step.think, app.one_pair);
-            let step = AppStep { app: number, nth, of, rounds, credits, chunks, think, one_pair };
+            let key = owner.as_ref().and_then(|owner| role(flow, owner));
+            let step =
+                AppStep { app: number, nth, of, rounds, credits, chunks, think, one_pair, key };
             flow.count = Some(step.messages());
             flow.app = Some(step);
         }
@@ -106,6 +109,27 @@ pub(super) fn bind<'w>(
         }
     }
     fits
+}
+
+/// Whose memory is registered anew for each round: the NIC of its one step that says so, with one message a round.
+fn owner(app: &App, flows: &IndexMap<String, Flow>) -> Option<String> {
+    let verb = |step: &&WrittenStep| flows.get(&step.flow).map(|flow| flow.verb);
+    let mut all = app.steps.iter().filter(|step| verb(step) == Some(Verb::SendRegistered));
+    let one = all.next().filter(|one| one.chunks == 1)?;
+    if all.next().is_some() {
+        return None;
+    }
+    Some(flows.get(&one.flow)?.nic.clone())
+}
+
+/// What messages of a flow have to do with a key of memory of that NIC.
+fn role(flow: &Flow, owner: &str) -> Option<AppKey> {
+    match (flow.verb, flow.nic == owner) {
+        (Verb::SendRegistered, true) => Some(AppKey::Registers),
+        (Verb::Write | Verb::WriteImmediate | Verb::Read, false) => Some(AppKey::Names),
+        (Verb::SendInvalidate, false) => Some(AppKey::Revokes),
+        _ => None,
+    }
 }
 
 /// What speaks against an application, by its flows.
@@ -165,8 +189,9 @@ fn check(at: &At<'_>, app: &App, flows: &IndexMap<String, Flow>) -> bool {
     if app.one_pair && !check_pair(at, app, flows) {
         return false;
     }
-    // Round after round: the first step waits for the last.
-    let next = app.steps.iter().cycle().skip(1);
+    // Round after round: the first step waits for the last, where it has to.
+    let all = app.steps.len() - usize::from(app.rounds <= app.credits);
+    let next = app.steps.iter().cycle().skip(1).take(all);
     for (step, next) in app.steps.iter().zip(next) {
         let (before, after) = (&flows[&step.flow], &flows[&next.flow]);
         if before.nic != after.nic && !tells(before.verb) {

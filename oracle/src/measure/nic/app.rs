@@ -1,5 +1,6 @@
 //! Whether the steps of an application above two NICs come in their order, within its credits, and all of them.
 
+pub(in super::super) mod keys;
 mod played;
 
 use super::super::judge_context::{JudgeContext, TrialReading};

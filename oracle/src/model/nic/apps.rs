@@ -5,6 +5,7 @@
 //! Left out on purpose: what the host itself takes beyond what the case says, and what the messages say to one another.
 
 use super::Verb;
+use super::keys::Keys;
 use super::seldom::Kind;
 use rig_lab::RcFaults;
 use rig_testcases::AppStep;
@@ -14,7 +15,16 @@ use std::collections::{BTreeMap, VecDeque};
 /// The halves of all applications of a NIC, by number.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Apps {
-    pub(super) all: BTreeMap<u16, Vec<Step>>,
+    pub(super) all: BTreeMap<u16, App>,
+}
+
+/// The half of one.
+#[derive(Debug, Clone, Default)]
+pub(super) struct App {
+    /// Its steps in their order, once all have been told.
+    pub(super) steps: Vec<Step>,
+    /// The keys that its messages tell of.
+    pub(super) keys: Keys,
 }
 
 /// A step of an application.
@@ -54,8 +64,15 @@ impl Step {
     }
 
     /// Messages that were handed over.
-    fn handed(&self) -> u32 {
+    pub(super) fn handed(&self) -> u32 {
         self.posted - u32::try_from(self.due.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The round that a packet of its end is of, if it is one of this step's.
+    pub(super) fn round_of(&self, psn: u32) -> Option<u32> {
+        let packet = psn.wrapping_sub(self.psn) & 0xff_ffff;
+        let place = (packet % self.round).checked_sub(self.ahead)?;
+        (place < self.in_a_round()).then_some(packet / self.round)
     }
 
     /// Whether its messages are READs.
@@ -90,7 +107,7 @@ pub(super) fn round(steps: &[Step], faults: &RcFaults) -> Vec<Kind> {
 impl Apps {
     /// Whether a flow is a step that begins at this end.
     pub(super) fn holds(&self, id: u16) -> bool {
-        self.all.values().flatten().any(|step| step.id == id && step.is_own)
+        self.all.values().flat_map(|app| &app.steps).any(|step| step.id == id && step.is_own)
     }
 }
 

@@ -19,6 +19,7 @@ mod fence;
 mod flow;
 mod host_memory;
 mod kept;
+mod keys;
 mod limiting;
 mod not_ready;
 mod notified;

@@ -97,9 +97,28 @@ impl Pair {
         if self.responder.owes() {
             return self.prepare_response();
         }
+        if self.seldom.is_some() {
+            return self.prepare_seldom();
+        }
+        self.prepare_request();
+    }
+
+    /// The same where its messages are not all alike, or say something beside.
+    #[cold]
+    #[inline(never)]
+    fn prepare_seldom(&mut self) {
         if let Some(seldom) = &self.seldom {
             seldom.turn(&mut self.requester);
         }
+        self.prepare_request();
+        if let Some(seldom) = &self.seldom {
+            seldom.stamp(self.requester.as_ref(), &mut self.frame);
+        }
+    }
+
+    /// The same of what its requester has to send.
+    #[inline(always)]
+    fn prepare_request(&mut self) {
         let Some(requester) = &self.requester else { return };
         let (psn, size, is_first, is_last, has_tail) = match requester.next() {
             Request::Data { psn, size, is_first, is_last, has_tail } => {

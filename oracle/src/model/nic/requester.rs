@@ -141,6 +141,21 @@ impl Requester {
         (self.next < self.total).then_some(self.next)
     }
 
+    /// Packets before the message that the next packet is of, and the place of that in it.
+    pub(super) fn stands(&self) -> (u64, u32) {
+        (self.next.saturating_sub(self.place.into()), self.place)
+    }
+
+    /// Packets that it was asked to send so far.
+    pub(super) const fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// It was refused for good: nothing is sent any more.
+    pub(super) fn denied(&mut self) {
+        self.give_up();
+    }
+
     /// What it sends next is of this kind, at this place in its message.
     pub(super) const fn takes_up(&mut self, kind: &Kind, place: u32) {
         (self.verb, self.message, self.packets) = (kind.verb, kind.message, kind.packets);

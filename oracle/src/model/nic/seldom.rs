@@ -1,8 +1,10 @@
-//! What few queue pairs have: memory that atomic operations work on, and messages of several kinds.
+//! What few queue pairs have: memory that atomic operations work on, messages of several kinds, and keys that they say.
 
 use super::Verb;
 use super::atomics::Atomics;
 use super::requester::Requester;
+use crate::model::packet::{Packet, PacketKind};
+use std::collections::BTreeMap;
 
 /// What few queue pairs have.
 #[derive(Debug, Clone, Default)]
@@ -10,6 +12,8 @@ pub(super) struct Seldom {
     pub(super) atomics: Atomics,
     /// Where its messages are not all alike: those of a round, one after the other, which come again and again.
     pub(super) round: Vec<Kind>,
+    /// Of messages that say a key, by how many packets are before them: the key, and whether their last packet says it in place of their first.
+    keys: BTreeMap<u64, (u8, bool)>,
 }
 
 /// Messages of a kind that follow one another.
@@ -45,6 +49,25 @@ impl Seldom {
                 return requester.takes_up(kind, place);
             }
             left -= kind.in_all();
+        }
+    }
+
+    /// A message with so many packets before it says a key. `acked`: packets that need not be sent again.
+    pub(super) fn says(&mut self, start: u64, acked: u64, key: u8, by_last: bool) {
+        while self.keys.keys().nth(1).is_some_and(|second| *second <= acked) {
+            self.keys.pop_first();
+        }
+        self.keys.insert(start, (key, by_last));
+    }
+
+    /// Lets the frame that a requester sends next say its key.
+    pub(super) fn stamp(&self, requester: Option<&Requester>, frame: &mut Packet) {
+        let Some((start, place)) = requester.map(Requester::stands) else { return };
+        let Some(&(key, by_last)) = self.keys.get(&start) else { return };
+        let asks = frame.kind == PacketKind::ReadRequest;
+        let is_it = if by_last { frame.is_last() } else { place == 0 || asks };
+        if is_it {
+            *frame = frame.with_key(key);
         }
     }
 }

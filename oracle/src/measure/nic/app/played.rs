@@ -53,6 +53,11 @@ impl<'a> Played<'a> {
         Played { steps, ends, orders }
     }
 
+    /// Packets of a message of a step.
+    pub(super) fn packets(&self, step: usize) -> u32 {
+        packets(self.steps[step].flow)
+    }
+
     /// Packets that its end sends by its queue pair before a message of a step.
     fn before(&self, step: usize, message: u32) -> u32 {
         let PlayedStep { flow, index, .. } = self.steps[step];
@@ -61,7 +66,7 @@ impl<'a> Played<'a> {
     }
 
     /// Which packet of which message has a number, of what the end of a step sends by its queue pair.
-    fn place(&self, of: PlayedStep<'_>, psn: u32) -> Option<SendPlace> {
+    pub(super) fn place(&self, of: PlayedStep<'_>, psn: u32) -> Option<SendPlace> {
         let ahead = Psn::new(psn).ahead_of(Psn::new(of.flow.psn))?;
         let packets = packets(of.flow);
         match self.orders.get(&of.flow.nic) {
@@ -278,7 +283,7 @@ impl<'a> Played<'a> {
 }
 
 /// Whether it is of what an end sends by itself: no answer.
-const fn asks(kind: RoceKind) -> bool {
+pub(super) const fn asks(kind: RoceKind) -> bool {
     matches!(kind, RoceKind::Data { response: false, .. } | RoceKind::ReadRequest)
 }
 
