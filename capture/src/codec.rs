@@ -63,7 +63,9 @@ pub fn encode(record: &Record, script: &Script) -> Vec<u8> {
             wire::data(other.as_ref().unwrap_or(spec), stream, seq, Bytes(size.into()), ce)
         }
         What::Roce(roce) => {
-            let verb = script.flow_of(roce.connection).map_or(Verb::Write, |(_, flow)| flow.verb);
+            let verb = script
+                .flow_at(roce.connection, roce.psn)
+                .map_or(Verb::Write, |(_, flow)| flow.verb);
             wire::nic::frame(verb, record.port, record.dir == Dir::Tx, &roce)
         }
         What::BlueRdma(frame) => frame.bytes(record.port, record.dir == Dir::Tx),

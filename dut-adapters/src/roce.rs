@@ -15,6 +15,7 @@ pub fn roce(packet: &Packet, connection: u16) -> Option<Roce> {
             response: packet.is_response(),
         },
         PacketKind::Ack => RoceKind::Ack,
+        PacketKind::Nak if packet.is_denial() => RoceKind::Denied,
         PacketKind::Nak => RoceKind::Nak,
         PacketKind::NotReady => RoceKind::NotReady(packet.rnr_timer()),
         PacketKind::ReadRequest => RoceKind::ReadRequest,
@@ -32,9 +33,11 @@ pub fn roce(packet: &Packet, connection: u16) -> Option<Roce> {
     let address = number(packet.src).max(number(packet.dst));
     let (mig_req, tail, found) = (packet.mig_req(), packet.has_tail(), packet.found());
     let udp_src = udp_port(if packet.shares_port() { 0 } else { connection });
-    let other_key = packet.has_other_key();
+    let asks = packet.kind == PacketKind::ReadRequest
+        || packet.kind == PacketKind::Data && !packet.is_response();
+    let (key, other_key) = (if asks { packet.key() } else { 0 }, packet.has_other_key());
     let one = Roce::of(connection, kind, psn, size);
-    Some(Roce { ecn, dscp, corrupt, address, udp_src, mig_req, tail, other_key, found, ..one })
+    Some(Roce { ecn, dscp, corrupt, address, udp_src, mig_req, tail, key, other_key, found, ..one })
 }
 
 /// The frame of the engine that says the same, from host `src` to host `dst`. A READ request is for nothing: how much it asks for
@@ -46,7 +49,7 @@ pub fn packet(roce: &Roce, stream: u16, (src, dst): (u16, u16), class: u8) -> Pa
     packet.kind = match roce.kind {
         RoceKind::Data { .. } => PacketKind::Data,
         RoceKind::Ack => PacketKind::Ack,
-        RoceKind::Nak => PacketKind::Nak,
+        RoceKind::Nak | RoceKind::Denied => PacketKind::Nak,
         RoceKind::NotReady(_) => PacketKind::NotReady,
         RoceKind::Cnp { .. } => PacketKind::Cnp,
         RoceKind::ReadRequest => PacketKind::ReadRequest,
@@ -65,6 +68,7 @@ pub fn packet(roce: &Roce, stream: u16, (src, dst): (u16, u16), class: u8) -> Pa
             .with_becn(fault != Some(CnpFault::Becn))
             .with_reserved_set(fault == Some(CnpFault::Reserved)),
         RoceKind::NotReady(timer) => packet.with_rnr_timer(timer),
+        RoceKind::Denied => packet.with_denial(),
         RoceKind::Ack | RoceKind::Nak | RoceKind::ReadRequest => packet,
     };
     packet = match roce.kind {
@@ -72,6 +76,7 @@ pub fn packet(roce: &Roce, stream: u16, (src, dst): (u16, u16), class: u8) -> Pa
         RoceKind::Ack => packet.with_found(roce.found).with_mig_req(roce.mig_req),
         _ => packet.with_tail(roce.tail).with_mig_req(roce.mig_req),
     };
+    packet = packet.with_key(roce.key);
     if roce.other_key {
         packet = packet.with_other_key();
     }
@@ -103,6 +108,7 @@ mod tests {
             fault.prop_map(|fault| RoceKind::Cnp { fault }),
             Just(RoceKind::Ack),
             Just(RoceKind::Nak),
+            Just(RoceKind::Denied),
             (0..32_u8).prop_filter_map("five bits", RnrTimer::new).prop_map(RoceKind::NotReady),
             Just(RoceKind::ReadRequest),
         ]
@@ -120,13 +126,18 @@ mod tests {
             corrupt in any::<bool>(),
             address in 0_u8..100,
             more in (any::<bool>(), any::<bool>(), prop::option::of(0_u32..1 << 24)),
-            other_key in any::<bool>(),
+            (other_key, key) in any::<(bool, u8)>(),
         ) {
             let one = Roce { ecn, dscp, corrupt, address, ..Roce::of(connection, kind, psn, size) };
             let (mig_req, tail) = (more.0 || matches!(kind, RoceKind::Cnp { .. }), more.1 && matches!(kind, RoceKind::Data { response: false, .. }));
             let found = more.2.filter(|_| kind == RoceKind::Ack);
             let other_key = other_key && matches!(kind, RoceKind::Data { .. });
-            let one = Roce { mig_req, tail, other_key, found, ..one };
+            let asks = matches!(
+                kind,
+                RoceKind::ReadRequest | RoceKind::Data { response: false, .. }
+            );
+            let key = if asks { key } else { 0 };
+            let one = Roce { mig_req, tail, key, other_key, found, ..one };
             let through = packet(&one, stream, (0, 1), 3);
             prop_assert_eq!((through.stream, through.src & 0xff, through.dst), (stream, 0, 1));
             prop_assert_eq!(roce(&through, connection), Some(one));

@@ -27,7 +27,7 @@ pub mod window;
 pub mod wire;
 
 pub use amount::{Amount, Lookup};
-pub use app::AppStep;
+pub use app::{AppKey, AppStep, SendOrder, SendPlace};
 pub use case::{Case, CaseId, Expect, Spared, Suite, Sweep};
 pub use container::{Container, Memory};
 pub use device_verb::DeviceVerb;

@@ -52,7 +52,19 @@ impl Injection<String> {
     pub(crate) fn fits(&self, flow: &Flow, is_blue: bool) -> Result<(), (String, String)> {
         let packets = flow.message.0.div_ceil(flow.mtu.0.max(1)).max(1);
         let on = &self.on;
+        let shares = flow.app.is_some_and(|step| step.one_pair);
         match (self.tamper, self.which) {
+            (Injected::NotReady(_), _) if shares => {
+                let found =
+                    format!("a receiver that is not ready for {on}, which shares its queue pair");
+                return Err((found, "another `do`".to_owned()));
+            }
+            (_, which) if shares && !matches!(which, Which::Psn(_)) => {
+                let found = format!(
+                    "frames of {on} by how many have passed, and other steps share its queue pair"
+                );
+                return Err((found, "`psn`, counted from the first packet of its end".to_owned()));
+            }
             (Injected::NotReady(_), _) => {}
             (Injected::Rocev2, _) if !is_blue => {
                 let found = format!("a packet of {on} as one of RoCEv2, which it is");

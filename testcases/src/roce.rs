@@ -30,6 +30,9 @@ pub struct Roce {
     pub tail: bool,
     /// Of a datagram: whether its Q_Key is another than that of the queue that it goes to.
     pub other_key: bool,
+    /// The last byte of the R_Key of memory that it works on, that it revokes, or that it tells of; 0: of the one that never changes, or of none. What it tells of
+    /// is payload, of which a file has nothing.
+    pub key: u8,
     /// Of an acknowledgement of an atomic operation: what was there before it, the lower half.
     pub found: Option<u32>,
 }
@@ -50,6 +53,7 @@ impl Roce {
             mig_req: true,
             tail: false,
             other_key: false,
+            key: 0,
             found: None,
         }
     }
@@ -73,6 +77,8 @@ pub enum RoceKind {
     Nak,
     /// The receiver has no buffer for the message that begins with its number: to be sent again after this time (RNR NAK).
     NotReady(RnrTimer),
+    /// The memory that the request of its number names may not be touched: the connection is over (NAK, remote access error).
+    Denied,
     /// The receiver met congestion.
     Cnp {
         /// The first thing that is wrong with it.

@@ -236,6 +236,7 @@ fn app() -> Value {
         "steps": steps,
         "rounds": number("how many times all steps are done"),
         "credits": number("how many rounds may have begun that are not over; by default 1"),
+        "queue_pairs": { "description": "one for all steps, or one for each, which is the default", "enum": ["each", "one"] },
     });
     object(&properties, &[])
 }

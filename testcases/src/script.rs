@@ -1,8 +1,10 @@
 //! One trial with every quantity worked out: what the rig's ports do, and when. Times count from the trial's start.
 
-use crate::{DeviceVerb, FlowSpec, MacsecMode, Middlebox, Protection, Takes};
+use crate::app;
+use crate::{DeviceVerb, FlowSpec, MacsecMode, Middlebox, Protection, SendOrder, Takes};
 use core::fmt;
 use rig_frames::ip::Ecn;
+use rig_frames::psn::Psn;
 use rig_frames::vlan;
 use rig_lab::Setting;
 use rig_units::{Bytes, Dur, MIN_FRAME, Pace, PortSpeed, Quanta, Rate};
@@ -53,12 +55,31 @@ impl Script {
         }
     }
 
-    /// The number of a flow's connection: those of streams come first.
+    /// The number of a flow's connection: those of streams come first. That of an application with one queue pair is its first step's.
     pub fn connection(&self, flow: u16) -> u16 {
-        u16::try_from(self.streams.len()).unwrap_or(u16::MAX).saturating_add(flow)
+        let before = u16::try_from(self.streams.len()).unwrap_or(u16::MAX);
+        before.saturating_add(app::lead(&self.flows, flow))
     }
 
-    /// The flow of a connection, if it is one's.
+    /// The flow that a packet with this number is of: where several steps share a connection the ends count from numbers so far apart that one tells.
+    pub fn flow_at(&self, connection: u16, psn: u32) -> Option<(u16, &FlowSpec)> {
+        let lead @ (_, spec) = self.flow_of(connection)?;
+        let ends = [spec.nic, spec.to];
+        let orders = ends.map(|nic| Some((nic, SendOrder::of(self, connection, nic)?)));
+        if orders.iter().all(Option::is_none) {
+            return Some(lead);
+        }
+        let app = |flow: &FlowSpec| flow.app.map(|step| step.app);
+        orders.iter().flatten().find_map(|(nic, order)| {
+            let own = |flow: &&FlowSpec| flow.nic == *nic && app(flow) == app(spec);
+            let first = Psn::new(self.flows.iter().find(own)?.psn);
+            let ahead = Psn::new(psn).ahead_of(first).filter(|ahead| *ahead < app::MOST_PACKETS)?;
+            let index = order.at(ahead)?.flow;
+            Some((index, self.flows.get(usize::from(index))?))
+        })
+    }
+
+    /// The flow of a connection, if it is one's; the first step's, where it is an application's.
     pub fn flow_of(&self, connection: u16) -> Option<(u16, &FlowSpec)> {
         let flow = usize::from(connection).checked_sub(self.streams.len())?;
         Some((u16::try_from(flow).ok()?, self.flows.get(flow)?))

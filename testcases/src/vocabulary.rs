@@ -66,6 +66,8 @@ pub struct Entry {
     pub beside_a_search: bool,
     /// Whether it holds where NICs send on unreliable connections, too.
     pub unreliable: bool,
+    /// Whether it holds of flows that share a queue pair, too.
+    pub shares_pairs: bool,
     /// What speaks against it in a case.
     pub sense: fn(&Measure, &Case) -> Vec<Fault>,
     /// What speaks against it in a case on a device.
@@ -91,6 +93,7 @@ impl Entry {
         exceeds: false,
         beside_a_search: false,
         unreliable: false,
+        shares_pairs: false,
         sense: |_, _| Vec::new(),
         fits: |_, _, _, _| Ok(()),
     };

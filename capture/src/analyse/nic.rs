@@ -25,6 +25,8 @@ pub struct Reached {
     pub ce: bool,
     /// From which of the rig's addresses.
     pub address: u8,
+    /// Which key it says, as in [`rig_testcases::Roce`].
+    pub key: u8,
     /// What an atomic operation found, as in [`rig_testcases::Roce`].
     pub found: Option<u32>,
 }
@@ -56,15 +58,15 @@ pub fn reached(observation: &Observation, port: u16, streams: &[StreamSpec]) -> 
                 let spec = streams.get(usize::from(stream));
                 let (first, address) = spec.map_or((0, 0), |spec| (spec.psn, spec.address));
                 let psn = first.wrapping_add(seq) & 0xff_ffff;
-                let (connection, kind, found) = (stream, WHOLE, None);
-                Some(Reached { record, at, connection, psn, kind, ce, address, found })
+                let (connection, kind, key, found) = (stream, WHOLE, 0, None);
+                Some(Reached { record, at, connection, psn, kind, ce, address, key, found })
             }
             // Nobody takes a frame whose ICRC is wrong.
             What::Roce(Roce { corrupt: true, .. }) => None,
-            What::Roce(Roce { connection, kind, psn, ecn, address, size, found, .. }) => {
+            What::Roce(Roce { connection, kind, psn, ecn, address, size, key, found, .. }) => {
                 let at = one.at + trace.way(size);
                 let ce = ecn == Ecn::Ce;
-                Some(Reached { record, at, connection, psn, kind, ce, address, found })
+                Some(Reached { record, at, connection, psn, kind, ce, address, key, found })
             }
             What::BlueRdma(_) | What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => None,
         }

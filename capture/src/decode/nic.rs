@@ -59,6 +59,11 @@ pub fn roce_of(frame: &RoceFrame, kind: RoceKind, size: u16) -> Roce {
         udp_src: frame.path.udp_src,
         mig_req: bth.mig_req || matches!(kind, RoceKind::Cnp { .. }),
         tail: matches!(frame.ext, Ext::Imm(_) | Ext::RethImm(..) | Ext::Ieth(_)),
+        key: match &frame.ext {
+            Ext::Reth(reth) | Ext::RethImm(reth, _) => wire::nic::key_of(bth.dest_qp, reth.rkey),
+            Ext::Ieth(ieth) => wire::nic::key_of(bth.dest_qp, ieth.rkey),
+            _ => 0,
+        },
         other_key: matches!(&frame.ext, Ext::Deth(deth) if deth.qkey != wire::Q_KEY),
         found,
         ..Roce::of(0, kind, 0, size)
@@ -73,6 +78,7 @@ pub fn roce_kind(frame: &RoceFrame, fault: Option<CnpFault>) -> Option<RoceKind>
         Opcode::RcAcknowledge => match frame.ext.aeth()?.syndrome {
             Syndrome::Ack(_) => RoceKind::Ack,
             Syndrome::Nak(Nak::PsnSequenceError) => RoceKind::Nak,
+            Syndrome::Nak(Nak::RemoteAccessError) => RoceKind::Denied,
             Syndrome::RnrNak(timer) => RoceKind::NotReady(timer),
             Syndrome::Nak(_) => return None,
         },

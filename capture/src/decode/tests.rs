@@ -60,26 +60,34 @@ fn any_roce() -> impl Strategy<Value = Roce> {
         fault.prop_map(|fault| RoceKind::Cnp { fault }),
         Just(RoceKind::Ack),
         Just(RoceKind::Nak),
+        Just(RoceKind::Denied),
         (0_u8..32).prop_filter_map("five bits", RnrTimer::new).prop_map(RoceKind::NotReady),
         Just(RoceKind::ReadRequest),
     ];
     let ecn = proptest::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]);
     let rest = (0_u8..64, 0_u8..100, any::<bool>());
-    let more = (any::<u16>(), any::<bool>(), any::<bool>(), any::<Option<u32>>());
+    let more = (any::<u16>(), any::<bool>(), any::<bool>(), any::<Option<u32>>(), any::<u8>());
     (kind, 3_u16..200, 0_u32..1 << 24, 100_u16..4_200, ecn, rest, more).prop_map(
         |(kind, connection, psn, size, ecn, (dscp, address, corrupt), more)| {
             let (psn, size) = match kind {
                 RoceKind::Data { .. } => (psn, size),
                 RoceKind::Ack if more.3.is_some() => (psn, 74),
-                RoceKind::Ack | RoceKind::Nak | RoceKind::NotReady(_) => (psn, 66),
+                RoceKind::Ack | RoceKind::Nak | RoceKind::Denied | RoceKind::NotReady(_) => {
+                    (psn, 66)
+                }
                 RoceKind::ReadRequest => (psn, 78),
                 RoceKind::Cnp { fault } => (u32::from(fault == Some(CnpFault::Psn)), 78),
             };
-            let (udp_src, mig_req, tail, found) = more;
+            let (udp_src, mig_req, tail, found, key) = more;
             let mig_req = mig_req || matches!(kind, RoceKind::Cnp { .. });
             let ends = matches!(kind, RoceKind::Data { last: true, response: false, .. });
             let (tail, found) = (tail && ends, found.filter(|_| kind == RoceKind::Ack));
-            let one = Roce::of(connection, kind, psn, size);
+            let names = matches!(
+                kind,
+                RoceKind::ReadRequest | RoceKind::Data { first: true, response: false, .. }
+            );
+            let key = if names { key } else { 0 };
+            let one = Roce { key, ..Roce::of(connection, kind, psn, size) };
             Roce { ecn, dscp, corrupt, address, udp_src, mig_req, tail, found, ..one }
         },
     )

@@ -187,6 +187,27 @@ table! {
     /// An application loses the credit of every so many rounds.
     // It goes on ever more slowly, and hangs in the end.
     app_credit_lost ("rounds", 1..=1_000_000, default 3);
+    /// By one queue pair an application says that data are there, and then writes them.
+    // The other end is told of what comes behind, and reads what was there before.
+    app_says_done_first;
+    /// An application registers memory by the same key for each message.
+    // The answer to one revokes what others still need.
+    app_key_never_changes;
+    /// An application names the key of the round before.
+    // Whether that still works is luck: it reads what another request is about.
+    app_names_old_key;
+    /// Memory is touched whose key has been revoked.
+    // Who has answered a request can still write to its memory, whatever that is used for by then.
+    revoked_key_accepted;
+    /// A key is revoked that is not the one that the message names, where there is another.
+    // A request that has nothing to do with it loses its memory.
+    another_key_revoked;
+    /// An access to memory that may not be touched is answered by a NAK of a packet that is missing.
+    // Its sender sends it for ever.
+    denial_asks_again;
+    /// A SEND is told to its application though a packet of what was written before it by the same queue pair is missing.
+    // The order of a queue pair is all that such an application has: it reads what was there before.
+    send_overtakes_write;
     /// An application begins a step behind one of its own without waiting for that one to be complete.
     // "Done" overtakes the data: over another queue pair, or where that lost a packet, the reader finds what was there before.
     app_done_too_soon;

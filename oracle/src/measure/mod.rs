@@ -146,6 +146,7 @@ static ALL: &[&Known] = &[
     &nic::fence::FENCE,
     &nic::incast::OUTSTANDING,
     &nic::app::PROTOCOL,
+    &nic::app::keys::KEYS,
     &nic::receives::RECEIVES,
     &nic::unreliable::SENDER,
     &nic::unreliable::RECEIVER,

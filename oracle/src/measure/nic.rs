@@ -194,7 +194,11 @@ fn went_ahead(left: &[Left], speed: PortSpeed, blur: Dur) -> Vec<Dur> {
 /// Whether a NIC sends it ahead of data.
 const fn is_answer(kind: RoceKind) -> bool {
     match kind {
-        RoceKind::Ack | RoceKind::Nak | RoceKind::NotReady(_) | RoceKind::Cnp { .. } => true,
+        RoceKind::Ack
+        | RoceKind::Nak
+        | RoceKind::Denied
+        | RoceKind::NotReady(_)
+        | RoceKind::Cnp { .. } => true,
         RoceKind::Data { .. } | RoceKind::ReadRequest => false,
     }
 }

@@ -61,7 +61,7 @@ pub struct Packet {
     /// While on a cable: when its last bit arrives. While inside a switch: when it may leave at the earliest.
     pub(crate) at: Time,
     /// Counts the frames of a stream from 0; an ACK repeats the number of its frame. Of frames of NICs it is the packet
-    /// sequence number, of 24 bits: a NIC looks at no more of it.
+    /// sequence number, of 24 bits: a NIC looks at no more of it. Above it stands the key that a frame of an application says.
     pub seq: u32,
     /// The stream it belongs to. Of frames of NICs it names the connection, whichever way they go.
     pub stream: u16,

@@ -366,7 +366,13 @@ impl Trial<'_, '_> {
         let (host, behind) = (self.nic(spec.nic), self.script.dut_ports[usize::from(spec.to)]);
         let dst =
             if spec.nic == spec.to { host::at(behind, spec.address) } else { self.nic(spec.to) };
-        let id = self.recorder.begin(self.script.connection(flow), 0);
+        let connection = self.script.connection(flow);
+        let leads = self.script.flow_of(connection).is_none_or(|(lead, _)| lead == flow);
+        let id = match self.recorder.names(connection) {
+            // Another step of an application begins by the queue pair of its first.
+            Some(names) if !leads => names,
+            _ => self.recorder.begin(connection, 0),
+        };
         let verb = match spec.verb {
             Verb::Send => nic::Verb::Send,
             Verb::SendRegistered => nic::Verb::SendRegistered,
@@ -381,8 +387,7 @@ impl Trial<'_, '_> {
             Verb::Datagram => nic::Verb::Datagram,
         };
         let FlowSpec { message, mtu, count, psn, class, dscp, .. } = *spec;
-        let connection = self.script.connection(flow);
-        if let Some((_, _, between)) = &self.script.between {
+        if let Some((_, _, between)) = self.script.between.as_ref().filter(|_| leads) {
             for one in between.inject.iter().filter(|one| one.on == connection) {
                 let which = match one.which {
                     // In the case it counts from the flow's first packet.

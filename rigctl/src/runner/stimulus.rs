@@ -99,11 +99,12 @@ pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
 
 /// Which step of an application its messages are.
 fn step_text(step: &AppStep) -> String {
-    let AppStep { nth, of, rounds, credits, chunks, think, .. } = *step;
+    let AppStep { nth, of, rounds, credits, chunks, think, one_pair, .. } = *step;
+    let shared = if one_pair { ", all steps over one queue pair" } else { "" };
     let thinks = (think > Dur::ZERO).then(|| format!(", {think} later"));
     let chunked = (chunks > 1).then(|| format!(", in {chunks} chunks"));
     format!(
-        "; step {} of {of}, {rounds} rounds, {credits} at a time{}{}",
+        "; step {} of {of}, {rounds} rounds, {credits} at a time{shared}{}{}",
         nth + 1,
         thinks.unwrap_or_default(),
         chunked.unwrap_or_default()
@@ -150,11 +151,21 @@ pub fn between_text(script: &Script, (a, b, between): &(u16, u16, Middlebox<u16>
 
 /// What is done to which frames on the way.
 pub(super) fn injection_text(script: &Script, one: &Injection<u16>) -> String {
-    let name = |connection| script.flow_of(connection).map_or("", |(_, flow)| flow.name.as_str());
     let frames = rig_testcases::Target::NAMES.iter().find(|(_, target)| *target == one.frames);
     let frames = frames.map_or("", |(name, _)| name);
+    // Of steps that share a connection it counts from the first of whoever leads: people count from the first of its own end.
+    let lead = script.flow_of(one.on).map(|(_, flow)| flow);
+    let own = match (one.which, lead) {
+        (Which::Psn(nth), Some(lead)) => {
+            let psn = lead.psn.wrapping_add(nth) & 0xff_ffff;
+            let own = script.flow_at(one.on, psn).map(|(_, flow)| flow);
+            own.map(|own| (own, psn.wrapping_sub(own.psn) & 0xff_ffff))
+        }
+        _ => None,
+    };
+    let name = own.map(|(own, _)| own).or(lead).map_or("", |flow| flow.name.as_str());
     let which = match one.which {
-        Which::Psn(psn) => format!("{frames} {psn}"),
+        Which::Psn(psn) => format!("{frames} {}", own.map_or(psn, |(_, nth)| nth)),
         Which::Nth(nth) => format!("{frames} number {nth}"),
         Which::Every { every: 1, .. } => format!("each {frames}"),
         Which::Every { every, run: 1 } => format!("one {frames} in {every}"),
@@ -165,5 +176,5 @@ pub(super) fn injection_text(script: &Script, one: &Injection<u16>) -> String {
         Which::Drawn(chance) => format!("{frames}, each by a chance of {chance},"),
     };
     let round = one.iteration.map_or(String::new(), |round| format!(", in round {round}"));
-    format!("{which} of {}: {}{round}", name(one.on), one.tamper)
+    format!("{which} of {name}: {}{round}", one.tamper)
 }

@@ -4,9 +4,13 @@ use rig_lab::yaml::Source;
 use rig_oracle::measure::Registry;
 
 /// What is wrong with a case of this application that is started so: of `data` and `fill`, WRITEs of either end, of which `fill` has a count, `ask` and
-/// `reply`, SENDs of either, an atomic `add`, and `rig`, which goes to the rig.
+/// `reply`, SENDs of either, an atomic `add`, and `rig`, which goes to the rig; `word` and `near` begin at other numbers than what their ends send beside, and
+/// `high` is of another class.
 fn faults(apps: &str, start: &str) -> Vec<String> {
-    let of = |nic: &str, verb: &str| format!("nic: {nic}, class: 3, verb: {verb}, mtu: 1024B");
+    let of = |nic: &str, verb: &str| {
+        let psn = if nic == "p2" { ", psn: 1048576" } else { "" };
+        format!("nic: {nic}, class: 3, verb: {verb}, mtu: 1024B{psn}")
+    };
     let text = format!(
         "about: x
 device: nic
@@ -17,6 +21,9 @@ setup:
     ask: {{{}, to: p2, message: 64B}}
     reply: {{{}, to: p1, message: 64B}}
     add: {{{}, to: p2, message: 8B}}
+    word: {{nic: p1, to: p2, class: 3, verb: send, mtu: 1024B, message: 64B, psn: 7}}
+    high: {{nic: p1, to: p2, class: 4, verb: send, mtu: 1024B, message: 64B}}
+    near: {{nic: p2, to: p1, class: 3, verb: send, mtu: 1024B, message: 64B, psn: 9}}
     rig: {{{}, message: 64B}}
 cases:
   a:
@@ -60,6 +67,54 @@ fn one_that_waits_for_what_nobody_tells_it_is_refused() {
     ] {
         assert!(of(steps).contains(found), "{steps}: {}", of(steps));
     }
+}
+
+#[test]
+fn one_queue_pair_is_one_class_one_row_of_numbers_for_each_end_and_one_order() {
+    let of = |steps: &str| {
+        let app = format!("{{steps: {steps}, rounds: 10, queue_pairs: one}}");
+        faults(&app, "one").join("; ")
+    };
+    for steps in
+        ["[data, ask, reply]", "[{flow: data, think: 3us}, ask, {flow: reply, think: 3us}]"]
+    {
+        assert_eq!(of(steps), "", "{steps}");
+    }
+    for (steps, found) in [
+        ("[data, high, reply]", "`high` in another class than `data`"),
+        ("[data, word, reply]", "`word` begins at another `psn` than `data`"),
+        ("[data, ask, near]", "`data` and `near` begin at numbers that are near each other"),
+        (
+            "[data, {flow: ask, think: 3us}, reply]",
+            "`think` before `ask`, which is right behind `data`",
+        ),
+    ] {
+        assert!(of(steps).contains(found), "{steps}: {}", of(steps));
+    }
+}
+
+#[test]
+fn what_takes_a_connection_for_one_flow_is_refused_beside_one_queue_pair() {
+    let text = "about: x
+device: nic
+setup:
+  flows:
+    ask: {nic: p1, to: p2, class: 3, verb: send, message: 64B, mtu: 1024B}
+    reply: {nic: p2, to: p1, class: 3, verb: send, message: 64B, mtu: 1024B, psn: 1048576}
+cases:
+  a:
+    why: x
+    source: [x]
+    apps: {one: {steps: [ask, reply], rounds: 10, queue_pairs: one}}
+    steps: [{at: 0us, start: one}]
+    length: 1ms
+    measure: [{app.protocol: {flow: one}}, {rc.completion: {flow: ask, or: declared}}]
+";
+    let read = rig_testcases::read::suite(&Source::new("t.yaml", text), &Registry);
+    let found: Vec<String> =
+        read.err().into_iter().flatten().map(|fault| fault.found.clone()).collect();
+    let wanted = "`rc.completion` beside `ask`, which shares its queue pair with other steps";
+    assert!(found.iter().any(|found| found == wanted), "{found:?}");
 }
 
 #[test]

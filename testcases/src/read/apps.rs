@@ -2,23 +2,24 @@
 
 use super::group::Group;
 use super::traffic::Named;
-use crate::app::{App, AppStep, WrittenStep};
+use crate::app::{App, AppKey, AppStep, MOST_PACKETS, WrittenStep};
 use crate::case::{CaseAction, CaseStep};
 use crate::{Flow, Verb};
 use indexmap::IndexMap;
+use rig_frames::psn::Psn;
 use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::{Node, Value};
 use rig_units::Dur;
 use std::collections::BTreeSet;
 
 /// The keys of an application.
-pub(super) const KEYS: &[&str] = &["steps", "rounds", "credits"];
+pub(super) const KEYS: &[&str] = &["steps", "rounds", "credits", "queue_pairs"];
+
+/// How many queue pairs serve its steps.
+const PAIRS: [(&str, bool); 2] = [("each", false), ("one", true)];
 
 /// The most steps of a round.
 const MOST_STEPS: usize = 16;
-
-/// The most packets of a step in all rounds: far from where their numbers wrap, and over in seconds.
-const MOST_PACKETS: u64 = 1 << 17;
 
 const STEPS: &str = "a list of flows in the order of their messages, such as [data, done]";
 
@@ -36,7 +37,9 @@ pub(super) fn app(name: &str, fields: &Fields<'_>) -> Option<Named<App>> {
     };
     let rounds = whole("rounds", 1_000_000, "a number of rounds")?;
     let credits = fields.or("credits", 1, |at| at.whole(1..=1_000_000, "a number of rounds"))?;
-    (steps.len() == all.len()).then(|| vec![(name.to_owned(), App { steps, rounds, credits })])
+    let one_pair = fields.or("queue_pairs", false, |at| at.choice(&PAIRS))?;
+    let app = App { steps, rounds, credits, one_pair };
+    (app.steps.len() == all.len()).then(|| vec![(name.to_owned(), app)])
 }
 
 /// A flow alone, or one with what goes with it.
@@ -87,11 +90,14 @@ pub(super) fn bind<'w>(
         }
         let members: Vec<String> = app.steps.iter().map(|step| step.flow.clone()).collect();
         let of = u8::try_from(app.steps.len()).unwrap_or(u8::MAX);
+        let owner = owner(app, &flows.all);
         for (step, nth) in app.steps.iter().zip(0..) {
             let Some(flow) = flows.all.get_mut(&step.flow) else { continue };
             let (rounds, credits) = (app.rounds, app.credits);
-            let (chunks, think) = (step.chunks, step.think);
-            let step = AppStep { app: number, nth, of, rounds, credits, chunks, think };
+            let (chunks, think, one_pair) = (step.chunks, step.think, app.one_pair);
+            let key = owner.as_ref().and_then(|owner| role(flow, owner));
+            let step =
+                AppStep { app: number, nth, of, rounds, credits, chunks, think, one_pair, key };
             flow.count = Some(step.messages());
             flow.app = Some(step);
         }
@@ -103,6 +109,27 @@ pub(super) fn bind<'w>(
         }
     }
     fits
+}
+
+/// Whose memory is registered anew for each round: the NIC of its one step that says so, with one message a round.
+fn owner(app: &App, flows: &IndexMap<String, Flow>) -> Option<String> {
+    let verb = |step: &&WrittenStep| flows.get(&step.flow).map(|flow| flow.verb);
+    let mut all = app.steps.iter().filter(|step| verb(step) == Some(Verb::SendRegistered));
+    let one = all.next().filter(|one| one.chunks == 1)?;
+    if all.next().is_some() {
+        return None;
+    }
+    Some(flows.get(&one.flow)?.nic.clone())
+}
+
+/// What messages of a flow have to do with a key of memory of that NIC.
+fn role(flow: &Flow, owner: &str) -> Option<AppKey> {
+    match (flow.verb, flow.nic == owner) {
+        (Verb::SendRegistered, true) => Some(AppKey::Registers),
+        (Verb::Write | Verb::WriteImmediate | Verb::Read, false) => Some(AppKey::Names),
+        (Verb::SendInvalidate, false) => Some(AppKey::Revokes),
+        _ => None,
+    }
 }
 
 /// What speaks against an application, by its flows.
@@ -139,7 +166,7 @@ fn check(at: &At<'_>, app: &App, flows: &IndexMap<String, Flow>) -> bool {
         }
         let packets = flow.message.0.div_ceil(flow.mtu.0.max(1));
         let of_all = u64::from(app.rounds) * u64::from(step.chunks) * packets;
-        if of_all > MOST_PACKETS {
+        if of_all > MOST_PACKETS.into() {
             return no(
                 format!(
                     "`{name}` is {of_all} packets: {} rounds of {} messages of {packets}",
@@ -159,8 +186,12 @@ fn check(at: &At<'_>, app: &App, flows: &IndexMap<String, Flow>) -> bool {
             "`nic` and `to` of each are those two, whichever way",
         );
     }
-    // Round after round: the first step waits for the last.
-    let next = app.steps.iter().cycle().skip(1);
+    if app.one_pair && !check_pair(at, app, flows) {
+        return false;
+    }
+    // Round after round: the first step waits for the last, where it has to.
+    let all = app.steps.len() - usize::from(app.rounds <= app.credits);
+    let next = app.steps.iter().cycle().skip(1).take(all);
     for (step, next) in app.steps.iter().zip(next) {
         let (before, after) = (&flows[&step.flow], &flows[&next.flow]);
         if before.nic != after.nic && !tells(before.verb) {
@@ -174,6 +205,84 @@ fn check(at: &At<'_>, app: &App, flows: &IndexMap<String, Flow>) -> bool {
         }
     }
     true
+}
+
+/// What speaks against one queue pair for all steps.
+fn check_pair(at: &At<'_>, app: &App, flows: &IndexMap<String, Flow>) -> bool {
+    let no = |found: String, want: &str| {
+        at.at_key(found, want);
+        false
+    };
+    let of = |step: &WrittenStep| &flows[&step.flow];
+    let lead = of(&app.steps[0]);
+    for step in &app.steps {
+        let flow = of(step);
+        if (flow.class, flow.mtu) != (lead.class, lead.mtu) {
+            let found = format!(
+                "`{}` in another class than `{}`, or with another mtu",
+                step.flow, app.steps[0].flow
+            );
+            return no(found, "one `class` and one `mtu`: it is one queue pair");
+        }
+        let same = app.steps.iter().find(|other| of(other).nic == flow.nic);
+        if let Some(other) = same.filter(|other| of(other).psn != flow.psn) {
+            let found = format!("`{}` begins at another `psn` than `{}`", step.flow, other.flow);
+            return no(found, "one `psn` for all that an end sends: it is one queue pair");
+        }
+        let other = app.steps.iter().find(|other| of(other).nic != flow.nic);
+        if let Some(other) = other.filter(|other| near(of(other).psn, flow.psn)) {
+            let found = format!(
+                "`{}` and `{}` begin at numbers that are near each other",
+                step.flow, other.flow
+            );
+            let want = format!(
+                "a `psn` of the flows of either end, {MOST_PACKETS} or more apart, so that a number tells who sent it"
+            );
+            return no(found, &want);
+        }
+    }
+    let packets = |step: &WrittenStep| {
+        let flow = of(step);
+        (
+            flow.nic.clone(),
+            u64::from(app.rounds)
+                * u64::from(step.chunks)
+                * flow.message.0.div_ceil(flow.mtu.0.max(1)),
+        )
+    };
+    for end in [&lead.nic, &lead.to] {
+        let all: u64 = app
+            .steps
+            .iter()
+            .map(packets)
+            .filter(|(nic, _)| nic == end)
+            .map(|(_, packets)| packets)
+            .sum();
+        if all > MOST_PACKETS.into() {
+            let want =
+                format!("fewer `rounds` or `chunks`: at most {MOST_PACKETS} packets of an end");
+            return no(format!("{all} packets of the NIC behind {end}"), &want);
+        }
+    }
+    // What is behind a message of its own is posted with it, and when that was shows on no wire.
+    let pairs = app.steps.iter().zip(app.steps.iter().skip(1));
+    let thinks = pairs.into_iter().find(|(before, step)| {
+        step.think > Dur::ZERO && of(before).nic == of(step).nic && of(before).verb != Verb::Read
+    });
+    thinks.is_none_or(|(before, step)| {
+        let found = format!(
+            "`think` before `{}`, which is right behind `{}` in its queue pair",
+            step.flow, before.flow
+        );
+        no(found, "`think` before what waits for the other end, or for a READ")
+    })
+}
+
+/// Whether two first numbers are so near that packets of either end may have the same.
+fn near(one: u32, other: u32) -> bool {
+    let apart = Psn::new(one).ahead_of(Psn::new(other));
+    let apart = apart.or_else(|| Psn::new(other).ahead_of(Psn::new(one)));
+    apart.is_none_or(|apart| apart < MOST_PACKETS)
 }
 
 /// Whether the application at the other end learns of a message.

@@ -2,7 +2,7 @@
 
 use super::recorded;
 use crate::case::{CaseAction, Count, Refresh};
-use crate::{Amount, Case, Expect, Measure, Sweep};
+use crate::{Amount, Case, Expect, Flow, Measure, Sweep};
 use rig_lab::fault::one_of;
 use rig_lab::walk::At;
 use rig_lab::{Pfcwd, Scheduler};
@@ -18,6 +18,7 @@ pub(super) fn check(at: &At<'_>, case: &Case) {
     searched(at, case);
     notified(at, case);
     unreliable(at, case);
+    shared(at, case);
     for measure in &case.measure {
         (measure.entry.sense)(measure, case).into_iter().for_each(|fault| at.note(fault));
     }
@@ -33,6 +34,19 @@ fn unreliable(at: &At<'_>, case: &Case) {
         let found = format!("`{}` beside `{name}`, an unreliable connection", measure.name());
         let want = "a measure of `uc.` or `ud.`, or nic.counters";
         at.note(case.fault("measure", found, want));
+    }
+}
+
+/// What takes a connection for that of one flow, where an application has one for several.
+fn shared(at: &At<'_>, case: &Case) {
+    let shares = |flow: &Flow| flow.app.is_some_and(|step| step.one_pair);
+    let Some((name, _)) = case.flows.iter().find(|(_, flow)| shares(flow)) else { return };
+    for measure in case.measure.iter().filter(|measure| !measure.entry.shares_pairs) {
+        let found = format!(
+            "`{}` beside `{name}`, which shares its queue pair with other steps",
+            measure.name()
+        );
+        at.note(case.fault("measure", found, "a measure of `app.`"));
     }
 }
 

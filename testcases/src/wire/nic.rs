@@ -90,8 +90,13 @@ pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
         RoceKind::NotReady(timer) => {
             RoceFrame::ack(path, qp, psn, aeth(aeth::Syndrome::RnrNak(timer))).emit()
         }
+        RoceKind::Denied => {
+            let syndrome = aeth::Syndrome::Nak(aeth::Nak::RemoteAccessError);
+            RoceFrame::ack(path, qp, psn, aeth(syndrome)).emit()
+        }
         RoceKind::ReadRequest => {
-            let reth = reth::Repr { virtual_address: 0x1000, rkey: qp.get(), dma_len: 0 };
+            let rkey = rkey(qp, roce.key);
+            let reth = reth::Repr { virtual_address: 0x1000, rkey, dma_len: 0 };
             let bth = bth::Repr::new(Opcode::RcReadRequest, qp, psn);
             RoceFrame::new(path, bth, Ext::Reth(reth)).emit()
         }
@@ -106,13 +111,14 @@ pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
         }
         RoceKind::Data { first, last, response } => {
             let opcode = opcode(verb, (first, last), response, roce.tail);
-            let remote = reth::Repr { virtual_address: 0x1000, rkey: qp.get(), dma_len: 0 };
+            let rkey = rkey(qp, roce.key);
+            let remote = reth::Repr { virtual_address: 0x1000, rkey, dma_len: 0 };
             let imm = imm_dt::Repr { data: psn.get() };
             let ext = match opcode.layout() {
                 Layout::Reth => Ext::Reth(remote),
                 Layout::RethImm => Ext::RethImm(remote, imm),
                 Layout::Imm => Ext::Imm(imm),
-                Layout::Ieth => Ext::Ieth(ieth::Repr { rkey: qp.get() }),
+                Layout::Ieth => Ext::Ieth(ieth::Repr { rkey }),
                 Layout::Aeth => Ext::Aeth(aeth(aeth::Syndrome::ACK)),
                 Layout::Deth => {
                     let qkey = if roce.other_key { !Q_KEY } else { Q_KEY };
@@ -134,6 +140,20 @@ pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
         bytes[PKEY] ^= 0x40;
     }
     bytes
+}
+
+/// The R_Key that a frame names: the number of its queue pair, or that and what its owner puts behind it.
+const fn rkey(qp: Qpn, key: u8) -> u32 {
+    match key {
+        0 => qp.get(),
+        key => qp.get() << 8 | key as u32,
+    }
+}
+
+/// The last byte of an R_Key that is made so; 0 of any other.
+pub fn key_of(qp: Qpn, rkey: u32) -> u8 {
+    let byte = u8::try_from(rkey & 0xff).unwrap_or(0);
+    if rkey >> 8 == qp.get() { byte } else { 0 }
 }
 
 /// The opcode of a packet with payload, at its place in its message; `tail`: something comes with it.

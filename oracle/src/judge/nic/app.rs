@@ -46,7 +46,10 @@ pub fn missteps(all: &[StepMessage], blur: Dur) -> (usize, Vec<(u32, Misstep)>) 
         let Some(began) = one.began else {
             let complete: Option<Vec<Time>> = one.awaits.iter().map(|one| one.complete).collect();
             if let Some(complete) = complete {
-                let last = one.awaits.iter().max_by_key(|one| one.complete).copied();
+                // What came last lets it go; of what is before it in its queue that says nothing.
+                let queued = |one: &Awaits| one.why == WaitsFor::QueueBefore;
+                let last =
+                    one.awaits.iter().max_by_key(|one| (!queued(one), one.complete)).copied();
                 let due = complete.into_iter().max().unwrap_or_default() + one.thinks.1;
                 found.push((nth, Misstep::Never(last, due)));
             }
@@ -61,7 +64,9 @@ pub fn missteps(all: &[StepMessage], blur: Dur) -> (usize, Vec<(u32, Misstep)>) 
                 return Some(Misstep::TooSoon(*awaits, complete.since(began)));
             }
             let thought = began.since(complete).unwrap_or_default();
-            let thinks = awaits.why != WaitsFor::ChunkBefore && thought + blur < one.thinks.0;
+            // What it waits for in its queue it is handed over with.
+            let queued = matches!(awaits.why, WaitsFor::ChunkBefore | WaitsFor::QueueBefore);
+            let thinks = !queued && thought + blur < one.thinks.0;
             thinks.then_some(Misstep::NoThought(*awaits, thought))
         });
         found.extend(judged.map(|wrong| (nth, wrong)));

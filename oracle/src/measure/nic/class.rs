@@ -85,7 +85,7 @@ pub(super) const fn called(kind: RoceKind) -> Option<&'static str> {
         RoceKind::Data { response: true, .. } => Some("what a READ brings"),
         RoceKind::ReadRequest => Some("a READ request"),
         RoceKind::Ack => Some("an acknowledgement"),
-        RoceKind::Nak | RoceKind::NotReady(_) => Some("a NAK"),
+        RoceKind::Nak | RoceKind::Denied | RoceKind::NotReady(_) => Some("a NAK"),
         RoceKind::Cnp { .. } => None,
     }
 }

@@ -69,6 +69,7 @@ pub(super) const fn says(kind: RoceKind) -> Option<Says> {
         RoceKind::Data { .. }
         | RoceKind::Cnp { .. }
         | RoceKind::ReadRequest
+        | RoceKind::Denied
         | RoceKind::NotReady(_) => None,
     }
 }

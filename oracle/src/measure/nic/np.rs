@@ -148,6 +148,7 @@ impl Traffic {
             RoceKind::Data { .. } => true,
             RoceKind::Ack => seen.nic.np.ack_earns,
             RoceKind::Nak
+            | RoceKind::Denied
             | RoceKind::NotReady(_)
             | RoceKind::Cnp { .. }
             | RoceKind::ReadRequest => false,

@@ -207,7 +207,10 @@ fn carried(trial: &Trial, window: &Window, spec: &FlowSpec) -> Result<Carried, D
     for one in &observation.records {
         let told = match one.what {
             What::Roce(roce) if (one.port, one.dir) == (spec.nic, Dir::Tx) => {
-                matches!(roce.kind, RoceKind::Nak | RoceKind::NotReady(_) | RoceKind::Cnp { .. })
+                matches!(
+                    roce.kind,
+                    RoceKind::Nak | RoceKind::Denied | RoceKind::NotReady(_) | RoceKind::Cnp { .. }
+                )
             }
             What::Pfc { enable, quanta } if (one.port, one.dir) == (spec.to, Dir::Rx) => {
                 let class = usize::from(spec.class);

@@ -180,7 +180,7 @@ pub(super) fn receiver(
         let first = said.first().map(|one| {
             let what = match one.roce.kind {
                 RoceKind::Ack => "an acknowledgement of",
-                RoceKind::Nak => "a NAK that names",
+                RoceKind::Nak | RoceKind::Denied => "a NAK that names",
                 _ => "an RNR NAK that names",
             };
             format!("{what} PSN {}", one.roce.psn)
@@ -193,7 +193,7 @@ pub(super) fn receiver(
 
 /// Whether a reliable connection would say it to what comes.
 fn is_answer(kind: RoceKind) -> bool {
-    says(kind).is_some() || matches!(kind, RoceKind::NotReady(_))
+    says(kind).is_some() || matches!(kind, RoceKind::NotReady(_) | RoceKind::Denied)
 }
 
 fn delivered(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {

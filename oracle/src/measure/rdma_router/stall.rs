@@ -119,7 +119,10 @@ pub(super) fn held_back(trial: &Trial, nic: u16) -> Result<(), Doubt> {
         let heeded = match one.what {
             What::Pfc { enable, .. } => enable != 0,
             What::Roce(roce) => {
-                matches!(roce.kind, RoceKind::Nak | RoceKind::NotReady(_) | RoceKind::Cnp { .. })
+                matches!(
+                    roce.kind,
+                    RoceKind::Nak | RoceKind::Denied | RoceKind::NotReady(_) | RoceKind::Cnp { .. }
+                )
             }
             What::Data { .. } | What::BlueRdma(_) | What::BadPfc { .. } | What::Other { .. } => {
                 false

@@ -19,6 +19,7 @@ mod fence;
 mod flow;
 mod host_memory;
 mod kept;
+mod keys;
 mod limiting;
 mod not_ready;
 mod notified;
@@ -44,6 +45,7 @@ mod receives;
 mod requester;
 mod responder;
 pub mod rp;
+mod seldom;
 mod send;
 mod send_queues;
 mod table;
@@ -232,11 +234,7 @@ impl Nic {
         self.holds_payload_of(if rest == 0 { flow.mtu } else { rest });
         let is_new = self.pairs[usize::from(slot)].requester.is_none();
         let ect = flow.ect && !self.config.faults.rc.data_not_capable;
-        let drops = self.config.faults.rc.immediate_dropped;
-        let verb = if drops { flow.verb.without_tail() } else { flow.verb };
-        let verb = fence::fenced(verb, &self.config.rc, &self.config.faults.rc);
-        let Flow { verb, message, count, .. } =
-            unreliable::heeded(&Flow { verb, ..*flow }, &self.config.faults.rc);
+        let Flow { verb, message, count, .. } = self.heeded(flow);
         self.atomics |= verb.is_atomic() || verb == Verb::SendRegistered;
         self.pairs[usize::from(slot)].start(
             &Flow { ect, verb, message, count, ..*flow },
@@ -268,6 +266,14 @@ impl Nic {
             self.posts(now, slot, flow);
         }
         self.send_queues.enqueue(&mut self.pairs, slot, now);
+    }
+
+    /// What it makes of what it is asked for.
+    fn heeded(&self, flow: &Flow) -> Flow {
+        let (rc, faults) = (&self.config.rc, &self.config.faults.rc);
+        let verb = if faults.immediate_dropped { flow.verb.without_tail() } else { flow.verb };
+        let verb = fence::fenced(verb, rc, faults);
+        unreliable::heeded(&Flow { verb, ..*flow }, faults)
     }
 
     /// Messages of a flow: its own, or what is left of one that it takes over, which ends here.

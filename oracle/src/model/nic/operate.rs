@@ -10,8 +10,8 @@ impl Nic {
     #[cold]
     #[inline(never)]
     pub(super) fn operate(&mut self, now: Time, packet: &Packet, slot: u16, compare: Option<u32>) {
-        let there = self.pairs[usize::from(slot)].atomics.get_or_insert_default();
-        let found = there.execute(packet.seq, compare);
+        let there = self.pairs[usize::from(slot)].seldom.get_or_insert_default();
+        let found = there.atomics.execute(packet.seq, compare);
         self.tell(now, packet, found);
     }
 
@@ -28,8 +28,8 @@ impl Nic {
         if self.config.faults.rc.atomic_executed_twice {
             return self.operate(now, packet, slot, compare);
         }
-        let there = self.pairs[usize::from(slot)].atomics.as_ref();
-        if let Some(found) = there.and_then(|there| there.kept(packet.seq)) {
+        let there = self.pairs[usize::from(slot)].seldom.as_ref();
+        if let Some(found) = there.and_then(|there| there.atomics.kept(packet.seq)) {
             self.tell(now, packet, found);
         }
     }

@@ -1,10 +1,10 @@
 //! A queue pair: both sides of one connection, and the next frame that it has to send.
 
 use super::Flow;
-use super::atomics::Atomics;
 use super::np::Answered;
 use super::requester::{Request, Requester};
 use super::responder::{Responder, Response};
+use super::seldom::Seldom;
 use super::table::NOBODY;
 use crate::model::packet::{ATOMIC_SIZE, Packet, PacketKind};
 use rig_lab::{Rc, RcFaults};
@@ -30,8 +30,8 @@ pub(super) struct Pair {
     pub(super) frame: Packet,
     pub(super) requester: Option<Requester>,
     pub(super) responder: Responder,
-    /// Few connections have such operations: the others do not carry what they take.
-    pub(super) atomics: Option<Box<Atomics>>,
+    /// What few connections have: the others do not carry what it takes.
+    pub(super) seldom: Option<Box<Seldom>>,
     /// When a mark of it was answered last.
     pub(super) answered: Answered,
     /// Its limit; where it stands to wait for that, and who stands behind it.
@@ -55,7 +55,7 @@ impl Pair {
             frame: Packet::data(stream, from, far, 0, 0, 0),
             requester: None,
             responder: Responder::default(),
-            atomics: None,
+            seldom: None,
             answered: None,
             limit: NOBODY,
             send_queue: NOBODY,
@@ -97,6 +97,28 @@ impl Pair {
         if self.responder.owes() {
             return self.prepare_response();
         }
+        if self.seldom.is_some() {
+            return self.prepare_seldom();
+        }
+        self.prepare_request();
+    }
+
+    /// The same where its messages are not all alike, or say something beside.
+    #[cold]
+    #[inline(never)]
+    fn prepare_seldom(&mut self) {
+        if let Some(seldom) = &self.seldom {
+            seldom.turn(&mut self.requester);
+        }
+        self.prepare_request();
+        if let Some(seldom) = &self.seldom {
+            seldom.stamp(self.requester.as_ref(), &mut self.frame);
+        }
+    }
+
+    /// The same of what its requester has to send.
+    #[inline(always)]
+    fn prepare_request(&mut self) {
         let Some(requester) = &self.requester else { return };
         let (psn, size, is_first, is_last, has_tail) = match requester.next() {
             Request::Data { psn, size, is_first, is_last, has_tail } => {

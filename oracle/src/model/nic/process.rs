@@ -321,6 +321,9 @@ impl Nic {
     #[cold]
     #[inline(never)]
     fn nak(&mut self, now: Time, packet: &Packet) {
+        if packet.is_denial() {
+            return self.denied(packet);
+        }
         let slot = self.table.get(packet.stream);
         if packet.ce() {
             self.marked_answer(now, packet, slot);

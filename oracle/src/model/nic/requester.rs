@@ -2,6 +2,7 @@
 
 use super::ack_timer::AckTimer;
 use super::psn::{Place, place, psn};
+use super::seldom::Kind;
 use super::{Flow, Verb};
 use crate::model::chance::Draws;
 use crate::model::packet::{DETH, RETH, ROCE_OVERHEAD, TAIL_SIZE};
@@ -126,6 +127,39 @@ impl Requester {
         if !self.is_dead {
             self.total += u64::from(self.packets);
         }
+    }
+
+    /// So many packets more are to be sent, of a message that is not as those before it; none once it has given up.
+    pub(super) fn hand_packets(&mut self, packets: u32) {
+        if !self.is_dead {
+            self.total += u64::from(packets);
+        }
+    }
+
+    /// The packet that is next, if there is one.
+    pub(super) fn upcoming(&self) -> Option<u64> {
+        (self.next < self.total).then_some(self.next)
+    }
+
+    /// Packets before the message that the next packet is of, and the place of that in it.
+    pub(super) fn stands(&self) -> (u64, u32) {
+        (self.next.saturating_sub(self.place.into()), self.place)
+    }
+
+    /// Packets that it was asked to send so far.
+    pub(super) const fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// It was refused for good: nothing is sent any more.
+    pub(super) fn denied(&mut self) {
+        self.give_up();
+    }
+
+    /// What it sends next is of this kind, at this place in its message.
+    pub(super) const fn takes_up(&mut self, kind: &Kind, place: u32) {
+        (self.verb, self.message, self.packets) = (kind.verb, kind.message, kind.packets);
+        self.place = place;
     }
 
     /// Messages of its flow of which not all has left yet; `None`: no end of them.

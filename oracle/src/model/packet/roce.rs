@@ -185,6 +185,25 @@ impl Packet {
         (self.kind, self.enable) == (PacketKind::Data, 4)
     }
 
+    /// The same frame with a key, by its last byte: of the memory that it works on, that it revokes, or that it tells of. 0 is none that changes.
+    pub const fn with_key(mut self, key: u8) -> Packet {
+        self.seq = self.seq & 0xff_ffff | (key as u32) << 24;
+        self
+    }
+    /// The key that it says.
+    pub const fn key(&self) -> u8 {
+        let [key, ..] = self.seq.to_be_bytes();
+        key
+    }
+    /// The same NAK, as one of an access to memory that may not be touched. No tag of MACsec has room beside it.
+    pub const fn with_denial(self) -> Packet {
+        self.with_word(5, 0)
+    }
+    /// Whether it is such a NAK.
+    pub fn is_denial(&self) -> bool {
+        matches!((self.kind, self.enable), (PacketKind::Nak, 5))
+    }
+
     /// The same frame of a NIC of blue-rdma, which says what stands under this number in the log of its network: 24 bits. As with an atomic
     /// operation no tag of MACsec has room beside it.
     pub(crate) const fn with_note(self, number: u32) -> Packet {

@@ -13,6 +13,19 @@ pub enum WaitsFor {
     Credit,
     /// The chunk before it.
     ChunkBefore,
+    /// What its end sends before it by the same queue pair: that has to have left.
+    QueueBefore,
+}
+
+/// A step of an application.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StepShape {
+    /// How many messages it is in a round.
+    pub chunks: u32,
+    /// Which end does it.
+    pub end: u16,
+    /// Whether its messages are READs.
+    pub reads: bool,
 }
 
 /// A message that has to be complete before another may begin.
@@ -26,12 +39,19 @@ pub struct Awaited {
     pub why: WaitsFor,
 }
 
-/// What message `message` of step `step` waits for, both from 0. `chunks`: how many messages each step is in a round; `credits`: how many rounds may have begun
-/// that are not over.
-pub fn awaited(chunks: &[u32], credits: u32, step: usize, message: u32) -> Vec<Awaited> {
-    let Some(own) = chunks.get(step).map(|own| (*own).max(1)) else { return Vec::new() };
+/// What message `message` of step `step` waits for, both from 0. `credits`: how many rounds may have begun that are not over; `one_pair`: all steps go over one
+/// queue pair, by which either end does its own round after round. There a SEND or a WRITE lets the next step of its end go as soon as it is handed over:
+/// the queue pair keeps their order (IBTA volume 1, 9.5), but a READ has to be over, which a SEND behind it may overtake (10.8.3).
+pub fn awaited(
+    steps: &[StepShape],
+    (credits, one_pair): (u32, bool),
+    step: usize,
+    message: u32,
+) -> Vec<Awaited> {
+    let Some(shape) = steps.get(step) else { return Vec::new() };
+    let own = shape.chunks.max(1);
     // The last message of a step in a round.
-    let end = |step: usize, round: u32| (round + 1) * chunks[step].max(1) - 1;
+    let end = |step: usize, round: u32| (round + 1) * steps[step].chunks.max(1) - 1;
     let mut all = Vec::new();
     if own > 1 && message > 0 {
         all.push(Awaited { step, message: message - 1, why: WaitsFor::ChunkBefore });
@@ -40,9 +60,22 @@ pub fn awaited(chunks: &[u32], credits: u32, step: usize, message: u32) -> Vec<A
     if !message.is_multiple_of(own) {
         return all;
     }
+    if one_pair {
+        let alike = |other: &usize| steps[*other].end == shape.end;
+        let sooner = (0..step).rfind(alike).map(|before| (before, end(before, round)));
+        let earlier = || {
+            let before = (step..steps.len()).rfind(alike)?;
+            Some((before, end(before, round.checked_sub(1)?)))
+        };
+        all.extend(sooner.or_else(earlier).map(|(step, message)| Awaited {
+            step,
+            message,
+            why: WaitsFor::QueueBefore,
+        }));
+    }
     match step {
         0 => {
-            let last = chunks.len() - 1;
+            let last = steps.len() - 1;
             let over = round.checked_sub(credits);
             all.extend(over.map(|over| Awaited {
                 step: last,
@@ -50,6 +83,7 @@ pub fn awaited(chunks: &[u32], credits: u32, step: usize, message: u32) -> Vec<A
                 why: WaitsFor::Credit,
             }));
         }
+        _ if one_pair && steps[step - 1].end == shape.end && !steps[step - 1].reads => {}
         _ => all.push(Awaited {
             step: step - 1,
             message: end(step - 1, round),
@@ -65,7 +99,9 @@ mod tests {
 
     #[test]
     fn a_message_waits_for_the_step_before_it_for_a_credit_and_for_the_chunk_before_it() {
-        let of = |step, message| awaited(&[1, 4, 1], 2, step, message);
+        let steps =
+            [(1, 0), (4, 1), (1, 0)].map(|(chunks, end)| StepShape { chunks, end, reads: false });
+        let of = |step, message| awaited(&steps, (2, false), step, message);
         let one = |step, message, why| vec![Awaited { step, message, why }];
         assert_eq!((of(0, 0), of(0, 1)), (vec![], vec![]));
         assert_eq!(of(0, 2), one(2, 0, WaitsFor::Credit));
@@ -75,5 +111,28 @@ mod tests {
         assert_eq!(of(1, 4), both);
         assert_eq!(of(2, 5), one(1, 23, WaitsFor::StepBefore));
         assert_eq!(of(3, 0), vec![]);
+    }
+
+    #[test]
+    fn by_one_queue_pair_a_message_goes_behind_what_its_end_sends_before_it_and_behind_a_read_that_is_over()
+     {
+        let one = |step, message, why| Awaited { step, message, why };
+        let of = |shapes: [(u16, bool); 3], step, message| {
+            let steps = shapes.map(|(end, reads)| StepShape { chunks: 1, end, reads });
+            awaited(&steps, (2, true), step, message)
+        };
+        // Data, done | reply.
+        let medium = [(0, false), (0, false), (1, false)];
+        assert_eq!(of(medium, 0, 0), []);
+        assert_eq!(of(medium, 1, 0), [one(0, 0, WaitsFor::QueueBefore)]);
+        let credit = [one(1, 1, WaitsFor::QueueBefore), one(2, 0, WaitsFor::Credit)];
+        assert_eq!(of(medium, 0, 2), credit);
+        assert_eq!(of(medium, 2, 0), [one(1, 0, WaitsFor::StepBefore)]);
+        let next = [one(2, 0, WaitsFor::QueueBefore), one(1, 1, WaitsFor::StepBefore)];
+        assert_eq!(of(medium, 2, 1), next);
+        // Descriptor | fetch, reply.
+        let large = [(0, false), (1, true), (1, false)];
+        let read = [one(1, 4, WaitsFor::QueueBefore), one(1, 4, WaitsFor::StepBefore)];
+        assert_eq!(of(large, 2, 4), read);
     }
 }

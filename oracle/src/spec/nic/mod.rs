@@ -13,6 +13,7 @@ pub mod fluid;
 pub mod forms;
 pub mod gaps;
 pub mod incast;
+pub mod keys;
 pub mod losses;
 pub mod np;
 pub mod pause;

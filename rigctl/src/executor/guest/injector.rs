@@ -82,7 +82,7 @@ const fn target(kind: RoceKind) -> Target {
     match kind {
         RoceKind::Data { .. } => Target::Data,
         RoceKind::Ack => Target::Ack,
-        RoceKind::Nak | RoceKind::NotReady(_) => Target::Nak,
+        RoceKind::Nak | RoceKind::Denied | RoceKind::NotReady(_) => Target::Nak,
         RoceKind::Cnp { .. } => Target::Cnp,
         RoceKind::ReadRequest => Target::ReadRequest,
     }

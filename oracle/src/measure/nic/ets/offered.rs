@@ -350,7 +350,8 @@ fn held(
             return Err(trial.doubt(&format!("PFC held {}", of.name)));
         }
     }
-    let back = |kind: RoceKind| matches!(kind, RoceKind::Nak | RoceKind::NotReady(_));
+    let back =
+        |kind: RoceKind| matches!(kind, RoceKind::Nak | RoceKind::Denied | RoceKind::NotReady(_));
     let told = seen.reached.iter().find(|one| back(one.kind) && one.at < until);
     if let Some((_, spec)) = told.and_then(|one| trial.script.flow_of(one.connection)) {
         return Err(trial.doubt(&format!("{} was told to go back", spec.name)));
