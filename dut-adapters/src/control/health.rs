@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct Health {
     /// Worst time from when something was due inside the device, such as a poll of its watchdog, to when it was done.
     pub event_late: Dur,
+    /// Of that, worst time by which somebody who polls in the device's place was late: then it acts late, too, and the wire shows it.
+    pub poll_late: Dur,
     /// Worst time from when the last bit of a frame was due to leave to when the frame was handed over.
     pub send_late: Dur,
     /// Worst time from a frame's stamp to when the device had dealt with it.

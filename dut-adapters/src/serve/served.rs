@@ -351,6 +351,7 @@ impl<C: Clock> Served<C> {
         let due = due_ns.checked_sub(self.epoch_ns()).map(|ns| Time::ZERO + Dur::ns(ns));
         let now = self.since_boot(self.clock.now());
         self.device.meter.late(due, now, |health| &mut health.event_late);
+        self.device.meter.late(due, now, |health| &mut health.poll_late);
     }
 
     fn health(&mut self, of: impl Fn(&mut Meter) -> Health) -> Result<Health, PortError> {

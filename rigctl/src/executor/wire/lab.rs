@@ -257,7 +257,11 @@ impl WireLab {
         // the other one, or on the way there, it is what the lab says.
         let off = match &health {
             Some(health) => {
-                let late = health.misplaced.max(health.send_late).max(stood.longest());
+                let late = health
+                    .misplaced
+                    .max(health.send_late)
+                    .max(health.poll_late)
+                    .max(stood.longest());
                 off.max(late).max(told_within) + READS
             }
             None => bound,

@@ -164,4 +164,5 @@ fn a_poll_of_somebody_else_that_comes_late_is_told_with_how_the_device_has_kept_
     assert_eq!(bench.ask(decided(127_000_000)), Answer::Done);
     // And the next one has not come.
     assert_eq!(bench.health().event_late, Dur::ms(10));
+    assert_eq!(bench.health().poll_late, Dur::ms(10));
 }
