@@ -102,10 +102,11 @@ impl LinuxControl {
         Ok(())
     }
 
-    /// Makes the queues as they were, the last of them first. What they are now is `found`.
-    fn put_back(&mut self, found: &[Found], before: &[Found]) -> Result<(), ControlError> {
+    /// Makes the queues as they were, the last of them first.
+    fn put_back(&mut self, before: &[Found]) -> Result<(), ControlError> {
+        let now = self.found()?;
         let was = |one: &Found| before.iter().find(|was| was.called == one.called);
-        let back = found.iter().rev().filter_map(|one| Some((one, &was(one)?.does)));
+        let back = now.iter().rev().filter_map(|one| Some((one, &was(one)?.does)));
         self.make(&back.collect::<Vec<_>>())
     }
 }
@@ -142,11 +143,15 @@ impl Control for LinuxControl {
         let wanted = settings::wanted(&declared, &own, &found).map_err(|why| Refused { why })?;
         let pairs: Vec<(&Found, &Does)> = found.iter().zip(&wanted).collect();
         if let Err(error) = self.make(&pairs) {
-            if let ControlError::Refused(_) = error {
-                let now = self.found()?;
-                self.put_back(&now, &found)?;
-            }
-            return Err(error);
+            let is_there = matches!(error, ControlError::Refused(_));
+            let back = if is_there { self.put_back(&found) } else { Ok(()) };
+            return Err(match back {
+                Ok(()) => error,
+                Err(left) => {
+                    let tried = "put back what its queueing disciplines were".to_owned();
+                    Lost { tried, why: format!("{left}; that was because {error}") }.into()
+                }
+            });
         }
         self.declared = declared;
         self.before.get_or_insert(found);
@@ -156,8 +161,7 @@ impl Control for LinuxControl {
     /// Each queue as it was found, which one value for all of them may not say.
     fn restore(&mut self, _: &Declared, _: &[Setting]) -> Result<(), ControlError> {
         if let Some(was) = self.before.take() {
-            let now = self.found()?;
-            self.put_back(&now, &was)?;
+            self.put_back(&was)?;
         }
         self.declared = self.profile.clone();
         Ok(())

@@ -187,7 +187,7 @@ const BEHIND_ITS_BACK: [&str; 12] = [
     // The last of its words is what the kernel is asked.
     "for asked; do :; done",
     "case $asked in 24000000*) ;; *) asked=set;; esac",
-    "is=$(/usr/bin/tc -d -j qdisc show dev eth1)",
+    "is=$(for one in 13 2; do /usr/bin/tc -d -j qdisc show dev eth1 handle $one:; done)",
     "case $asked:$is in",
     "set:*'\"min\":0,'*) red min 90000 max 90000 probability 0.5 ecn;;",
     "2*'\"min\":250000,'* | 2*'\"ewma\":8,'*) red min 100000 max 100000 probability 0.5 ecn;;",

@@ -36,7 +36,7 @@ pub(super) enum Does {
     },
 }
 
-/// RED.
+/// What RED is set to; thresholds in bytes of its own queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Red {
     /// What its own queue holds, in bytes.

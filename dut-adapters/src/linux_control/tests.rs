@@ -225,6 +225,22 @@ fn what_reads_back_otherwise_is_refused_by_name_and_put_back() {
 }
 
 #[test]
+fn what_cannot_be_put_back_either_is_a_device_that_is_lost_with_both_reasons() {
+    let keeps = |one: &mut Stated| {
+        if one.kind == "bfifo" {
+            one.options[..4].copy_from_slice(&262_144_u32.to_le_bytes());
+        }
+    };
+    let mut control = Kernel::new(keeps, None).control();
+    let set = control.set(&[setting("buffer.lossy_static_th", "300000B")]);
+    assert!(matches!(set, Err(ControlError::Lost(_))), "{set:?}");
+    let told = why(set);
+    let both =
+        ["was set to limit 500000, and reads back", "was set to limit 300000, and reads back"];
+    assert!(both.iter().all(|one| told.contains(one)), "{told}");
+}
+
+#[test]
 fn what_the_kernel_refuses_is_told_in_its_words_and_what_it_took_is_put_back() {
     for (words, told) in [(REFUSED, "Invalid argument"), (SAID_WHY, "sch_ets: Invalid number")] {
         let kernel = Kernel::new(RIGHT, Some((0x13_0000, words)));
