@@ -29,6 +29,8 @@ pub(crate) struct WrittenStep {
     pub(crate) think: Dur,
     /// How many messages it is, of which one is under way at a time.
     pub(crate) chunks: u32,
+    /// How many buffers whoever does it has registered for it.
+    pub(crate) buffers: Option<u32>,
 }
 
 /// Which step of which application the messages of a flow are. A step begins once the one before it is complete for whoever does it: acknowledged, where
@@ -53,6 +55,8 @@ pub struct AppStep {
     pub one_pair: bool,
     /// What its messages have to do with keys of registered memory.
     pub key: Option<AppKey>,
+    /// How many buffers whoever does it has registered for it: a round takes one with it, and gives it back when it is over. `None`: always enough.
+    pub buffers: Option<u32>,
 }
 
 /// What a message has to do with the key that is registered for its round.
@@ -84,7 +88,7 @@ pub struct SendOrder {
 /// A packet among those.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SendPlace {
-    /// The flow that it is of, which message of it, and which packet of that; each from 0.
+    /// The flow that it is of, by its place in the script.
     pub flow: u16,
     /// Which message of the flow.
     pub message: u32,

@@ -74,7 +74,6 @@ type Wrong = (usize, String);
 /// An application whose one end registers memory.
 struct Keyed<'p, 'a> {
     played: &'p Played<'a>,
-    trial: &'p Trial,
     /// The step that registers, and the port of its end.
     register: usize,
     owner: u16,
@@ -85,7 +84,7 @@ struct Keyed<'p, 'a> {
 }
 
 impl<'p, 'a> Keyed<'p, 'a> {
-    fn of(played: &'p Played<'a>, trial: &'p Trial) -> Option<Keyed<'p, 'a>> {
+    fn of(played: &'p Played<'a>, trial: &Trial) -> Option<Keyed<'p, 'a>> {
         let has = |role| played.steps.iter().position(|step| step.shape.key == Some(role));
         let register = has(AppKey::Registers)?;
         let owner = played.steps[register].flow.nic;
@@ -101,7 +100,7 @@ impl<'p, 'a> Keyed<'p, 'a> {
             Registration { key: *key, told, revoked }
         });
         let all = all.collect();
-        Some(Keyed { played, trial, register, owner, keys, all })
+        Some(Keyed { played, register, owner, keys, all })
     }
 
     /// The round of a message of a step, from 0, and its name.

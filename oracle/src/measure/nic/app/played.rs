@@ -259,6 +259,10 @@ impl<'a> Played<'a> {
                     WaitsFor::ChunkBefore => {
                         format!("{name} left {before}: more than one chunk was under way")
                     }
+                    WaitsFor::Buffer => format!(
+                        "{name} left {before}: of {} registered buffers none was free",
+                        shape.buffers.unwrap_or_default()
+                    ),
                     WaitsFor::Credit => format!(
                         "{name} left {before}: more than {} rounds were begun and not over",
                         shape.credits
@@ -271,6 +275,10 @@ impl<'a> Played<'a> {
                 shape.think
             ),
             Misstep::Never(Some(of), _) => match of.why {
+                WaitsFor::Buffer => format!(
+                    "{name} never left, though {}: its buffer was not given back",
+                    self.complete(of, flow.nic)
+                ),
                 WaitsFor::Credit => format!(
                     "{name} never left, though {}: its credit was not given back",
                     self.complete(of, flow.nic)
