@@ -101,7 +101,7 @@ pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
 fn step_text(step: &AppStep) -> String {
     let AppStep { nth, of, rounds, credits, chunks, think, one_pair, buffers, .. } = *step;
     let pooled = buffers.map(|all| format!(", into one of {all} buffers"));
-    let shared = if one_pair { ", all steps over one queue pair" } else { "" };
+    let shared = if one_pair { ", one queue pair" } else { "" };
     let thinks = (think > Dur::ZERO).then(|| format!(", {think} later"));
     let chunked = (chunks > 1).then(|| format!(", in {chunks} chunks"));
     format!(
