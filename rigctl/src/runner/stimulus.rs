@@ -100,8 +100,9 @@ pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
 /// Which step of an application its messages are.
 fn step_text(step: &AppStep) -> String {
     let AppStep { nth, of, rounds, credits, chunks, think, one_pair, buffers, .. } = *step;
-    let pooled = buffers.map(|all| format!(", into one of {all} buffers"));
-    let shared = if one_pair { ", one queue pair" } else { "" };
+    let pooled = buffers.map(|all| format!(", {all} buffers"));
+    // Told once: the lines are long.
+    let shared = if one_pair && nth == 0 { ", one QP" } else { "" };
     let thinks = (think > Dur::ZERO).then(|| format!(", {think} later"));
     let chunked = (chunks > 1).then(|| format!(", in {chunks} chunks"));
     format!(
