@@ -75,7 +75,7 @@ impl Script {
             let own = |flow: &&FlowSpec| flow.nic == *nic && app(flow) == app(spec);
             let first = Psn::new(self.flows.iter().find(own)?.psn);
             let ahead = Psn::new(psn).ahead_of(first).filter(|ahead| *ahead < app::MOST_PACKETS)?;
-            let index = order.at(ahead)?.flow;
+            let index = order.packet_at(ahead)?.flow;
             Some((index, self.flows.get(usize::from(index))?))
         })
     }

@@ -58,7 +58,7 @@ impl SendOrder {
     }
 
     /// Which packet is the one with so many before it.
-    pub fn at(&self, before: u32) -> Option<SendPlace> {
+    pub fn packet_at(&self, before: u32) -> Option<SendPlace> {
         let (round, mut left) = (before.checked_div(self.a_round())?, before % self.a_round());
         for &(flow, messages, packets) in &self.steps {
             if left < messages * packets {
@@ -109,16 +109,16 @@ mod tests {
     fn an_end_sends_its_steps_in_their_order_round_after_round() {
         let order = SendOrder { steps: vec![(3, 2, 4), (1, 1, 1)] };
         let place = |flow, message, packet, of| Some(SendPlace { flow, message, packet, of });
-        assert_eq!(order.at(0), place(3, 0, 0, 4));
-        assert_eq!(order.at(7), place(3, 1, 3, 4));
-        assert_eq!(order.at(8), place(1, 0, 0, 1));
-        assert_eq!(order.at(9), place(3, 2, 0, 4));
-        assert_eq!(order.at(35), place(1, 3, 0, 1));
+        assert_eq!(order.packet_at(0), place(3, 0, 0, 4));
+        assert_eq!(order.packet_at(7), place(3, 1, 3, 4));
+        assert_eq!(order.packet_at(8), place(1, 0, 0, 1));
+        assert_eq!(order.packet_at(9), place(3, 2, 0, 4));
+        assert_eq!(order.packet_at(35), place(1, 3, 0, 1));
         assert_eq!(
             [order.before(3, 1), order.before(1, 0), order.before(3, 2)],
             [Some(4), Some(8), Some(9)]
         );
         assert_eq!((order.before(1, 3), order.before(2, 0)), (Some(35), None));
-        assert_eq!(SendOrder { steps: vec![] }.at(0), None);
+        assert_eq!(SendOrder { steps: vec![] }.packet_at(0), None);
     }
 }

@@ -70,7 +70,7 @@ impl<'a> Played<'a> {
         let ahead = Psn::new(psn).ahead_of(Psn::new(of.flow.psn))?;
         let packets = packets(of.flow);
         match self.orders.get(&of.flow.nic) {
-            Some(order) => order.at(ahead),
+            Some(order) => order.packet_at(ahead),
             None => Some(SendPlace {
                 flow: of.index,
                 message: ahead / packets,
