@@ -21,13 +21,14 @@ pub mod roce;
 pub mod running;
 mod schema;
 pub mod script;
+mod send_order;
 pub mod stretch;
 pub mod vocabulary;
 pub mod window;
 pub mod wire;
 
 pub use amount::{Amount, Lookup};
-pub use app::{AppKey, AppStep, SendOrder, SendPlace};
+pub use app::{AppKey, AppStep};
 pub use case::{Case, CaseId, Expect, Spared, Suite, Sweep};
 pub use container::{Container, Memory};
 pub use device_verb::DeviceVerb;
@@ -43,6 +44,7 @@ pub use script::{
     Action, EndpointSpec, PfcFrames, Script, Step, StormSpec, StreamKind, StreamRate, StreamSpec,
     Tap,
 };
+pub use send_order::{SendOrder, SendPlace};
 pub use stretch::Proportion;
 pub use vocabulary::{Vocabulary, Wanted};
 pub use window::Window;

@@ -9,12 +9,11 @@ mod windows;
 
 pub(crate) use ports::port_number;
 
-use crate::app;
 use crate::case::{CaseAction, Count, Refresh, Storm, Stream};
 use crate::{
     Action, Amount, Bottleneck, Case, EndpointSpec, Expect, Flow, FlowSpec, Injection, Lookup,
     MacsecMode, Middlebox, PfcFrames, Script, Step, StormSpec, StreamRate, StreamSpec, Tamper,
-    Which,
+    send_order,
 };
 use rig_lab::{Color, Declared, Fault, Form, Macsec, Qos};
 use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed, limits};
@@ -313,29 +312,13 @@ impl Resolving<'_> {
             let flow = self.case.flows.get(&one.on);
             let fits = flow.map_or(Ok(()), |flow| one.fits(flow, is_blue));
             fits.map_err(|(found, want)| self.case.fault("between", found, want))?;
-            let (on, which) = self.of_lead(flows, on, which);
+            let (on, which) = send_order::of_lead(flows, self.case.streams.len(), on, which);
             Ok(Injection { on, frames, which, iteration, tamper })
         });
         let inject = each.collect::<Result<_, _>>()?;
         let (a, b) = (flow.nic.min(flow.to), flow.nic.max(flow.to));
         let bottleneck = bottleneck.as_ref().map(|of| self.bottleneck((a, b), of)).transpose()?;
         Ok(Some((a, b, Middlebox { delay: *delay, inject, bottleneck })))
-    }
-
-    /// A connection and the frames of it as they are run: of several steps that share one it is that of the first, from whose number on packets are
-    /// counted.
-    fn of_lead(&self, flows: &[FlowSpec], on: u16, which: Which) -> (u16, Which) {
-        let before = u16::try_from(self.case.streams.len()).unwrap_or(u16::MAX);
-        let own = on.saturating_sub(before);
-        let lead = app::lead(flows, own);
-        let psn = |flow: u16| flows.get(usize::from(flow)).map_or(0, |flow| flow.psn);
-        let which = match which {
-            Which::Psn(nth) => {
-                Which::Psn(psn(own).wrapping_add(nth).wrapping_sub(psn(lead)) & 0xff_ffff)
-            }
-            other => other,
-        };
-        (before.saturating_add(lead), which)
     }
 
     /// What the frames to one of the two ports have to pass: it is one only if it is slower than the port.

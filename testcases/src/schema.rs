@@ -222,6 +222,7 @@ fn app() -> Value {
         &json!({
             "flow": to("name"),
             "think": to("duration"),
+            "buffers": { "description": "so many registered buffers, of which a round takes one with this step until it is over", "type": "integer", "minimum": 1, "maximum": 1_000_000 },
             "chunks": { "description": "so many messages, each once the one before it is complete", "type": "integer", "minimum": 1, "maximum": 65_536 },
         }),
         &["flow"],

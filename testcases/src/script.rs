@@ -1,6 +1,7 @@
 //! One trial with every quantity worked out: what the rig's ports do, and when. Times count from the trial's start.
 
 use crate::app;
+use crate::send_order;
 use crate::{DeviceVerb, FlowSpec, MacsecMode, Middlebox, Protection, SendOrder, Takes};
 use core::fmt;
 use rig_frames::ip::Ecn;
@@ -58,7 +59,7 @@ impl Script {
     /// The number of a flow's connection: those of streams come first. That of an application with one queue pair is its first step's.
     pub fn connection(&self, flow: u16) -> u16 {
         let before = u16::try_from(self.streams.len()).unwrap_or(u16::MAX);
-        before.saturating_add(app::lead(&self.flows, flow))
+        before.saturating_add(send_order::lead(&self.flows, flow))
     }
 
     /// The flow that a packet with this number is of: where several steps share a connection the ends count from numbers so far apart that one tells.
@@ -74,7 +75,7 @@ impl Script {
             let own = |flow: &&FlowSpec| flow.nic == *nic && app(flow) == app(spec);
             let first = Psn::new(self.flows.iter().find(own)?.psn);
             let ahead = Psn::new(psn).ahead_of(first).filter(|ahead| *ahead < app::MOST_PACKETS)?;
-            let index = order.at(ahead)?.flow;
+            let index = order.packet_at(ahead)?.flow;
             Some((index, self.flows.get(usize::from(index))?))
         })
     }

@@ -214,6 +214,9 @@ table! {
     /// An application goes on when the first packet of what it waits for is there.
     // It reads a descriptor of which half has come.
     app_answers_first_packet;
+    /// An application takes a registered buffer that is not free.
+    // What another request still has in it is overwritten, or read by whoever is not to see it.
+    app_buffer_reused;
     /// An application sends all chunks of a step at once.
     // Many senders at once fill the buffer that chunks were to save.
     app_chunks_at_once;

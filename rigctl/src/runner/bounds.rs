@@ -1,5 +1,6 @@
 //! Tests of the exact bounds of judging, on cases that are run: at what is predicted a measure passes, and one unit past it fails.
 
+mod app_keys;
 mod apps;
 mod backpressure;
 mod behind;

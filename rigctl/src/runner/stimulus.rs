@@ -99,15 +99,18 @@ pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
 
 /// Which step of an application its messages are.
 fn step_text(step: &AppStep) -> String {
-    let AppStep { nth, of, rounds, credits, chunks, think, one_pair, .. } = *step;
-    let shared = if one_pair { ", all steps over one queue pair" } else { "" };
+    let AppStep { nth, of, rounds, credits, chunks, think, one_pair, buffers, .. } = *step;
+    let pooled = buffers.map(|all| format!(", {all} buffers"));
+    // Told once: the lines are long.
+    let shared = if one_pair && nth == 0 { ", one QP" } else { "" };
     let thinks = (think > Dur::ZERO).then(|| format!(", {think} later"));
     let chunked = (chunks > 1).then(|| format!(", in {chunks} chunks"));
     format!(
-        "; step {} of {of}, {rounds} rounds, {credits} at a time{shared}{}{}",
+        "; step {} of {of}, {rounds} rounds, {credits} at a time{shared}{}{}{}",
         nth + 1,
         thinks.unwrap_or_default(),
-        chunked.unwrap_or_default()
+        chunked.unwrap_or_default(),
+        pooled.unwrap_or_default()
     )
 }
 

@@ -94,6 +94,25 @@ fn one_queue_pair_is_one_class_one_row_of_numbers_for_each_end_and_one_order() {
 }
 
 #[test]
+fn a_round_that_gives_nothing_back_may_end_unheard_but_for_a_buffer_that_waits_for_its_end() {
+    let of =
+        |steps: &str, rest: &str| faults(&format!("{{steps: {steps}, {rest}}}"), "one").join("; ");
+    let steps = "[reply, data]";
+    assert_eq!(of(steps, "rounds: 2, credits: 2"), "");
+    let found = of(steps, "rounds: 3, credits: 2");
+    assert!(
+        found.contains("`reply` waits for `data`, of which the other end learns nothing"),
+        "{found}"
+    );
+    let pooled = |buffers: u32| {
+        of(&format!("[{{flow: reply, buffers: {buffers}}}, data]"), "rounds: 2, credits: 2")
+    };
+    assert_eq!(pooled(2), "");
+    let found = pooled(1);
+    assert!(found.contains("`buffers` of `reply`, whose end does not learn"), "{found}");
+}
+
+#[test]
 fn what_takes_a_connection_for_one_flow_is_refused_beside_one_queue_pair() {
     let text = "about: x
 device: nic

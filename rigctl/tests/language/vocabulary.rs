@@ -90,6 +90,7 @@ fn suite(device: &str, measure: &str) -> String {
     let count = |name: &str| if measure.contains(name) { "searched" } else { "9" };
     let switch = SWITCH.replace("ONE", count(": one")).replace("OTHER", count(": other"));
     let does = match measure {
+        _ if measure.contains("app.keys") => "verb: send-registered, message: 1024B",
         _ if measure.contains("rc.immediate") => "verb: send-immediate, message: 1024B",
         _ if measure.contains("rc.fence") || measure.contains("rc.receives") => {
             "verb: send, message: 1024B"

@@ -47,13 +47,15 @@ fn step(at: &At<'_>) -> Option<WrittenStep> {
     const WANT: &str = "the name of a flow";
     let Value::Map(_) = at.node.value else {
         let flow = at.text(WANT)?.to_owned();
-        return Some(WrittenStep { flow, think: Dur::ZERO, chunks: 1 });
+        return Some(WrittenStep { flow, think: Dur::ZERO, chunks: 1, buffers: None });
     };
-    let fields = at.fields(&["flow", "think", "chunks"])?;
+    let fields = at.fields(&["flow", "think", "chunks", "buffers"])?;
     let flow = fields.need("flow", WANT)?.text(WANT)?.to_owned();
     let think = fields.or("think", Dur::ZERO, |at| at.quantity::<Dur>())?;
     let chunks = fields.or("chunks", 1, |at| at.whole(1..=65_536, "a number of messages"))?;
-    Some(WrittenStep { flow, think, chunks })
+    let buffers = |at: At<'_>| at.whole(1..=1_000_000, "a number of registered buffers");
+    let buffers = fields.maybe("buffers", buffers)?;
+    Some(WrittenStep { flow, think, chunks, buffers })
 }
 
 /// What the steps of a case name to be started, before any of them is read.
@@ -95,9 +97,20 @@ pub(super) fn bind<'w>(
             let Some(flow) = flows.all.get_mut(&step.flow) else { continue };
             let (rounds, credits) = (app.rounds, app.credits);
             let (chunks, think, one_pair) = (step.chunks, step.think, app.one_pair);
+            let buffers = step.buffers;
             let key = owner.as_ref().and_then(|owner| role(flow, owner));
-            let step =
-                AppStep { app: number, nth, of, rounds, credits, chunks, think, one_pair, key };
+            let step = AppStep {
+                app: number,
+                nth,
+                of,
+                rounds,
+                credits,
+                chunks,
+                think,
+                one_pair,
+                key,
+                buffers,
+            };
             flow.count = Some(step.messages());
             flow.app = Some(step);
         }
@@ -188,6 +201,16 @@ fn check(at: &At<'_>, app: &App, flows: &IndexMap<String, Flow>) -> bool {
     }
     if app.one_pair && !check_pair(at, app, flows) {
         return false;
+    }
+    // A buffer is free again when its owner knows that the round is over.
+    let last = &flows[&app.steps[app.steps.len() - 1].flow];
+    let pooled = app.steps.iter().find(|step| step.buffers.is_some_and(|all| all < app.rounds));
+    if let Some(step) = pooled.filter(|step| flows[&step.flow].nic != last.nic && !tells(last.verb))
+    {
+        return no(
+            format!("`buffers` of `{}`, whose end does not learn when a round is over", step.flow),
+            "a last step of its own, or one that tells it, with `verb: send` or write-immediate",
+        );
     }
     // Round after round: the first step waits for the last, where it has to.
     let all = app.steps.len() - usize::from(app.rounds <= app.credits);

@@ -50,7 +50,7 @@ pub(in super::super) static PROTOCOL: Known = Known {
 
 /// What is due of a step, for people.
 fn told(step: AppStep) -> String {
-    let AppStep { nth, rounds, credits, chunks, think, one_pair, .. } = step;
+    let AppStep { nth, rounds, credits, chunks, think, one_pair, buffers, .. } = step;
     let mut text = match nth {
         0 => format!("{rounds} rounds, at most {credits} of them begun and not over"),
         _ => format!("once in each of {rounds} rounds, behind the step before it"),
@@ -60,6 +60,9 @@ fn told(step: AppStep) -> String {
     }
     if think > rig_units::Dur::ZERO {
         text += &format!(", {think} later");
+    }
+    if let Some(buffers) = buffers {
+        text += &format!(", into one of {buffers} buffers that is free");
     }
     if one_pair {
         text += ", by the one queue pair of all steps in their order";
@@ -125,6 +128,7 @@ fn protocol(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
                 chunks: step.shape.chunks,
                 end: step.flow.nic,
                 reads: step.flow.verb == Verb::Read,
+                buffers: step.shape.buffers,
             })
             .collect();
         let instants = Instants::of(trial, &played, spec.nic);

@@ -128,13 +128,17 @@ pub(super) fn may_go(steps: &[Step], nth: usize, faults: &RcFaults) -> bool {
     if step.shape.one_pair && !is_next(steps, nth, round) {
         return false;
     }
+    let last = &steps[steps.len() - 1];
+    let over = last.complete / last.shape.chunks;
+    let is_free = |buffers: u32| round < buffers.saturating_add(over) || faults.app_buffer_reused;
+    if !step.shape.buffers.is_none_or(is_free) {
+        return false;
+    }
     let is_last = nth + 1 == steps.len();
     if is_last && faults.app_reply_forgotten.is_some_and(|each| (round + 1).is_multiple_of(each)) {
         return false;
     }
     let Some(before) = nth.checked_sub(1).map(|before| &steps[before]) else {
-        let last = &steps[steps.len() - 1];
-        let over = last.complete / last.shape.chunks;
         let lost = faults.app_credit_lost.map_or(0, |each| over / each);
         return faults.app_credits_ignored || round < credits + over - lost;
     };

@@ -13,6 +13,8 @@ pub enum WaitsFor {
     Credit,
     /// The chunk before it.
     ChunkBefore,
+    /// A registered buffer, which the end of an earlier round gives back.
+    Buffer,
     /// What its end sends before it by the same queue pair: that has to have left.
     QueueBefore,
 }
@@ -26,6 +28,8 @@ pub struct StepShape {
     pub end: u16,
     /// Whether its messages are READs.
     pub reads: bool,
+    /// How many buffers there are for it, of which a round takes one with it until it is over.
+    pub buffers: Option<u32>,
 }
 
 /// A message that has to be complete before another may begin.
@@ -73,9 +77,15 @@ pub fn awaited(
             why: WaitsFor::QueueBefore,
         }));
     }
+    let last = steps.len() - 1;
+    let free = shape.buffers.and_then(|buffers| round.checked_sub(buffers));
+    all.extend(free.map(|over| Awaited {
+        step: last,
+        message: end(last, over),
+        why: WaitsFor::Buffer,
+    }));
     match step {
         0 => {
-            let last = steps.len() - 1;
             let over = round.checked_sub(credits);
             all.extend(over.map(|over| Awaited {
                 step: last,
@@ -99,8 +109,12 @@ mod tests {
 
     #[test]
     fn a_message_waits_for_the_step_before_it_for_a_credit_and_for_the_chunk_before_it() {
-        let steps =
-            [(1, 0), (4, 1), (1, 0)].map(|(chunks, end)| StepShape { chunks, end, reads: false });
+        let steps = [(1, 0), (4, 1), (1, 0)].map(|(chunks, end)| StepShape {
+            chunks,
+            end,
+            reads: false,
+            buffers: None,
+        });
         let of = |step, message| awaited(&steps, (2, false), step, message);
         let one = |step, message, why| vec![Awaited { step, message, why }];
         assert_eq!((of(0, 0), of(0, 1)), (vec![], vec![]));
@@ -118,7 +132,8 @@ mod tests {
      {
         let one = |step, message, why| Awaited { step, message, why };
         let of = |shapes: [(u16, bool); 3], step, message| {
-            let steps = shapes.map(|(end, reads)| StepShape { chunks: 1, end, reads });
+            let steps =
+                shapes.map(|(end, reads)| StepShape { chunks: 1, end, reads, buffers: None });
             awaited(&steps, (2, true), step, message)
         };
         // Data, done | reply.
@@ -134,5 +149,15 @@ mod tests {
         let large = [(0, false), (1, true), (1, false)];
         let read = [one(1, 4, WaitsFor::QueueBefore), one(1, 4, WaitsFor::StepBefore)];
         assert_eq!(of(large, 2, 4), read);
+    }
+    #[test]
+    fn a_message_waits_for_one_of_its_buffers_until_the_round_is_over_that_has_it() {
+        let [asks, takes, says] = [(0, None), (1, Some(2)), (1, None)]
+            .map(|(end, buffers)| StepShape { chunks: 1, end, reads: buffers.is_some(), buffers });
+        let of = |message| awaited(&[asks, takes, says], (4, false), 1, message);
+        let before = |message| Awaited { step: 0, message, why: WaitsFor::StepBefore };
+        assert_eq!(of(1), [before(1)]);
+        let free = Awaited { step: 2, message: 0, why: WaitsFor::Buffer };
+        assert_eq!(of(2), [free, before(2)]);
     }
 }

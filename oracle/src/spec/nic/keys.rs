@@ -19,7 +19,7 @@ pub struct Registration {
 
 /// What a key is worth at one instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Worth {
+pub enum KeyWorth {
     /// It is registered.
     Live,
     /// It was, so long ago.
@@ -31,15 +31,15 @@ pub enum Worth {
 }
 
 /// What a key is worth for an access that comes at `at`. `all` in the order of their instants; `blur`: how far two instants may be off against each other.
-pub fn worth(all: &[Registration], key: u8, at: Time, blur: Dur) -> Worth {
+pub fn worth(all: &[Registration], key: u8, at: Time, blur: Dur) -> KeyWorth {
     let told = &all[..all.partition_point(|one| one.told <= at + blur)];
-    let Some(last) = told.iter().rfind(|one| one.key == key) else { return Worth::Unknown };
+    let Some(last) = told.iter().rfind(|one| one.key == key) else { return KeyWorth::Unknown };
     match last.revoked {
         Some(revoked) if revoked + blur < at => {
-            Worth::Revoked(at.since(revoked).unwrap_or_default())
+            KeyWorth::Revoked(at.since(revoked).unwrap_or_default())
         }
-        Some(revoked) if revoked <= at + blur => Worth::Open,
-        _ => Worth::Live,
+        Some(revoked) if revoked <= at + blur => KeyWorth::Open,
+        _ => KeyWorth::Live,
     }
 }
 
@@ -56,9 +56,12 @@ mod tests {
         };
         let all = [of(1, 100, Some(200)), of(2, 150, None), of(1, 300, None)];
         let worth = |key, at| worth(&all, key, Time(at), Dur(5));
-        assert_eq!([worth(1, 94), worth(3, 400)], [Worth::Unknown; 2]);
-        assert_eq!([worth(1, 95), worth(1, 194), worth(1, 300), worth(2, 400)], [Worth::Live; 4]);
-        assert_eq!([worth(1, 195), worth(1, 205)], [Worth::Open; 2]);
-        assert_eq!(worth(1, 206), Worth::Revoked(Dur(6)));
+        assert_eq!([worth(1, 94), worth(3, 400)], [KeyWorth::Unknown; 2]);
+        assert_eq!(
+            [worth(1, 95), worth(1, 194), worth(1, 300), worth(2, 400)],
+            [KeyWorth::Live; 4]
+        );
+        assert_eq!([worth(1, 195), worth(1, 205)], [KeyWorth::Open; 2]);
+        assert_eq!(worth(1, 206), KeyWorth::Revoked(Dur(6)));
     }
 }

@@ -10,7 +10,7 @@ use super::played::{Instants, Played, asks};
 use super::shown;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
-use crate::spec::nic::keys::{Registration, SOURCE, Worth, worth};
+use crate::spec::nic::keys::{KeyWorth, Registration, SOURCE, worth};
 use crate::spec::nic::rc::Says;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
@@ -74,7 +74,6 @@ type Wrong = (usize, String);
 /// An application whose one end registers memory.
 struct Keyed<'p, 'a> {
     played: &'p Played<'a>,
-    trial: &'p Trial,
     /// The step that registers, and the port of its end.
     register: usize,
     owner: u16,
@@ -85,7 +84,7 @@ struct Keyed<'p, 'a> {
 }
 
 impl<'p, 'a> Keyed<'p, 'a> {
-    fn of(played: &'p Played<'a>, trial: &'p Trial) -> Option<Keyed<'p, 'a>> {
+    fn of(played: &'p Played<'a>, trial: &Trial) -> Option<Keyed<'p, 'a>> {
         let has = |role| played.steps.iter().position(|step| step.shape.key == Some(role));
         let register = has(AppKey::Registers)?;
         let owner = played.steps[register].flow.nic;
@@ -101,7 +100,7 @@ impl<'p, 'a> Keyed<'p, 'a> {
             Registration { key: *key, told, revoked }
         });
         let all = all.collect();
-        Some(Keyed { played, trial, register, owner, keys, all })
+        Some(Keyed { played, register, owner, keys, all })
     }
 
     /// The round of a message of a step, from 0, and its name.
@@ -185,17 +184,17 @@ impl<'p, 'a> Keyed<'p, 'a> {
             let Some(&(record, answer)) = last else { continue };
             let name = self.played.name(step, message);
             let text = match (worth, answer) {
-                (Worth::Open, _) => continue,
-                (Worth::Live, Answer::Denied) => Some(format!(
+                (KeyWorth::Open, _) => continue,
+                (KeyWorth::Live, Answer::Denied) => Some(format!(
                     "{name} named key {key}, which was registered and not revoked, and was refused: NAK, remote access error"
                 )),
-                (Worth::Revoked(ago), Answer::Taken) => Some(format!(
+                (KeyWorth::Revoked(ago), Answer::Taken) => Some(format!(
                     "{name} named key {key}, which had been revoked {ago} before, and was taken"
                 )),
-                (Worth::Unknown, Answer::Taken) => {
+                (KeyWorth::Unknown, Answer::Taken) => {
                     Some(format!("{name} named key {key}, of which nobody was told, and was taken"))
                 }
-                (Worth::Revoked(_) | Worth::Unknown, Answer::Hole) => Some(format!(
+                (KeyWorth::Revoked(_) | KeyWorth::Unknown, Answer::Hole) => Some(format!(
                     "{name} named key {key}, which is worth nothing, and was answered by a NAK of a packet that is missing: its sender sends it for ever"
                 )),
                 _ => None,

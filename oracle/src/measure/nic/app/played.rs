@@ -70,7 +70,7 @@ impl<'a> Played<'a> {
         let ahead = Psn::new(psn).ahead_of(Psn::new(of.flow.psn))?;
         let packets = packets(of.flow);
         match self.orders.get(&of.flow.nic) {
-            Some(order) => order.at(ahead),
+            Some(order) => order.packet_at(ahead),
             None => Some(SendPlace {
                 flow: of.index,
                 message: ahead / packets,
@@ -259,6 +259,10 @@ impl<'a> Played<'a> {
                     WaitsFor::ChunkBefore => {
                         format!("{name} left {before}: more than one chunk was under way")
                     }
+                    WaitsFor::Buffer => format!(
+                        "{name} left {before}: of {} registered buffers none was free",
+                        shape.buffers.unwrap_or_default()
+                    ),
                     WaitsFor::Credit => format!(
                         "{name} left {before}: more than {} rounds were begun and not over",
                         shape.credits
@@ -271,6 +275,10 @@ impl<'a> Played<'a> {
                 shape.think
             ),
             Misstep::Never(Some(of), _) => match of.why {
+                WaitsFor::Buffer => format!(
+                    "{name} never left, though {}: its buffer was not given back",
+                    self.complete(of, flow.nic)
+                ),
                 WaitsFor::Credit => format!(
                     "{name} never left, though {}: its credit was not given back",
                     self.complete(of, flow.nic)
