@@ -142,10 +142,10 @@ impl Control for LinuxControl {
         }
         let wanted = settings::wanted(&declared, &own, &found).map_err(|why| Refused { why })?;
         let pairs: Vec<(&Found, &Does)> = found.iter().zip(&wanted).collect();
+        // Whatever comes of it: of what is lost half way nobody knows how much was set.
+        self.before.get_or_insert_with(|| found.clone());
         if let Err(error) = self.make(&pairs) {
-            let is_there = matches!(error, ControlError::Refused(_));
-            let back = if is_there { self.put_back(&found) } else { Ok(()) };
-            return Err(match back {
+            return Err(match self.put_back(&found) {
                 Ok(()) => error,
                 Err(left) => {
                     let tried = "put back what its queueing disciplines were".to_owned();
@@ -154,14 +154,14 @@ impl Control for LinuxControl {
             });
         }
         self.declared = declared;
-        self.before.get_or_insert(found);
         Ok(())
     }
 
     /// Each queue as it was found, which one value for all of them may not say.
     fn restore(&mut self, _: &Declared, _: &[Setting]) -> Result<(), ControlError> {
-        if let Some(was) = self.before.take() {
+        if let Some(was) = self.before.clone() {
             self.put_back(&was)?;
+            self.before = None;
         }
         self.declared = self.profile.clone();
         Ok(())

@@ -43,14 +43,26 @@ pub fn sends(observation: &Observation, script: &Script, stream: u16) -> Option<
     Some((plan.begin?, plan.due))
 }
 
-/// The same, to the last frame that was seen to be sent where that is later: a sender that is late after each of many pauses has as much left
-/// when its rhythm would be over.
+/// How many times as long as its frames are apart on the average a sender that goes on is silent at the most.
+const SILENT: u64 = 20;
+
+/// The same, to the last frame that was seen to be sent where that is later and none of those behind the rhythm's end came after a silence: a
+/// sender that is late after each of many pauses has as much left when its rhythm would be over.
 pub fn is_sent(observation: &Observation, script: &Script, stream: u16) -> Option<(Time, Time)> {
     let (begin, due) = sends(observation, script, stream)?;
     let spec = &script.streams[usize::from(stream)];
-    let own = observation.of_stream(stream, (spec.from, Dir::Tx));
-    let last = own.map(|(_, record)| record.at).max();
-    Some((begin, last.map_or(due, |last| due.max(last))))
+    let own = observation.of_stream(stream, (spec.from, Dir::Tx)).map(|(_, record)| record.at);
+    let own: Vec<Time> = own.collect();
+    let last = own.iter().copied().max().unwrap_or(due);
+    let count = u64::try_from(own.len()).unwrap_or(u64::MAX).max(1);
+    let silent = Dur(last.since(begin).unwrap_or_default().0 / count) * SILENT;
+    let mut end = due;
+    for at in own {
+        if at > end && at <= end + silent {
+            end = at;
+        }
+    }
+    Some((begin, end))
 }
 
 /// What the rhythm of a stream asks for.

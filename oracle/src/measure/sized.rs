@@ -122,7 +122,7 @@ fn read(
     let classes = classes(switch);
     let rule = sizing(switch, &from, port.speed).profile();
     if !own_headroom::fits(&from, rule, classes) {
-        if was_shut(&trial.script) {
+        if !port.is_shut && was_shut(&trial.script, port.number) {
             // Before that it had none, and the case is about what it has since.
             let why = "what the rule makes is more than the port can have, which was shut before";
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(why) }.into());
@@ -224,11 +224,10 @@ fn unfit(switch: &Switch, from: &SizedFrom, classes: u64) -> Option<String> {
     open.find(|index| !fits(*index)).map(Switch::port_name)
 }
 
-/// Whether a port is shut in the course of a trial.
-fn was_shut(script: &Script) -> bool {
-    script.steps.iter().any(|step| {
-        matches!(&step.action, Action::Configure(setting) if setting.path == SHUT && setting.value.is_number())
-    })
+/// Whether a port, of which the first is 1, is shut in the course of a trial.
+fn was_shut(script: &Script, number: u16) -> bool {
+    let shuts = |step: &Step| matches!(&step.action, Action::Configure(setting) if setting.path == SHUT && setting.value == number);
+    script.steps.iter().any(shuts)
 }
 
 /// A switch as the steps of a trial have left it.
@@ -283,7 +282,6 @@ impl<'t> SizedPort<'t> {
 
     /// What is so of ports that are shut or negotiate, for people.
     fn said(&self, trial: &Trial, switch: &Switch, from: &SizedFrom) -> String {
-        let shuts = |step: &Step| matches!(&step.action, Action::Configure(setting) if setting.path == SHUT && setting.value == self.number);
         let of = |number: u16| Switch::port_name(number.saturating_sub(1));
         match switch.shut_port {
             Some(_) if self.is_shut => {
@@ -292,7 +290,7 @@ impl<'t> SizedPort<'t> {
             Some(number) => return format!("; {} is shut, and takes nothing", of(number)),
             None => {}
         }
-        if trial.script.steps.iter().any(shuts) {
+        if was_shut(&trial.script, self.number) {
             return format!("; {} was shut, and is open again", self.name);
         }
         match from.autoneg_port {

@@ -57,7 +57,7 @@ fn unsaid_speed(profile: &Profile, case: &Case) -> Option<String> {
 
 /// Why a port that the case uses passes nothing, or comes to a speed that nobody set: so the device is declared.
 fn closed(profile: &Profile, case: &Case) -> Option<String> {
-    let (path, used) = used_port::used(case, profile.declared.switch()?, false)?;
+    let (path, used) = used_port::used(case, &profile.declared, false)?;
     Some(format!("{used}: so the device is declared ({path})"))
 }
 

@@ -99,8 +99,7 @@ fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
             .flatten()
             .map(|(path, found, want)| case.fault(&format!("dut.{path}"), found, &want)),
     );
-    let used = declared.switch().and_then(|switch| used(case, switch, true));
-    all.extend(used.map(|(path, found)| {
+    all.extend(used(case, declared, true).map(|(path, found)| {
         case.fault(&format!("dut.{path}"), found, "a port that nothing of the case goes by")
     }));
     let beyond = declared.nics_out_of_range().into_iter();

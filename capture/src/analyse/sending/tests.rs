@@ -59,22 +59,27 @@ fn an_xon_ends_a_pause_and_one_for_another_port_or_class_is_none() {
 
 #[test]
 fn who_is_late_after_pauses_is_sent_for_longer_than_its_rhythm_says() {
-    let late = |last: Option<Dur>| {
+    // Sixty frames, which the rhythm has sent by 40 ms, so far apart; and one long after them.
+    let sent = |every: Option<Dur>, lone: Option<Dur>| {
         let mut sample = runs();
         sample.script.streams[0].count = Some(60);
-        if let Some(last) = last {
-            let data = What::Data { stream: 0, seq: 59, size: 1_024, ce: false };
-            sample.push(last, 0, Dir::Tx, data);
-            // What arrives later is no longer sent.
-            sample.push(last + Dur::ms(20), 1, Dir::Rx, data);
+        let data = |seq| What::Data { stream: 0, seq, size: 1_024, ce: false };
+        for seq in 0..60 {
+            let Some(every) = every else { break };
+            sample.push(Dur::ms(10) + every * u64::from(seq), 0, Dir::Tx, data(seq));
         }
+        // What arrives later is no longer sent.
+        sample.push(Dur::ms(130), 1, Dir::Rx, data(59));
+        lone.into_iter().for_each(|at| sample.push(at, 0, Dir::Tx, data(60)));
         let (observation, script) = sample.done(Dur::ms(200));
         is_sent(&observation, &script, 0).expect("it is sent")
     };
     let at = |dur| Time::ZERO + dur;
-    assert_eq!(late(None), (at(Dur::ms(10)), at(Dur::ms(40))));
-    assert_eq!(late(Some(Dur::ms(30))).1, at(Dur::ms(40)));
-    assert_eq!(late(Some(Dur::ms(55))), (at(Dur::ms(10)), at(Dur::ms(55))));
+    assert_eq!(sent(None, None), (at(Dur::ms(10)), at(Dur::ms(40))));
+    assert_eq!(sent(Some(Dur::us(500)), None).1, at(Dur::ms(40)));
+    assert_eq!(sent(Some(Dur::us(700)), None).1, at(Dur::us(51_300)));
+    // A frame behind a silence ends nothing.
+    assert_eq!(sent(Some(Dur::us(700)), Some(Dur::ms(90))).1, at(Dur::us(51_300)));
 }
 
 #[test]

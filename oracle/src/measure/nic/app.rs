@@ -12,6 +12,7 @@ use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::app::{Awaits, Misstep, StepMessage, missteps};
 use crate::spec::nic::app::{SOURCE, StepShape, WaitsFor, awaited};
+use crate::spec::nic::rc::timeout_after;
 use crate::spec::nic::selective;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
@@ -21,6 +22,7 @@ use rig_lab::{Fault, Part};
 use rig_testcases::vocabulary::Entry;
 use rig_testcases::{AppStep, Case, Measure, RoceKind, Verb};
 use rig_units::Quanta;
+use std::collections::BTreeMap;
 
 /// `app.protocol`.
 pub(in super::super) static PROTOCOL: Known = Known {
@@ -113,6 +115,29 @@ fn shown(trial: &Trial, played: &Played<'_>) -> Result<(), Unread> {
     Ok(())
 }
 
+/// A NIC that has sent a packet as often as it tries may have given its connection up, and with it all that is still to come.
+fn may_be_over(played: &Played<'_>) -> Option<String> {
+    played.ends.values().find_map(|seen| {
+        let rc = &seen.nic.rc;
+        timeout_after(rc, 0)?;
+        played.steps.iter().find_map(|step| {
+            let mut sent: BTreeMap<u32, u32> = BTreeMap::new();
+            for one in seen.left.iter().filter(|one| one.roce.connection == step.connection) {
+                let asks = matches!(
+                    one.roce.kind,
+                    RoceKind::Data { response: false, .. } | RoceKind::ReadRequest
+                );
+                *sent.entry(one.roce.psn).or_default() += u32::from(asks);
+            }
+            let times = sent.into_values().max().filter(|times| *times > rc.retries.into())?;
+            let (part, retries) = (seen.part, rc.retries);
+            Some(format!(
+                "a packet of `{part}` left {times} times, and it tries {retries} times again: it has given its connection up, or may have"
+            ))
+        })
+    })
+}
+
 fn protocol(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
     done.each("app.protocol", name, judged, |trial| {
         let (_, spec) = trial.flow(name)?;
@@ -121,6 +146,9 @@ fn protocol(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         };
         let played = Played::of(done, trial, shape.app);
         shown(trial, &played)?;
+        if let Some(why) = may_be_over(&played) {
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) }.into());
+        }
         let nth = usize::from(shape.nth);
         let seen = &played.ends[&spec.nic];
         let shapes: Vec<StepShape> = (played.steps.iter())

@@ -246,7 +246,9 @@ impl WireLab {
         let exchanged = Exchanged { came: exchanged.came + unseen.came(), ..exchanged };
         let short = counted.and_then(|health| exchanged.short_of_device(health));
         let hole = counted.and_then(|health| exchanged.short_of_rig(health));
-        let stood = counted.and(passed).map(|passed| between.stood(&passed)).unwrap_or_default();
+        // What is missing is told as that: behind it the counts of both ends are apart.
+        let whole = counted.filter(|_| short.is_none() && hole.is_none());
+        let stood = whole.and(passed).map(|passed| between.stood(&passed)).unwrap_or_default();
         let agreed = counted.is_some_and(|health| exchanged.agrees(health));
         unseen.events(origin, happened.as_deref().unwrap_or_default());
         let told = happened.iter().flatten().map(|event| event.off);
