@@ -12,7 +12,7 @@ pub(super) struct PathMtu {
 impl PathMtu {
     /// That of a flow.
     pub(super) fn of(spec: &FlowSpec) -> PathMtu {
-        PathMtu { mtu: u32::from(spec.mtu), message: spec.message }
+        PathMtu { mtu: spec.mtu, message: spec.message }
     }
 
     /// Why packets are not as long as the case has them where the ends have agreed on so many bytes, if they are not.
