@@ -35,7 +35,7 @@ fn ends(desk: &Path, suite: &Path) -> BTreeMap<&'static str, Vec<String>> {
             _ => "wrong",
         };
         let told = match end {
-            "wrong" => format!("{id} {}: {reason}", word("verdict")),
+            "wrong" => format!("{id} {}: {reason}: {}", word("verdict"), word("detail")),
             _ => id.to_owned(),
         };
         ends.entry(end).or_default().push(told);
