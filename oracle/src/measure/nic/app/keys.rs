@@ -34,7 +34,7 @@ pub(in super::super::super) static KEYS: Known = Known {
         ..OF_FLOW
     },
     tells: Tells::Each("message; of an access at the instant of a revocation, nothing"),
-    red: Red::Mutated("write-behind-its-revocation", "deviation=revoked_key_accepted"),
+    red: Red::Mutated("each-request-its-key", "deviation=app_key_never_changes"),
     expected: |measure, context, _| {
         let step = context.case.flows.get(measure.named("flow")).and_then(|flow| flow.app);
         by_source(step.and_then(|step| step.key).map_or("", told).to_owned(), SOURCE)
