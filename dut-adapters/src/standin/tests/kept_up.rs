@@ -57,6 +57,9 @@ fn whoever_steers_a_stand_in_by_its_databases_hears_how_late_it_was_and_of_a_swi
         let at = RedisAt::Unix(server.socket().to_owned());
         let control = SonicControl::with(&at, profile, 4, Duration::from_secs(5));
         let mut control = control.expect("it is what the profile declares");
+        // It says that it is one as soon as somebody lets it.
+        let says = || tell::<bool>(&server, 6, &["EXISTS", "RIG_STANDIN_HEALTH"]);
+        late.into_iter().for_each(|_| until(says));
         match (control.health(), late) {
             (Ok(health), Some(late)) => assert_eq!(health.event_late, late),
             (Err(ControlError::NotOffered(_)), None) => {

@@ -227,3 +227,44 @@ fn a_storm_that_was_told_twice_is_waited_for_in_two_trials_and_not_for_ever() {
     assert_eq!(control.events(), Ok(Vec::new()));
     assert_eq!((counted(&mut control), control.missed()), (Some(1), None));
 }
+
+#[test]
+fn counts_that_a_chip_has_lost_with_what_it_did_before_are_not_waited_for() {
+    let desk = tempfile::tempdir().expect("a folder");
+    let Some((server, _orchagent)) = switch(desk.path()) else { return };
+    let mut control = open(&server, SOON).expect("a leaf");
+    let queue = object(&server, "COUNTERS_QUEUE_NAME_MAP", "Ethernet4:3");
+    let oid = queue.trim_start_matches("COUNTERS:").to_owned();
+    let [storms, ends] =
+        ["DETECTED", "RESTORED"].map(|of| format!("PFC_WD_QUEUE_STATS_DEADLOCK_{of}"));
+    let own = format!("Ethernet4:3 {storms}");
+    let counted = |control: &mut SonicControl| {
+        let clock = control.clock();
+        let ears = control.ears.as_mut().expect("it listens");
+        let acted = ears.acted(clock).expect("it is there");
+        read(control, &acted, &mut |_| {}).0.values.get(&own).copied()
+    };
+    server.tell(COUNTERS, &["HSET", &queue, &storms, "0", &ends, "0"]);
+    assert_eq!(control.events(), Ok(Vec::new()));
+    for word in ["storm", "restore"] {
+        let text = format!("[\"{oid}\", \"{word}\"]");
+        server.tell(COUNTERS, &["PUBLISH", "PFC_WD_ACTION", &text]);
+        pause(Duration::from_millis(250));
+    }
+    // It is told, and counted only then.
+    assert_eq!(control.events().map(|all| all.len()), Ok(2));
+    assert_eq!(counted(&mut control), None);
+    server.tell(COUNTERS, &["HSET", &queue, &storms, "1", &ends, "1"]);
+    assert_eq!(counted(&mut control), Some(1));
+    // Begun anew, it has nothing of that; and what it does from then on counts.
+    server.tell(COUNTERS, &["HSET", &queue, &storms, "0", &ends, "0"]);
+    assert_eq!(counted(&mut control), None);
+    assert_eq!(control.events(), Ok(Vec::new()));
+    assert_eq!((counted(&mut control), control.missed()), (Some(0), None));
+    let text = format!("[\"{oid}\", \"storm\"]");
+    server.tell(COUNTERS, &["PUBLISH", "PFC_WD_ACTION", &text]);
+    pause(Duration::from_millis(250));
+    assert_eq!(counted(&mut control), None, "one more has to be counted");
+    server.tell(COUNTERS, &["HSET", &queue, &storms, "1"]);
+    assert_eq!(counted(&mut control), Some(1));
+}
