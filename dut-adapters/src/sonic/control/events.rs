@@ -28,8 +28,6 @@ struct Queue {
     /// How many storms and ends of storms orchagent had counted before anything was heard, and how many were heard since.
     counted: Acted,
     heard: Acted,
-    /// Of what was heard, what had been by the time that this was asked before: it has been counted since, or never is.
-    before: Acted,
     /// Storms behind storms of which no end was heard: each is a new one, or the one before told twice.
     repeats: u64,
     /// So many of them were there when this was asked before, and not counted since: they were told twice.
@@ -92,10 +90,8 @@ impl Ears {
             let Some((own, class)) = name.split_once(':') else { continue };
             let rigs = (0..).zip(ports).find(|(_, port)| *port == own);
             if let (Some((port, _)), Ok(class @ 0..8)) = (rigs, class.parse()) {
-                let none = Acted::default();
-                let (counted, heard, before) = (none, none, none);
-                let (repeats, old, last) = (0, 0, None);
-                let queue = Queue { port, class, counted, heard, before, repeats, old, last };
+                let (counted, heard) = (Acted::default(), Acted::default());
+                let queue = Queue { port, class, counted, heard, repeats: 0, old: 0, last: None };
                 queues.insert(oid, queue);
             }
         }
@@ -123,20 +119,6 @@ impl Ears {
         Ok(Some(ears))
     }
 
-    /// Settings were changed, and are in effect: a chip that was begun anew with them counts from nothing again.
-    ///
-    /// # Errors
-    /// The switch is lost.
-    pub(super) fn changed(&mut self, link: &mut Link, before: Clock) -> Result<(), Lost> {
-        self.hear(before)?;
-        self.queues.values_mut().for_each(|queue| queue.before = queue.heard);
-        let counted = self.counted(link)?;
-        for (queue, counted) in self.queues.values_mut().zip(counted) {
-            queue.forgets(counted);
-        }
-        Ok(())
-    }
-
     /// The big red switch is on.
     pub(super) const fn is_red(&mut self) {
         self.red = true;
@@ -162,7 +144,6 @@ impl Ears {
         self.hear(clock)?;
         let red = core::mem::take(&mut self.red);
         for (queue, counted) in self.queues.values_mut().zip(counted) {
-            queue.forgets(counted);
             let storms = counted.storms.saturating_sub(queue.counted.storms);
             let published = queue.heard.storms + queue.repeats;
             if storms > published && !red {
@@ -184,7 +165,6 @@ impl Ears {
                 queue.repeats -= queue.old;
                 queue.old = queue.repeats;
             }
-            queue.before = queue.heard;
         }
         Ok(core::mem::take(&mut self.waits))
     }
@@ -260,22 +240,6 @@ impl Ears {
             Acted { storms, restores }
         };
         Ok(link.fields(Db::Counters, &asked)?.into_iter().map(acted).collect())
-    }
-}
-
-impl Queue {
-    /// Where less is counted than had been heard of when this was asked before, that was lost with whatever counted it: from here on it is
-    /// counted anew, with what was heard since.
-    fn forgets(&mut self, now: Acted) {
-        let Queue { counted, before, .. } = *self;
-        let less = now.storms < counted.storms + before.storms
-            || now.restores < counted.restores + before.restores;
-        if less {
-            self.counted = now;
-            self.heard.storms -= before.storms;
-            self.heard.restores -= before.restores;
-            self.before = Acted::default();
-        }
     }
 }
 

@@ -375,11 +375,10 @@ impl SonicControl {
             let of_a_port = write.key.starts_with("PFC_WD|") && write.key != "PFC_WD|GLOBAL";
             of_a_port || write.key.starts_with("PORT_QOS_MAP|")
         };
-        let Some(ears) = self.ears.as_mut().filter(|_| !writes.is_empty()) else { return Ok(()) };
-        if writes.iter().any(starts) {
-            ears.restarted(before)?;
+        match &mut self.ears {
+            Some(ears) if writes.iter().any(starts) => ears.restarted(before),
+            _ => Ok(()),
         }
-        ears.changed(&mut self.link, before)
     }
 
     fn read(&mut self, names: &[String]) -> Result<Readings, ControlError> {
