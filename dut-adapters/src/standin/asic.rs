@@ -1,5 +1,6 @@
 //! The device behind the databases.
 
+use super::counted::STORMED;
 use crate::control::{Health, Order};
 use crate::protocol::{Answer, Ask, Happened, Polled};
 use crate::serve::Post;
@@ -71,18 +72,42 @@ const SEED: u64 = 1;
 pub struct Served {
     post: Post,
     yields: bool,
+    /// What orchagent has counted of stormed queues, on chips that went before this one: it goes on where they begin anew.
+    outlives: BTreeMap<String, u64>,
 }
 
 impl Served {
     /// The device that answers at `post`.
     pub fn at(post: Post) -> Served {
-        Served { post, yields: false }
+        Served { post, yields: false, outlives: BTreeMap::new() }
+    }
+
+    /// What the chip counts, by its name; all of it where none is named.
+    fn counted(&self, names: Vec<String>) -> BTreeMap<String, u64> {
+        match self.post.ask(Ask::Counters { names }) {
+            Some(Answer::Counters { values }) => values,
+            _ => BTreeMap::new(),
+        }
+    }
+
+    /// The same with what outlives it.
+    fn with_what_outlives(&self, mut values: BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+        for (name, value) in &mut values {
+            *value += self.outlives.get(name).copied().unwrap_or(0);
+        }
+        values
     }
 
     /// Orders it something. One that has ended does nothing any more, and there is nobody left to be told.
     fn order(&self, order: Order) {
         let _ended = self.post.ask(Ask::Do(order));
     }
+}
+
+/// Whether it counts on from one storm to the next, and orchagent keeps it: not what is of the last storm alone.
+fn goes_on(name: &str) -> bool {
+    let counter = name.split_once(' ').map_or(name, |(_, counter)| counter);
+    counter.starts_with(STORMED) && !counter.ends_with("_LAST")
 }
 
 impl fmt::Debug for Served {
@@ -102,8 +127,11 @@ impl Asic for Served {
 
     /// The same device each time: what is drawn in it does not tell one beginning from another.
     fn restart(&mut self, settings: &[Setting]) -> Result<(), String> {
+        let mut outlives = self.counters();
+        outlives.retain(|name, _| goes_on(name));
         match self.post.ask(Ask::Boot { seed: SEED, settings: settings.to_vec() }) {
             Some(Answer::Booted { .. }) => {
+                self.outlives = outlives;
                 if self.yields {
                     self.order(Order::YieldPfcwd);
                 }
@@ -119,17 +147,11 @@ impl Asic for Served {
     }
 
     fn counters(&mut self) -> BTreeMap<String, u64> {
-        match self.post.ask(Ask::Counters { names: Vec::new() }) {
-            Some(Answer::Counters { values }) => values,
-            _ => BTreeMap::new(),
-        }
+        self.with_what_outlives(self.counted(Vec::new()))
     }
 
     fn counter(&mut self, name: &str) -> Option<u64> {
-        match self.post.ask(Ask::Counters { names: vec![name.to_owned()] }) {
-            Some(Answer::Counters { values }) => values.get(name).copied(),
-            _ => None,
-        }
+        self.with_what_outlives(self.counted(vec![name.to_owned()])).remove(name)
     }
 
     fn reboots(&mut self, kind: RebootKind) {

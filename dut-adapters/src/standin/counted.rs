@@ -53,7 +53,7 @@ const COPIES: &str = "_WATERMARKS ";
 const LOOKS: u64 = 10;
 const CLOSEST: u64 = 8;
 /// What orchagent itself counts of stormed queues, and writes each second (`COUNTER_CHECK_POLL_TIMEOUT_SEC`).
-const STORMED: &str = "PFC_WD_QUEUE_STATS_";
+pub(super) const STORMED: &str = "PFC_WD_QUEUE_STATS_";
 const SECOND: u64 = 1_000;
 /// The watchdog's polls where CONFIG_DB says none, in milliseconds.
 const POLL: &str = "100";

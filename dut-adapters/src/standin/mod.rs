@@ -53,6 +53,8 @@ use told::Told;
 
 /// How often it looks for what the device has to tell.
 const LOOK: Duration = Duration::from_millis(4);
+/// A socket's timeout is a whole number of the kernel's jiffies, at the coarsest of these: what is due sooner is slept for.
+const JIFFY: Duration = Duration::from_millis(10);
 /// How long a change of CONFIG_DB takes until it is taken.
 const TAKES: Dur = Dur::ms(10);
 
@@ -278,8 +280,10 @@ impl Parts {
         let mut due = Some(Mono::now());
         while !self.ends.load(Ordering::SeqCst) {
             if let Some(poller) = &mut self.poller {
+                if poller.naps() <= JIFFY {
+                    server::pause(poller.naps());
+                }
                 poller.poll(&self.orchagent.rows, &mut self.line, &mut *self.asic)?;
-                hears.set_read_timeout(Some(poller.naps().min(LOOK)))?;
             }
             let heard = match hears.get_message() {
                 Ok(told) if told.get_channel_name() == ACTIONS => {

@@ -25,8 +25,6 @@ const TABLE: &str = "COUNTERS";
 const STAMP: &str = "PFC_WD_time_stamp";
 /// An interval that CONFIG_DB does not say as a number, in milliseconds.
 const USUAL: u64 = 100;
-/// The shortest wait for a poll.
-const SHORTEST: Duration = Duration::from_micros(100);
 
 /// The scripts of one platform.
 #[derive(Debug, Clone)]
@@ -97,7 +95,7 @@ impl Poller {
 
     /// How long until the next poll is due.
     pub(super) fn naps(&self) -> Duration {
-        Duration::from_nanos(self.next.0.saturating_sub(Mono::now().0)).max(SHORTEST)
+        Duration::from_nanos(self.next.0.saturating_sub(Mono::now().0))
     }
 
     /// Polls if that is due. One that is late does not move those that follow, and one that was missed is not made up for.

@@ -9,7 +9,7 @@ use std::path::Path;
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dut-adapters/testdata/sonic/lua");
 
 #[test]
-fn a_stand_in_obeys_the_scripts_of_a_folder_and_one_that_decides_a_poll_later_is_red() {
+fn a_stand_in_obeys_the_scripts_of_a_folder_and_one_that_decides_two_polls_later_is_red() {
     if !root() {
         return;
     }
@@ -26,7 +26,8 @@ fn a_stand_in_obeys_the_scripts_of_a_folder_and_one_that_decides_a_poll_later_is
         let later = if name == "pfc_restore.lua" {
             text
         } else {
-            let later = text.replace("left <= poll", "left <= 0");
+            // A poll later shows in most trials and not in each: see `LATER` there.
+            let later = text.replace("left <= poll", "left <= -poll");
             assert_ne!(later, text);
             later
         };
