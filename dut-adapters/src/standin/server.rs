@@ -82,7 +82,10 @@ impl Drop for Server {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "what is waited for is another process, or a poll of real time")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what is waited for is another process, or a poll of real time"
+)]
 pub(super) fn pause(length: Duration) {
     std::thread::sleep(length);
 }
