@@ -1,5 +1,5 @@
-//! A stand-in that the rig has started: all goes through its databases, as with a switch, but for how the device behind them has kept
-//! up with its clock, which no switch tells. A machine that looks away is not taken for a device that is late.
+//! A stand-in that the rig has started: all goes through its databases, as with a switch, but for its cables and for when frames passed its
+//! ports, which no switch tells.
 
 use crate::control::{Capabilities, Control, ControlError, Health, Order, PortTally, Readings};
 use crate::journal::Change;
@@ -13,7 +13,7 @@ use rig_lab::{Declared, Profile, RedisAt, Setting};
 pub struct StandinControl {
     /// Ends first: what it has set is taken back while there is somebody who takes it.
     switch: SonicControl,
-    device: EmulatedWire,
+    device: Box<dyn Control>,
 }
 
 impl StandinControl {
@@ -29,7 +29,12 @@ impl StandinControl {
         ports: u16,
     ) -> Result<StandinControl, String> {
         let switch = SonicControl::open((at, zero), profile, ports)?;
-        Ok(StandinControl { switch, device: device.counting_from(zero) })
+        Ok(StandinControl::around(switch, Box::new(device.counting_from(zero))))
+    }
+
+    /// One whose databases are steered so, before this device.
+    pub(crate) fn around(switch: SonicControl, device: Box<dyn Control>) -> StandinControl {
+        StandinControl { switch, device }
     }
 }
 
@@ -78,8 +83,10 @@ impl Control for StandinControl {
         }
     }
 
+    /// By its databases too: the device alone does not know how late what it did was told there, and a storm that is dated by when it was heard
+    /// of would be held against it.
     fn health(&mut self) -> Result<Health, ControlError> {
-        self.device.health()
+        self.switch.health()
     }
 
     fn passed(&mut self) -> Result<Vec<PortTally>, ControlError> {

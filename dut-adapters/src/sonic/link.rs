@@ -28,7 +28,7 @@ const ROUNDS: usize = 10_000;
 const MOST_KEYS: usize = 100_000;
 
 /// A database, by the number that SONiC's `database_config.json` gives it on every image.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Db {
     /// What the managers make of it for orchagent.
     Appl = 0,
@@ -133,27 +133,43 @@ impl Link {
 
     /// The keys of a database that begin with `prefix`, a name of a table with its separator.
     pub(super) fn keys(&mut self, db: Db, prefix: &str) -> Result<Vec<String>, Lost> {
-        let tried = format!("list the keys {prefix}*");
-        let mut keys = BTreeSet::new();
-        let mut cursor = 0_u64;
+        let all = self.keys_of(db, &[prefix.to_owned()])?;
+        Ok(all.into_iter().flatten().collect())
+    }
+
+    /// The same of several prefixes, those of each by themselves. All are asked for at once: a way over a network is long.
+    pub(super) fn keys_of(
+        &mut self,
+        db: Db,
+        prefixes: &[String],
+    ) -> Result<Vec<Vec<String>>, Lost> {
+        let tried = format!("list the keys {}*", some(prefixes));
+        let mut keys = vec![BTreeSet::new(); prefixes.len()];
+        let mut cursors: Vec<(usize, u64)> = (0..prefixes.len()).map(|at| (at, 0)).collect();
         let over = end(LISTED);
         for _ in 0..ROUNDS {
             let mut ask = redis::pipe();
-            ask.cmd("SCAN").arg(cursor).arg("MATCH").arg(format!("{prefix}*"));
-            ask.arg("COUNT").arg(AT_ONCE);
-            let [(next, some)]: [(u64, Vec<String>); 1] = self.ask(db, &tried, &ask)?;
-            keys.extend(some.into_iter().filter(|key| key.starts_with(prefix)));
-            if keys.len() > MOST_KEYS {
-                let why = format!("there are more than {MOST_KEYS}");
-                return Err(self.is_lost(Lost { tried, why }));
+            for &(at, cursor) in &cursors {
+                ask.cmd("SCAN").arg(cursor).arg("MATCH").arg(format!("{}*", prefixes[at]));
+                ask.arg("COUNT").arg(AT_ONCE);
             }
-            if next == 0 {
-                return Ok(keys.into_iter().collect());
+            let answers: Vec<(u64, Vec<String>)> = self.ask(db, &tried, &ask)?;
+            for ((at, cursor), (next, found)) in cursors.iter_mut().zip(answers) {
+                let own = found.into_iter().filter(|key| key.starts_with(&prefixes[*at]));
+                keys[*at].extend(own);
+                *cursor = next;
+                if keys[*at].len() > MOST_KEYS {
+                    let why = format!("there are more than {MOST_KEYS}");
+                    return Err(self.is_lost(Lost { tried, why }));
+                }
+            }
+            cursors.retain(|(_, next)| *next != 0);
+            if cursors.is_empty() {
+                return Ok(keys.into_iter().map(|keys| keys.into_iter().collect()).collect());
             }
             if Mono::now() >= over {
                 break;
             }
-            cursor = next;
         }
         let why = "it comes to no end".to_owned();
         Err(self.is_lost(Lost { tried, why }))

@@ -64,36 +64,59 @@ pub(super) fn config(link: &mut Link, named: &str) -> Result<Tables, Lost> {
     let mut rows: BTreeMap<String, BTreeMap<String, Row>> = BTreeMap::new();
     let mut size = 0_u64;
     whole(link)?;
-    for (table, fields) in kept::tables() {
-        let keys = link.keys(Db::Config, &format!("{table}{SEPARATOR}"))?;
-        let asked = match fields {
-            Some(fields) => {
-                let fields: Vec<String> = fields.iter().map(|&field| field.to_owned()).collect();
-                keys.into_iter().map(|key| (key, fields.clone())).collect::<Vec<_>>()
-            }
-            None => {
-                let mut names = link.names(Db::Config, &keys)?;
-                names.iter_mut().for_each(|all| all.retain(|field| kept::keeps(table, field)));
-                keys.into_iter().zip(names).filter(|(_, names)| !names.is_empty()).collect()
-            }
-        };
-        let answers = link.fields(Db::Config, &asked)?;
-        for ((key, names), values) in asked.into_iter().zip(answers) {
-            let there = names.into_iter().zip(values);
-            let there = there.filter_map(|(name, value)| Some((name, (value?, NOWHERE))));
-            let fields: BTreeMap<String, (String, Spot)> = there.collect();
-            size += fields.values().map(|(value, _)| value.len() as u64).sum::<u64>();
-            if size > CONFIG_BYTES {
-                let why = format!("it has more than {CONFIG_BYTES} bytes");
-                return Err(Lost { tried: format!("read {table}"), why });
-            }
-            let key = key.split_once(SEPARATOR).map_or(key.as_str(), |(_, key)| key).to_owned();
-            rows.entry(table.to_owned()).or_default().insert(key, Row { spot: NOWHERE, fields });
+    for ((table, key), fields) in asked(link)? {
+        let there = fields.into_iter().filter_map(|(name, value)| Some((name, (value?, NOWHERE))));
+        let fields: BTreeMap<String, (String, Spot)> = there.collect();
+        size += fields.values().map(|(value, _)| value.len() as u64).sum::<u64>();
+        if size > CONFIG_BYTES {
+            let why = format!("it has more than {CONFIG_BYTES} bytes");
+            return Err(Lost { tried: format!("read {table}"), why });
         }
+        let key = key.split_once(SEPARATOR).map_or(key.as_str(), |(_, key)| key).to_owned();
+        rows.entry(table.to_owned()).or_default().insert(key, Row { spot: NOWHERE, fields });
     }
     // What is being loaded anew may have been half of it meanwhile.
     whole(link)?;
     Ok(Tables { file: named.to_owned(), lines: Vec::new(), rows, faults: RefCell::default() })
+}
+
+/// A row by its table and key, and what was found of the fields of it that are kept.
+type Found = ((&'static str, String), Vec<(String, Option<String>)>);
+
+/// The rows that are kept: their keys, then what fields those have of which all are kept, then all of their fields, each in one round trip.
+fn asked(link: &mut Link) -> Result<Vec<Found>, Lost> {
+    let tables: Vec<_> = kept::tables().collect();
+    let prefixes: Vec<String> =
+        tables.iter().map(|(table, _)| format!("{table}{SEPARATOR}")).collect();
+    let keys = link.keys_of(Db::Config, &prefixes)?;
+    let of_all = |fields: Option<&[&str]>| fields.is_none();
+    let open = tables.iter().zip(&keys).filter(|((_, fields), _)| of_all(*fields));
+    let open: Vec<String> = open.flat_map(|(_, keys)| keys.iter().cloned()).collect();
+    let mut names = link.names(Db::Config, &open)?.into_iter();
+    let (mut rows, mut asked) = (Vec::new(), Vec::new());
+    for ((table, fields), keys) in tables.into_iter().zip(keys) {
+        for key in keys {
+            let fields: Vec<String> = match fields {
+                Some(fields) => fields.iter().map(|&field| field.to_owned()).collect(),
+                None => {
+                    let mut all = names.next().unwrap_or_default();
+                    all.retain(|field| kept::keeps(table, field));
+                    all
+                }
+            };
+            // A row of which nothing is kept, or that has gone meanwhile.
+            if !fields.is_empty() {
+                rows.push(table);
+                asked.push((key, fields));
+            }
+        }
+    }
+    let answers = link.fields(Db::Config, &asked)?;
+    let all = rows.into_iter().zip(asked).zip(answers);
+    let row = |((table, (key, names)), values): ((_, (_, Vec<_>)), Vec<_>)| {
+        ((table, key), names.into_iter().zip(values).collect())
+    };
+    Ok(all.map(row).collect())
 }
 
 /// Refuses a CONFIG_DB that is being loaded: who loads it takes this mark away first, and sets it once all of it is there.

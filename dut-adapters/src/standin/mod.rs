@@ -9,6 +9,7 @@ mod asic;
 mod buffermgr;
 mod chips;
 mod counted;
+mod ears;
 mod faults;
 mod filled;
 mod names;
@@ -36,9 +37,10 @@ pub use spoken::spoken;
 
 use core::time::Duration;
 use counted::CopySchedule;
+use ears::{Ears, HEALTH, Heard};
 use names::Db;
 use orchagent::Orchagent;
-use reboots::{ORDERS, Reboots};
+use reboots::Reboots;
 use redis::{Client, Connection, ConnectionAddr, ConnectionInfo, RedisError, RedisResult};
 use rig_generator::port::Mono;
 use rig_lab::{Profile, Setting, WatermarkCopy};
@@ -53,18 +55,8 @@ use told::Told;
 
 /// How often it looks for what the device has to tell.
 const LOOK: Duration = Duration::from_millis(4);
-/// A socket's timeout is a whole number of the kernel's jiffies, at the coarsest of these: what is due sooner is slept for.
-const JIFFY: Duration = Duration::from_millis(10);
 /// How long a change of CONFIG_DB takes until it is taken.
-const TAKES: Dur = Dur::ms(10);
-
-/// Where it hears that a copy of watermarks is to be cleared.
-const CLEARS: &str = "WATERMARK_CLEAR_REQUEST";
-/// Where it hears what was decided of a queue.
-const ACTIONS: &str = "PFC_WD_ACTION";
-
-/// Where it hears that somebody asks how its device has kept up, and the row of STATE_DB that it answers in. No switch has either.
-const HEALTH: &str = "RIG_STANDIN_HEALTH";
+const TAKES: Dur = Dur::ms(2);
 
 /// What is said where orchagent and syncd would write to their logs: of a change that is not taken, of a script that fails.
 pub type Log = Box<dyn FnMut(&str) + Send>;
@@ -237,6 +229,11 @@ fn connect(socket: &Path) -> RedisResult<Connection> {
     Client::open(ConnectionInfo { addr, redis: Default::default() })?.get_connection()
 }
 
+/// How long until then.
+fn left(due: Mono) -> Duration {
+    Duration::from_nanos(due.0.saturating_sub(Mono::now().0))
+}
+
 /// All that runs on its thread.
 struct Parts {
     line: Connection,
@@ -256,56 +253,45 @@ struct Parts {
 
 impl Parts {
     /// Runs until it is to end, or redis has.
-    fn run(&mut self, mut hears: Connection, ready: &mut dyn FnMut()) -> RedisResult<()> {
-        let mut hears = hears.as_pubsub();
-        hears.psubscribe(format!("__keyspace@{}__:*", Db::Config as u8))?;
-        hears.subscribe(CLEARS)?;
-        hears.subscribe(ORDERS)?;
-        if self.poller.is_some() {
-            hears.subscribe(ACTIONS)?;
-        }
+    fn run(&mut self, hears: Connection, ready: &mut dyn FnMut()) -> RedisResult<()> {
+        let ears = Ears::open(hears)?;
         self.take()?;
         // Who is asked here may answer only once this is ready.
         ready();
         if self.asic.health().is_some() {
-            hears.subscribe(HEALTH)?;
             self.keeps_up("0")?;
         }
         if self.poller.is_some() {
             self.asic.yields();
         }
-        // Only now: on a busy machine a subscription is answered later than that, and the stand-in would take it for an end of its redis.
-        hears.set_read_timeout(Some(LOOK))?;
         // When what has changed is taken.
         let mut due = Some(Mono::now());
         while !self.ends.load(Ordering::SeqCst) {
+            // What is due and not taken waits for something else.
+            let mut naps = due.map(left).filter(|left| !left.is_zero()).unwrap_or(LOOK).min(LOOK);
             if let Some(poller) = &mut self.poller {
-                if poller.naps() <= JIFFY {
-                    server::pause(poller.naps());
-                }
                 poller.poll(&self.orchagent.rows, &mut self.line, &mut *self.asic)?;
+                naps = naps.min(poller.naps());
             }
-            let heard = match hears.get_message() {
-                Ok(told) if told.get_channel_name() == ACTIONS => {
-                    self.decided(&told.get_payload::<String>().unwrap_or_default())?;
+            let heard = match ears.hear(naps)? {
+                Some(Heard::Change) => true,
+                Some(Heard::Decided(said)) => {
+                    self.decided(&said)?;
                     false
                 }
-                Ok(asked) if asked.get_channel_name() == HEALTH => {
-                    self.keeps_up(&asked.get_payload::<String>().unwrap_or_default())?;
+                Some(Heard::Asked(said)) => {
+                    self.keeps_up(&said)?;
                     false
                 }
-                Ok(asked) if asked.get_channel_name() == ORDERS => {
-                    let word = asked.get_payload::<String>().unwrap_or_default();
-                    self.reboots.ordered(&word, &mut *self.asic);
+                Some(Heard::Ordered(said)) => {
+                    self.reboots.ordered(&said, &mut *self.asic);
                     false
                 }
-                Ok(asked) if asked.get_channel_name() == CLEARS => {
-                    self.clear(&asked.get_payload::<String>().unwrap_or_default());
+                Some(Heard::Clears(said)) => {
+                    self.clear(&said);
                     false
                 }
-                Ok(_) => true,
-                Err(error) if error.is_timeout() => false,
-                Err(error) => return Err(error),
+                Some(Heard::Listens) | None => false,
             };
             // What was heard meanwhile came with the faults of now.
             let faults = *self.faults.lock().unwrap_or_else(PoisonError::into_inner);

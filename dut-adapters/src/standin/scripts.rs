@@ -95,7 +95,7 @@ impl Poller {
 
     /// How long until the next poll is due.
     pub(super) fn naps(&self) -> Duration {
-        Duration::from_nanos(self.next.0.saturating_sub(Mono::now().0))
+        super::left(self.next)
     }
 
     /// Polls if that is due. One that is late does not move those that follow, and one that was missed is not made up for.

@@ -82,10 +82,7 @@ impl Drop for Server {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "what is waited for is another process, or a poll of real time"
-)]
-pub(super) fn pause(length: Duration) {
+#[expect(clippy::disallowed_methods, reason = "what is waited for is another process")]
+fn pause(length: Duration) {
     std::thread::sleep(length);
 }

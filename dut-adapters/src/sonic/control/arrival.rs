@@ -6,8 +6,10 @@ use crate::control::{ControlError, Lost};
 use core::time::Duration;
 use rig_lab::Declared;
 
-/// How long between two looks.
+/// How long between two looks at most, and between the first two: most of it is in effect within milliseconds, and a step of a case counts as
+/// late as it is seen to be.
 const LOOK: Duration = Duration::from_millis(20);
+const FIRST: Duration = Duration::from_millis(1);
 
 impl SonicControl {
     /// Waits until all that CONFIG_DB says is in effect.
@@ -19,7 +21,7 @@ impl SonicControl {
     pub(super) fn awaited(&mut self) -> Result<Option<Lost>, Lost> {
         let (tables, stated) = &self.seen;
         let Some(switch) = stated.switch() else { return Ok(None) };
-        let mut waited = Duration::ZERO;
+        let (mut waited, mut look) = (Duration::ZERO, FIRST);
         loop {
             let missing = effect::missing(&mut self.link, tables, &self.ports, switch)?;
             let Some(missing) = missing else { return Ok(None) };
@@ -28,8 +30,10 @@ impl SonicControl {
                 let why = format!("{missing}, {} ms after it was there", waited.as_millis());
                 return Ok(Some(Lost { tried, why }));
             }
-            waited += LOOK;
-            pause(LOOK);
+            let until = look.min(self.patience - waited);
+            waited += until;
+            pause(until);
+            look = (look * 2).min(LOOK);
         }
     }
 

@@ -76,10 +76,8 @@ pub(super) fn missing(
         text: Some(text),
     });
     wants.extend(copied);
-    for want in wants {
-        if let Some(why) = unmet(link, &want)? {
-            return Ok(Some(why));
-        }
+    if let Some(why) = unmet(link, &wants)? {
+        return Ok(Some(why));
     }
     if let Some(why) = port_rows::missing(link, (ports, &names.ports), of)? {
         return Ok(Some(why));
@@ -186,33 +184,65 @@ fn curve(names: &Names, (port, class): (&str, u8), of: &Switch) -> Want {
     }
 }
 
-/// Why it is not so, if it is not.
-fn unmet(link: &mut Link, want: &Want) -> Result<Option<String>, Lost> {
-    match want {
-        Want::Untold(why) => Ok(Some(format!("{why}: nothing tells what is in effect there"))),
-        Want::Field { db, key, field, text } => {
-            let asked = [(key.clone(), vec![(*field).to_owned()])];
-            let found = link.fields(*db, &asked)?.into_iter().flatten().next().flatten();
-            // Where a time never runs out orchagent writes an empty text.
-            let found = found.filter(|text| !text.is_empty());
-            let off = text.is_none() && found.as_deref() == Some("disable");
-            let same = found == *text || off;
-            Ok((!same).then(|| format!("{key} {field} is {}, not {}", shown(&found), shown(text))))
-        }
-        Want::Curve { queue, fields } => {
-            let asked = [(queue.clone(), vec![BOUND.to_owned()])];
-            let bound = link.fields(Db::Asic, &asked)?.into_iter().flatten().next().flatten();
-            let Some(bound) = bound.filter(|oid| oid != UNBOUND) else {
-                return Ok(Some(format!("{queue} has no {BOUND}")));
-            };
-            let key = format!("ASIC_STATE:SAI_OBJECT_TYPE_WRED:{bound}");
-            let names = fields.iter().map(|(name, _)| (*name).to_owned()).collect();
-            let found = link.fields(Db::Asic, &[(key.clone(), names)])?.into_iter().flatten();
-            let mut each = found.zip(fields);
-            let other = each.find(|(found, (_, text))| found.as_deref() != Some(text));
-            Ok(other.map(|(found, (name, text))| {
-                format!("{key} {name} is {}, not {}", shown(&found), shown(&Some(text.clone())))
-            }))
+/// Why one of them is not so, if it is not. Each database is asked once: what is not in effect yet is waited for, and a way may be long.
+fn unmet(link: &mut Link, wants: &[Want]) -> Result<Option<String>, Lost> {
+    let mut asked: BTreeMap<Db, Vec<(String, Vec<String>)>> = BTreeMap::new();
+    for want in wants {
+        let (db, key, field) = match want {
+            Want::Untold(why) => {
+                return Ok(Some(format!("{why}: nothing tells what is in effect there")));
+            }
+            Want::Field { db, key, field, .. } => (*db, key, *field),
+            Want::Curve { queue, .. } => (Db::Asic, queue, BOUND),
+        };
+        asked.entry(db).or_default().push((key.clone(), vec![field.to_owned()]));
+    }
+    let mut found = BTreeMap::new();
+    for (db, asked) in asked {
+        let all = link.fields(db, &asked)?.into_iter().map(|row| row.into_iter().next().flatten());
+        found.insert(db, all);
+    }
+    let mut next = |db: &Db| found.get_mut(db).and_then(Iterator::next).flatten();
+    let mut curves = Vec::new();
+    for want in wants {
+        match want {
+            Want::Untold(_) => {}
+            Want::Field { db, key, field, text } => {
+                // Where a time never runs out orchagent writes an empty text.
+                let found = next(db).filter(|text| !text.is_empty());
+                let off = text.is_none() && found.as_deref() == Some("disable");
+                if found != *text && !off {
+                    let (found, text) = (shown(&found), shown(text));
+                    return Ok(Some(format!("{key} {field} is {found}, not {text}")));
+                }
+            }
+            Want::Curve { queue, fields } => {
+                let Some(bound) = next(&Db::Asic).filter(|oid| oid != UNBOUND) else {
+                    return Ok(Some(format!("{queue} has no {BOUND}")));
+                };
+                curves.push((format!("ASIC_STATE:SAI_OBJECT_TYPE_WRED:{bound}"), fields));
+            }
         }
     }
+    other(link, &curves)
+}
+
+/// What of these curves is otherwise in ASIC_DB.
+fn other(
+    link: &mut Link,
+    curves: &[(String, &[(&'static str, String); 4])],
+) -> Result<Option<String>, Lost> {
+    let asked = curves.iter().map(|(key, fields)| {
+        (key.clone(), fields.iter().map(|(name, _)| (*name).to_owned()).collect())
+    });
+    let found = link.fields(Db::Asic, &asked.collect::<Vec<_>>())?;
+    for ((key, fields), found) in curves.iter().zip(found) {
+        let mut each = found.into_iter().zip(*fields);
+        let other = each.find(|(found, (_, text))| found.as_deref() != Some(text));
+        if let Some((found, (name, text))) = other {
+            let (found, text) = (shown(&found), shown(&Some(text.clone())));
+            return Ok(Some(format!("{key} {name} is {found}, not {text}")));
+        }
+    }
+    Ok(None)
 }

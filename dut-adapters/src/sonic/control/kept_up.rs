@@ -11,7 +11,7 @@ use rig_generator::port::Mono;
 const ROW: &str = "RIG_STANDIN_HEALTH";
 /// How long an answer may take, and how long between two looks.
 const ANSWERS: Duration = Duration::from_secs(1);
-const LOOK: Duration = Duration::from_millis(5);
+const LOOK: Duration = Duration::from_millis(1);
 
 /// How it has kept up since this was last asked; `None` where it is no stand-in. One that does not answer in time was as late as that.
 ///
