@@ -105,9 +105,15 @@ impl LinuxControl {
     /// Makes the queues as they were, the last of them first.
     fn put_back(&mut self, before: &[Found]) -> Result<(), ControlError> {
         let now = self.found()?;
-        let was = |one: &Found| before.iter().find(|was| was.called == one.called);
-        let back = now.iter().rev().filter_map(|one| Some((one, &was(one)?.does)));
-        self.make(&back.collect::<Vec<_>>())
+        let mut back = Vec::new();
+        for was in before.iter().rev() {
+            let is = now.iter().find(|one| one.called == was.called).ok_or_else(|| Lost {
+                tried: "put back what its queueing disciplines were".to_owned(),
+                why: format!("{} is no more", was.called),
+            })?;
+            back.push((is, &was.does));
+        }
+        self.make(&back)
     }
 }
 
@@ -142,6 +148,9 @@ impl Control for LinuxControl {
         }
         let wanted = settings::wanted(&declared, &own, &found).map_err(|why| Refused { why })?;
         let pairs: Vec<(&Found, &Does)> = found.iter().zip(&wanted).collect();
+        if let Some(why) = pairs.iter().find_map(|(one, does)| one.bars(does)) {
+            return Err(Refused { why }.into());
+        }
         // Whatever comes of it: of what is lost half way nobody knows how much was set.
         self.before.get_or_insert_with(|| found.clone());
         if let Err(error) = self.make(&pairs) {

@@ -204,6 +204,19 @@ const SET_OTHERWISE: [(&str, &str); 4] = [
     ("shares-by-other-weights", "throughput"),
 ];
 
+/// The lab of a guest in which perl is this script, and its own has another name.
+fn with_another_perl(script: &[&str]) -> String {
+    let right = fs::read_to_string(PathBuf::from(LABS).join("linux-switch.yaml")).expect("a lab");
+    let quoted = |line: &&str| format!("'{}'", line.replace('\'', "'\\''"));
+    let script = script.iter().map(quoted).collect::<Vec<_>>().join(" ");
+    let line = format!(
+        "busybox mv /usr/bin/perl /usr/bin/perl.own && printf '%s\\n' {script} >/usr/bin/perl && busybox chmod +x /usr/bin/perl"
+    );
+    let line = format!("    - '{}'\n", line.replace('\'', "''"));
+    let (before, after) = right.split_once("duts:").expect("a lab names its devices");
+    format!("{before}{line}duts:{}", after.replace("duts/", &format!("{LABS}/duts/")))
+}
+
 #[test]
 fn a_switch_that_is_set_otherwise_behind_the_rig_s_back_is_seen_each_time() {
     if std::env::var_os("RIG_WHOLE_LINUX_SWITCH").is_none_or(|all| all != "1") {
@@ -214,17 +227,8 @@ fn a_switch_that_is_set_otherwise_behind_the_rig_s_back_is_seen_each_time() {
         return;
     }
     let desk = tempfile::tempdir().expect("a folder");
-    let right = fs::read_to_string(PathBuf::from(LABS).join("linux-switch.yaml")).expect("a lab");
-    let quoted = |line: &&str| format!("'{}'", line.replace('\'', "'\\''"));
-    let script = BEHIND_ITS_BACK.iter().map(quoted).collect::<Vec<_>>().join(" ");
-    let line = format!(
-        "busybox mv /usr/bin/perl /usr/bin/perl.own && printf '%s\\n' {script} >/usr/bin/perl && busybox chmod +x /usr/bin/perl"
-    );
-    let line = format!("    - '{}'\n", line.replace('\'', "''"));
-    let (before, after) = right.split_once("duts:").expect("a lab names its devices");
-    let text = format!("{before}{line}duts:{}", after.replace("duts/", &format!("{LABS}/duts/")));
     let lab = desk.path().join("otherwise.yaml");
-    fs::write(&lab, text).expect("a lab");
+    fs::write(&lab, with_another_perl(&BEHIND_ITS_BACK)).expect("a lab");
     let refused = "all-marked-by-thresholds-of-nothing";
     let cases = SET_OTHERWISE.map(|(case, _)| case).join(",");
     let only = format!("*::{{{cases},{refused}}}");
@@ -238,6 +242,36 @@ fn a_switch_that_is_set_otherwise_behind_the_rig_s_back_is_seen_each_time() {
     let (verdict, report) = &told[refused];
     assert_ne!(verdict, "pass", "{report}");
     assert!(report.contains("eth1 2:5 red was set to limit 500000, min 0, max 0"), "{report}");
+}
+
+/// What perl is in a guest where a queue of another kind takes the place of one, once the rig has set that and read it back.
+const PUT_IN_ITS_PLACE: [&str; 6] = [
+    "#!/bin/sh",
+    "/usr/bin/perl.own \"$@\"; status=$?",
+    "for asked; do :; done",
+    "case $asked:$(/usr/bin/tc -d -j qdisc show dev eth1 handle 13:) in",
+    "24000000*'\"min\":250000,'*) /usr/bin/tc qdisc replace dev eth1 parent 2:5 handle 23: bfifo limit 500000;;",
+    "esac; exit $status",
+];
+
+#[test]
+fn a_guest_that_cannot_be_set_back_is_ended_and_the_next_case_has_another() {
+    if std::env::var_os("RIG_WHOLE_LINUX_SWITCH").is_none_or(|all| all != "1") {
+        eprintln!("skipped: two boots more, for RIG_WHOLE_LINUX_SWITCH=1 alone");
+        return;
+    }
+    if !can_have_one() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let lab = desk.path().join("in-its-place.yaml");
+    fs::write(&lab, with_another_perl(&PUT_IN_ITS_PLACE)).expect("a lab");
+    // In the order of their suites: the second one needs the queue that the first one has lost.
+    let (loses, needs) = ("step-of-another-depth", "second-port-class-3");
+    let only = format!("*::{{{loses},{needs}}}");
+    let told = run(&[SUITE, PORTS], &only, &lab, &desk.path().join("out"));
+    assert_eq!(told[loses].0, "fail", "{}", told[loses].1);
+    assert_eq!(told[needs].0, "pass", "{}", told[needs].1);
 }
 
 #[test]

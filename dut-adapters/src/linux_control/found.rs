@@ -16,9 +16,32 @@ pub(super) struct Found {
     pub(super) bps: u64,
     pub(super) stated: Stated,
     pub(super) does: Does,
+    /// What stands within it in place of what its kind brings along, as `tc` would write it: `netem 214:`.
+    within: Option<String>,
 }
 
 impl Found {
+    /// Why it may not be made to do this: of some of what a change throws away the kernel does not tell what it was, and what cannot be given
+    /// back is not taken.
+    pub(super) fn bars(&self, does: &Does) -> Option<String> {
+        let Found { called, within, .. } = self;
+        if let Does::Red(red) = &self.does
+            && red.adapts()
+        {
+            // Where it is to stay as it is, too: nobody can tell from what is read back whether it has.
+            return Some(format!("{called} is adaptive: its max_P moves by itself"));
+        }
+        if *does == self.does {
+            return None;
+        }
+        if self.stated.sizes.is_some() {
+            let why = "has a size table (stab), which goes with a change, and which the kernel does not tell";
+            return Some(format!("{called} {why}"));
+        }
+        let within = within.as_ref().filter(|_| matches!(self.does, Does::Red(_)))?;
+        Some(format!("{called} has {within} within it, which goes with a change"))
+    }
+
     /// The request that has it do this.
     pub(super) fn change(&self, does: &Does) -> Vec<u8> {
         netlink::change(&Stated { options: does.options(self.bps), ..self.stated.clone() })
@@ -47,17 +70,25 @@ pub(super) fn read(declared: &Declared, said: &[String]) -> Result<Vec<Found>, S
         let number = number.ok_or_else(|| format!("nobody says which interface {device} is"))?;
         let of_port = all.iter().filter(|one| one.interface == number);
         let Some(above) = of_port.clone().find(|one| one.kind == "ets") else { continue };
-        for stated in of_port {
+        for stated in of_port.clone() {
             let is_band = stated.parent & MAJOR == above.handle & MAJOR;
             let Some(does) = Does::of(stated)?.filter(|_| is_band || stated == above) else {
                 continue;
             };
             let (parent, kind) = (stated.parent, &stated.kind);
             let called = format!("{device} {:x}:{:x} {kind}", parent >> 16, parent & !MAJOR);
-            found.push(Found { called, bps, stated: stated.clone(), does });
+            let is_within = |one: &&Stated| one.parent & MAJOR == stated.handle && !is_own(one);
+            let within = of_port.clone().find(is_within);
+            let within = within.map(|one| format!("{} {:x}:", one.kind, one.handle >> 16));
+            found.push(Found { called, bps, stated: stated.clone(), does, within });
         }
     }
     Ok(found)
+}
+
+/// Whether RED has made it for itself (`fifo_create_dflt`, net/sched/sch_fifo.c): whoever puts one in its place gives it a handle.
+fn is_own(within: &Stated) -> bool {
+    within.kind == "bfifo" && within.handle == 0
 }
 
 /// The first half of a handle.

@@ -1,27 +1,25 @@
 //! Route netlink of a Linux that is reached by a shell: what is asked of its kernel, and what that answers. Messages go there in hex, and
 //! perl there hands them on: a line each, and no program's output is read.
 
+use core::num::NonZeroI32;
 use netlink_packet_core::{
-    DecodeError, DefaultNla, Emitable as _, NLA_F_NESTED, NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST,
-    NlaBuffer, NlasIterator,
+    DecodeError, DefaultNla, DoneBuffer, Emitable as _, ErrorBuffer, NLA_F_NESTED, NLM_F_ACK,
+    NLM_F_DUMP, NLM_F_DUMP_INTR, NLM_F_REQUEST, NLMSG_DONE, NLMSG_ERROR, NetlinkBuffer,
+    NetlinkHeader, NlaBuffer, NlasIterator,
 };
 use nix::errno::Errno;
 
 /// `RTM_NEWQDISC` and `RTM_GETQDISC` of linux/rtnetlink.h.
 const NEW: u16 = 36;
 const GET: u16 = 38;
-/// `NLMSG_ERROR` and `NLMSG_DONE` of linux/netlink.h, one of which ends each answer.
-const STATUS: u16 = 2;
-const DONE: u16 = 3;
-/// `struct nlmsghdr`, and `struct tcmsg` behind it: family, interface, handle, parent.
-const HEADER: usize = 16;
+/// Bytes of `struct tcmsg`, behind the header of each message: family, interface, handle, parent, and one that means nothing.
 const OWN: usize = 20;
-/// `TCA_KIND` and `TCA_OPTIONS`.
+/// `TCA_KIND`, `TCA_OPTIONS` and `TCA_STAB`.
 const KIND: u16 = 1;
 const OPTIONS: u16 = 2;
-/// `NLMSGERR_ATTR_MSG`, behind the errno and the header of what was asked (`NETLINK_CAP_ACK`).
+const SIZES: u16 = 8;
+/// `NLMSGERR_ATTR_MSG`.
 const WORDS: u16 = 1;
-const BEFORE_WORDS: usize = 4 + HEADER;
 
 /// What a shell runs: the program, and behind it messages in hex. Sockets of netlink by their numbers (`AF_NETLINK` 16, `SOL_NETLINK` 270, of which
 /// 10 is `NETLINK_CAP_ACK` and 11 `NETLINK_EXT_ACK`), so that it needs no library of perl's.
@@ -37,7 +35,12 @@ pub(super) struct Stated {
     pub(super) parent: u32,
     pub(super) kind: String,
     pub(super) options: Vec<u8>,
+    /// What it takes frames for that are of another size (`stab`), where it has that. The kernel tells how it was made, and not the table.
+    pub(super) sizes: Option<Vec<u8>>,
 }
+
+/// A message that came.
+type Message<'a> = NetlinkBuffer<&'a [u8]>;
 
 /// The lines that have the kernel answer these messages, as few as hold them.
 pub(super) fn lines(messages: &[Vec<u8>]) -> Vec<String> {
@@ -92,34 +95,36 @@ fn message(
     [interface, handle, parent]: [u32; 3],
     attributes: &[DefaultNla],
 ) -> Vec<u8> {
-    let length = HEADER + OWN + attributes.buffer_len();
-    let mut bytes = Vec::with_capacity(length);
-    bytes.extend(u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
-    bytes.extend(kind.to_le_bytes());
-    bytes.extend((NLM_F_REQUEST | flags).to_le_bytes());
-    bytes.extend([0; 8]);
-    for field in [0, interface, handle, parent, 0] {
-        bytes.extend(field.to_le_bytes());
-    }
-    bytes.resize(length, 0);
-    attributes.emit(&mut bytes[HEADER + OWN..]);
+    let mut header = NetlinkHeader::default();
+    let own = header.buffer_len();
+    let length = own + OWN + attributes.buffer_len();
+    header.length = u32::try_from(length).unwrap_or(u32::MAX);
+    header.message_type = kind;
+    header.flags = NLM_F_REQUEST | flags;
+    let mut bytes = vec![0; length];
+    header.emit(&mut bytes);
+    let fields = [0, interface, handle, parent, 0].map(u32::to_ne_bytes);
+    bytes[own..own + OWN].copy_from_slice(fields.as_flattened());
+    attributes.emit(&mut bytes[own + OWN..]);
     bytes
 }
 
 /// Every queueing discipline of an answer to [`get_all`].
 ///
 /// # Errors
-/// The kernel refuses, or it is no such answer.
+/// The kernel refuses, or breaks off, or it is no such answer.
 pub(super) fn read(answer: &[u8]) -> Result<Vec<Stated>, String> {
-    let mut all = Vec::new();
-    for (kind, body) in messages(answer)? {
-        match kind {
-            NEW => all.push(stated(body)?),
-            STATUS => refusal(body).map_or(Ok(()), Err)?,
-            _ => {}
-        }
+    let (all, end) = messages(answer)?;
+    ended(&end)?;
+    if end.message_type() != NLMSG_DONE {
+        return Err("an answer of netlink is no list".to_owned());
     }
-    Ok(all)
+    // Another hand was at them meanwhile: what was listed before that is not what is there now.
+    if all.iter().any(|message| message.flags() & NLM_F_DUMP_INTR != 0) {
+        return Err("they changed while they were read".to_owned());
+    }
+    let stands = all.iter().filter(|message| message.message_type() == NEW);
+    stands.map(|message| stated(message.payload())).collect()
 }
 
 /// Whether what was asked by [`change`] was done.
@@ -127,27 +132,28 @@ pub(super) fn read(answer: &[u8]) -> Result<Vec<Stated>, String> {
 /// # Errors
 /// In the kernel's words, or those of its number, why not; or it is no such answer.
 pub(super) fn done(answer: &[u8]) -> Result<(), String> {
-    let all = messages(answer)?;
-    let status = all.iter().find(|(kind, _)| *kind == STATUS);
-    let (_, body) = status.ok_or("the kernel does not say whether it was done")?;
-    refusal(body).map_or(Ok(()), Err)
+    match messages(answer)? {
+        (_, end) if end.message_type() == NLMSG_ERROR => ended(&end),
+        _ => Err("the kernel does not say whether it was done".to_owned()),
+    }
 }
 
 fn stated(body: &[u8]) -> Result<Stated, String> {
     let field = |at: usize| {
         let four = body.get(at..at + 4).and_then(|four| four.try_into().ok());
-        four.map(u32::from_le_bytes).ok_or_else(|| "it is shorter than its header".to_owned())
+        four.map(u32::from_ne_bytes).ok_or_else(|| "it is shorter than its header".to_owned())
     };
-    let (mut kind, mut options) = (String::new(), Vec::new());
+    let (mut kind, mut options, mut sizes) = (String::new(), Vec::new(), None);
     for (is, value) in attributes(body.get(OWN..).unwrap_or_default())? {
         match is {
             KIND => kind = String::from_utf8_lossy(&value).trim_end_matches('\0').to_owned(),
             OPTIONS => options = value,
+            SIZES => sizes = Some(value),
             _ => {}
         }
     }
     let [interface, handle, parent] = [field(4)?, field(8)?, field(12)?];
-    Ok(Stated { interface, handle, parent, kind, options })
+    Ok(Stated { interface, handle, parent, kind, options, sizes })
 }
 
 /// Attributes, each by its kind.
@@ -161,32 +167,40 @@ pub(super) fn attributes(bytes: &[u8]) -> Result<Vec<(u16, Vec<u8>)>, String> {
     NlasIterator::new(bytes).map(one).collect::<Result<_, _>>().map_err(|odd| odd.to_string())
 }
 
-/// What a kernel says that has not done it; `None` where it has.
-fn refusal(body: &[u8]) -> Option<String> {
-    let code = body.get(..4).and_then(|four| four.try_into().ok()).map(i32::from_le_bytes);
-    let code = code.unwrap_or(-(Errno::EPROTO as i32));
+/// How an answer ended: a list breaks off with a number and words as well as a request is refused with them.
+fn ended(end: &Message<'_>) -> Result<(), String> {
+    let odd = |odd: DecodeError| odd.to_string();
+    let (code, words) = if end.message_type() == NLMSG_DONE {
+        let done = DoneBuffer::new_checked(end.payload()).map_err(odd)?;
+        (done.code(), done.extended_ack())
+    } else {
+        let status = ErrorBuffer::new_checked(end.payload()).map_err(odd)?;
+        // The header of what was asked, and no more of it (`NETLINK_CAP_ACK`), stands between the two.
+        let words = status.payload().get(NetlinkHeader::default().buffer_len()..);
+        (status.code().map_or(0, NonZeroI32::get), words.unwrap_or_default())
+    };
     if code == 0 {
-        return None;
+        return Ok(());
     }
-    let words = attributes(body.get(BEFORE_WORDS..).unwrap_or_default()).unwrap_or_default();
+    let words = attributes(words).unwrap_or_default();
     let words = words.iter().find(|(kind, _)| *kind == WORDS);
     let own = words.map(|(_, text)| String::from_utf8_lossy(text).trim_matches('\0').to_owned());
     let number = Errno::from_raw(code.saturating_neg()).desc();
-    Some(own.map_or_else(|| number.to_owned(), |own| format!("{own} ({number})")))
+    Err(own.map_or_else(|| number.to_owned(), |own| format!("{own} ({number})")))
 }
 
-/// The messages of an answer, each by its kind.
-fn messages(mut answer: &[u8]) -> Result<Vec<(u16, &[u8])>, String> {
+/// The messages of an answer, and the one that ends it.
+fn messages(mut answer: &[u8]) -> Result<(Vec<Message<'_>>, Message<'_>), String> {
     let mut all = Vec::new();
-    while let Some((header, _)) = answer.split_first_chunk::<HEADER>() {
-        let length = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
-        let length = usize::try_from(length).unwrap_or(usize::MAX);
-        let body = answer.get(HEADER..length).ok_or("an answer of netlink is not whole")?;
-        all.push((u16::from_le_bytes([header[4], header[5]]), body));
+    while !answer.is_empty() {
+        let message = NetlinkBuffer::new_checked(answer);
+        let message = message.map_err(|odd| format!("an answer of netlink is not whole: {odd}"))?;
+        let length = usize::try_from(message.length()).unwrap_or(usize::MAX);
         answer = answer.get(length.next_multiple_of(4)..).unwrap_or_default();
+        all.push(message);
     }
-    match all.last() {
-        Some((STATUS | DONE, _)) => Ok(all),
+    match all.pop() {
+        Some(end) if [NLMSG_ERROR, NLMSG_DONE].contains(&end.message_type()) => Ok((all, end)),
         _ => Err("an answer of netlink has no end".to_owned()),
     }
 }

@@ -101,7 +101,7 @@ impl Does {
     /// Its options in a request, for ports of `bps`.
     pub(super) fn options(&self, bps: u64) -> Vec<u8> {
         match self {
-            Does::Fifo { limit } => limit.to_le_bytes().to_vec(),
+            Does::Fifo { limit } => limit.to_ne_bytes().to_vec(),
             Does::Ets(ets) => ets.options(),
             Does::Red(red) => red.options(bps),
         }
@@ -123,15 +123,15 @@ impl Red {
         let (cell_log, table) = table::idle(self.wlog, bps);
         let mut parms = Vec::new();
         for size in [self.limit, self.min, self.max] {
-            parms.extend(size.to_le_bytes());
+            parms.extend(size.to_ne_bytes());
         }
         // The flags stand in an attribute of their own, and may not stand here, too.
         parms.extend([self.wlog, self.plog, cell_log, 0]);
-        let flags = [self.flags.to_le_bytes(), FLAGS.to_le_bytes()].concat();
+        let flags = [self.flags.to_ne_bytes(), FLAGS.to_ne_bytes()].concat();
         emitted(&[
             DefaultNla::new(RED_PARMS, parms),
             DefaultNla::new(RED_STAB, table.to_vec()),
-            DefaultNla::new(RED_MAX_P, self.max_p.to_le_bytes().to_vec()),
+            DefaultNla::new(RED_MAX_P, self.max_p.to_ne_bytes().to_vec()),
             DefaultNla::new(RED_FLAGS, flags),
         ])
     }
@@ -139,7 +139,7 @@ impl Red {
 
 impl Ets {
     fn options(&self) -> Vec<u8> {
-        let quantum = |bytes: &u32| DefaultNla::new(ETS_QUANTUM, bytes.to_le_bytes().to_vec());
+        let quantum = |bytes: &u32| DefaultNla::new(ETS_QUANTUM, bytes.to_ne_bytes().to_vec());
         let quanta: Vec<DefaultNla> = self.quanta.iter().map(quantum).collect();
         let mut all = vec![
             DefaultNla::new(ETS_BANDS, vec![self.bands]),
@@ -199,7 +199,7 @@ fn ets(options: &[u8]) -> Result<Option<Ets>, String> {
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes.get(at..at + 4)?.try_into().ok().map(u32::from_le_bytes)
+    bytes.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes)
 }
 
 impl fmt::Display for Does {

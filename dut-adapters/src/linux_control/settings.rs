@@ -83,12 +83,7 @@ fn make(switch: &Switch, path: &str, does: &mut Does) -> Result<bool, String> {
     match (path, &mut *does) {
         ("wred.kmin", Does::Red(red)) => red.min = bytes(wred.kmin)?,
         ("wred.kmax", Does::Red(red)) => red.max = bytes(wred.kmax)?,
-        ("wred.pmax", Does::Red(red)) => {
-            if red.adapts() {
-                return Err("it adapts its chance by itself".to_owned());
-            }
-            red.max_p = parts(wred.pmax)?;
-        }
+        ("wred.pmax", Does::Red(red)) => red.max_p = parts(wred.pmax)?,
         ("wred.weight", Does::Red(red)) => red.wlog = wred.weight,
         ("wred.ecn", Does::Red(red)) => {
             *red = match wred.ecn {

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex};
 
 /// What a guest said whose lab had prepared it.
 const RECORDED: &str = include_str!("../../testdata/linux_switch/qdiscs-6.1.txt");
+/// Behind the last of a list: that it is whole.
+const WHOLE: &str = "1400000003000200000000000000000000000000";
 /// As that kernel answered: that it is done, that it is not, and why not.
 const DONE: &str = "240000000200000100000000cb00000000000000f8000000240005000000000000000000";
 const REFUSED: &str = "240000000200000100000000c3000000eaffffff5c010000240005000000000000000000";
@@ -53,11 +55,9 @@ impl Kernel {
         let mut all = self.has.lock().unwrap();
         // `RTM_GETQDISC`.
         if asked[4] == 38 {
-            let hex = |one: &Stated| hex(&netlink::change(one));
-            let done = "140000000300020000000000000000000000000000";
-            return all.iter().map(hex).collect::<String>() + &done[..40];
+            return all.iter().map(listed).collect::<String>() + WHOLE;
         }
-        let mut one = netlink::read(&[asked, &netlink::bytes(DONE).unwrap()].concat()).unwrap();
+        let mut one = netlink::read(&[asked, &netlink::bytes(WHOLE).unwrap()].concat()).unwrap();
         let told = one.remove(0);
         self.told.lock().unwrap().push(told.clone());
         if let Some((_, words)) = self.refuses.filter(|(handle, _)| *handle == told.handle) {
@@ -68,6 +68,11 @@ impl Kernel {
         let has = all.iter_mut().find(place).expect("it is there");
         *has = told.clone();
         (self.twist)(has);
+        // What RED held is gone (`red_change`, net/sched/sch_red.c), and so is any size table (`qdisc_change`, sch_api.c).
+        let is_within = |one: &Stated| {
+            one.interface == told.interface && one.parent & 0xffff_0000 == told.handle
+        };
+        all.retain(|one| told.kind != "red" || !is_within(one));
         DONE.to_owned()
     }
 }
@@ -82,6 +87,20 @@ impl Shell for Kernel {
     }
 }
 
+/// One as a list has it.
+fn listed(one: &Stated) -> String {
+    let mut bytes = netlink::change(one);
+    if let Some(sizes) = &one.sizes {
+        let length = u16::try_from(sizes.len() + 4).unwrap();
+        // `TCA_STAB`, nested.
+        bytes.extend([length.to_ne_bytes(), 0x8008_u16.to_ne_bytes()].concat());
+        bytes.extend(sizes);
+        let length = u32::try_from(bytes.len()).unwrap();
+        bytes[..4].copy_from_slice(&length.to_ne_bytes());
+    }
+    hex(&bytes)
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -90,7 +109,7 @@ fn setting(path: &str, value: impl Into<serde_json::Value>) -> Setting {
     Setting { path: path.to_owned(), value: value.into() }
 }
 
-fn why(result: Result<(), ControlError>) -> String {
+fn why_not(result: Result<(), ControlError>) -> String {
     result.expect_err("it is refused").to_string()
 }
 
@@ -211,15 +230,15 @@ fn what_reads_back_otherwise_is_refused_by_name_and_put_back() {
     // As a kernel that keeps powers of two; that of 6.1 makes 256 of each lesser quantum, without a word.
     let kernel = Kernel::new(
         |one| {
-            if one.kind == "bfifo" && one.options[..4] == 300_000_u32.to_le_bytes() {
-                one.options[..4].copy_from_slice(&262_144_u32.to_le_bytes());
+            if one.kind == "bfifo" && one.options[..4] == 300_000_u32.to_ne_bytes() {
+                one.options[..4].copy_from_slice(&262_144_u32.to_ne_bytes());
             }
         },
         None,
     );
     let mut control = kernel.control();
     let before = control.snapshot();
-    let refused = why(control.set(&[setting("buffer.lossy_static_th", "300000B")]));
+    let refused = why_not(control.set(&[setting("buffer.lossy_static_th", "300000B")]));
     assert_eq!(refused, "eth0 2:3 bfifo was set to limit 300000, and reads back limit 262144");
     assert_eq!(control.snapshot(), before);
 }
@@ -228,13 +247,13 @@ fn what_reads_back_otherwise_is_refused_by_name_and_put_back() {
 fn what_cannot_be_put_back_either_is_a_device_that_is_lost_with_both_reasons() {
     let keeps = |one: &mut Stated| {
         if one.kind == "bfifo" {
-            one.options[..4].copy_from_slice(&262_144_u32.to_le_bytes());
+            one.options[..4].copy_from_slice(&262_144_u32.to_ne_bytes());
         }
     };
     let mut control = Kernel::new(keeps, None).control();
     let set = control.set(&[setting("buffer.lossy_static_th", "300000B")]);
     assert!(matches!(set, Err(ControlError::Lost(_))), "{set:?}");
-    let told = why(set);
+    let told = why_not(set);
     let both =
         ["was set to limit 500000, and reads back", "was set to limit 300000, and reads back"];
     assert!(both.iter().all(|one| told.contains(one)), "{told}");
@@ -246,7 +265,7 @@ fn what_the_kernel_refuses_is_told_in_its_words_and_what_it_took_is_put_back() {
         let kernel = Kernel::new(RIGHT, Some((0x13_0000, words)));
         let mut control = kernel.control();
         let before = control.snapshot();
-        let refused = why(control.set(&[setting("wred.kmax", "200000B")]));
+        let refused = why_not(control.set(&[setting("wred.kmax", "200000B")]));
         assert!(
             refused.starts_with("eth0 2:5 red (limit 500000, min 100000, max 200000"),
             "{refused}"
@@ -272,7 +291,7 @@ fn what_no_queueing_discipline_can_be_is_refused_before_any_is_told() {
         setting("wred.marking", "dequeue"),
         setting("scheduler.pir", "5Mbps-L2"),
     ];
-    let told: Vec<String> = all.into_iter().map(|one| why(control.set(&[one]))).collect();
+    let told: Vec<String> = all.into_iter().map(|one| why_not(control.set(&[one]))).collect();
     assert_eq!(
         told,
         [
@@ -286,6 +305,125 @@ fn what_no_queueing_discipline_can_be_is_refused_before_any_is_told() {
         ]
     );
     assert_eq!(kernel.told(), Vec::<u32>::new());
+}
+
+/// The RED of class 3 at the first port, among all.
+fn a_red(all: &mut [Stated]) -> &mut Stated {
+    all.iter_mut().find(|one| one.handle == 0x13_0000).expect("it is there")
+}
+
+/// A queue has what the kernel lists as it does with a `stab` of 512 slots: `TCA_STAB_BASE`, and no table.
+fn with_sizes(one: &mut Stated) {
+    let mut sizes = vec![28, 0, 1, 0];
+    sizes.extend([0; 24]);
+    sizes[20..22].copy_from_slice(&512_u16.to_ne_bytes());
+    one.sizes = Some(sizes);
+}
+
+/// Such a queue stands within that RED.
+fn put_within(all: &mut Vec<Stated>, kind: &str, handle: u32) {
+    let red = a_red(all).clone();
+    let kind = kind.to_owned();
+    let options = 500_000_u32.to_ne_bytes().to_vec();
+    all.push(Stated { parent: red.handle | 1, handle, kind, options, ..red });
+}
+
+/// What a kernel has that has that, too, when it was told a threshold: why it was not, and each thing that it was told.
+fn told_a_threshold(has: impl Fn(&mut Vec<Stated>)) -> (Option<String>, Vec<u32>) {
+    let kernel = Kernel::new(RIGHT, None);
+    has(&mut kernel.has.lock().unwrap());
+    let as_it_was = kernel.has.lock().unwrap().clone();
+    let mut control = kernel.control();
+    let before = control.snapshot().expect("it answers");
+    let settings = [setting("wred.kmax", "200000B")];
+    let set = control.set(&settings);
+    if set.is_err() {
+        assert_eq!(*kernel.has.lock().unwrap(), as_it_was);
+        assert_eq!(control.restore(&before, &settings), Ok(()));
+    }
+    (set.err().map(|why| why.to_string()), kernel.told())
+}
+
+#[test]
+fn a_queue_with_a_size_table_is_not_changed() {
+    let (why, told) = told_a_threshold(|all| with_sizes(a_red(all)));
+    let want = "eth0 2:5 red has a size table (stab), which goes with a change, and which the kernel does not tell";
+    assert_eq!((why.as_deref(), told), (Some(want), Vec::new()));
+    // One that is not to be changed may have what it likes.
+    let (why, told) = told_a_threshold(|all| {
+        all.iter_mut().filter(|one| one.kind == "bfifo").for_each(with_sizes);
+    });
+    assert_eq!((why, told), (None, REDS.to_vec()));
+}
+
+#[test]
+fn nothing_is_changed_beside_a_red_that_adapts() {
+    // `TCA_RED_FLAGS` is the last of its options: a value, and what of it counts.
+    let adapts = |one: &mut Stated| {
+        let flags = one.options.len() - 8;
+        one.options[flags] |= 4;
+    };
+    let (why, told) = told_a_threshold(|all| adapts(a_red(all)));
+    let want = "eth0 2:5 red is adaptive: its max_P moves by itself";
+    assert_eq!((why.as_deref(), told), (Some(want), Vec::new()));
+    let kernel = Kernel::new(RIGHT, None);
+    adapts(a_red(&mut kernel.has.lock().unwrap()));
+    let other = [setting("buffer.lossy_static_th", "200000B")];
+    assert_eq!(why_not(kernel.control().set(&other)), want);
+    assert_eq!(kernel.told(), Vec::<u32>::new());
+}
+
+#[test]
+fn a_red_is_not_changed_that_holds_another_queue_than_its_own() {
+    for (kind, handle) in [("netem", 0x214_0000), ("bfifo", 0x214_0000), ("netem", 0)] {
+        let (why, told) = told_a_threshold(|all| put_within(all, kind, handle));
+        let name = format!("{kind} {:x}:", handle >> 16);
+        let want = format!("eth0 2:5 red has {name} within it, which goes with a change");
+        assert_eq!((why, told), (Some(want), Vec::new()));
+    }
+    let (why, told) = told_a_threshold(|all| put_within(all, "bfifo", 0));
+    assert_eq!((why, told), (None, REDS.to_vec()));
+}
+
+#[test]
+fn what_is_no_more_cannot_be_put_back_and_how_it_was_is_not_forgotten() {
+    let kernel = Kernel::new(RIGHT, None);
+    let mut control = kernel.control();
+    let before = control.snapshot().expect("it answers");
+    let settings = [setting("wred.kmax", "200000B")];
+    control.set(&settings).expect("it takes it");
+    // Another hand puts a queue of another kind in its place.
+    let was = a_red(&mut kernel.has.lock().unwrap()).clone();
+    *a_red(&mut kernel.has.lock().unwrap()) = Stated { kind: "netem".to_owned(), ..was.clone() };
+    for _ in 0..2 {
+        let lost = control.restore(&before, &settings);
+        assert!(matches!(lost, Err(ControlError::Lost(_))), "{lost:?}");
+        assert!(why_not(lost).ends_with("eth0 2:5 red is no more"));
+    }
+    *a_red(&mut kernel.has.lock().unwrap()) = was;
+    assert_eq!(control.restore(&before, &settings), Ok(()));
+    assert_eq!(control.snapshot(), Ok(before));
+}
+
+#[test]
+fn a_list_that_breaks_off_or_was_changed_meanwhile_is_none() {
+    let said = recorded();
+    let mut answer = netlink::bytes(said.last().expect("an answer")).expect("hex");
+    assert_eq!(netlink::read(&answer).map(|all| all.len()), Ok(32));
+    // `-ENOBUFS`, in place of none.
+    let code = answer.len() - 4;
+    answer[code..].copy_from_slice(&(-105_i32).to_ne_bytes());
+    assert_eq!(netlink::read(&answer), Err("No buffer space available".to_owned()));
+    // And why, in words: `NLMSGERR_ATTR_MSG`, as long as its end says then.
+    let end = answer.len() - 20;
+    answer[end..end + 4].copy_from_slice(&28_u32.to_ne_bytes());
+    answer.extend([8, 0, 1, 0, b'f', b'u', b'l', 0]);
+    assert_eq!(netlink::read(&answer), Err("ful (No buffer space available)".to_owned()));
+    let mut answer = netlink::bytes(said.last().expect("an answer")).expect("hex");
+    // `NLM_F_DUMP_INTR`.
+    answer[6] |= 0x10;
+    assert_eq!(netlink::read(&answer), Err("they changed while they were read".to_owned()));
+    assert!(netlink::read(&netlink::bytes(DONE).unwrap()).is_err(), "it lists nothing");
 }
 
 #[test]

@@ -127,6 +127,12 @@ impl GuestHost {
         Ok(done)
     }
 
+    /// Ends the guest, if one runs: whoever needs one next has another, as its lab prepares it.
+    pub fn ends(&self) {
+        let _raised = rights::raise(Work::Ports);
+        *self.guest.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// The guest that is there, or one that is booted now.
     fn taken(&self, held: &mut Option<Guest>) -> Result<Guest, Broken> {
         held.take().map_or_else(|| self.boot().map_err(|fault| lost(&fault)), Ok)

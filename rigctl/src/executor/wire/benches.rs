@@ -187,9 +187,12 @@ impl DerefMut for Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(mut bench) = self.bench.take() {
-            // What cannot be taken back stays noted, and the next session begins with a bench of its own.
-            if bench.control.restore().is_ok() && !bench.spoilt {
-                self.home.put(bench);
+            match (bench.control.restore(), &bench.host) {
+                (Ok(()), _) if !bench.spoilt => self.home.put(bench),
+                // What cannot be taken back stays noted, and the next session begins with a bench of its own: where the device is a guest, with
+                // another one, for what this one is set to nobody knows.
+                (Err(_), Some(guest)) => guest.ends(),
+                (Ok(()) | Err(_), _) => {}
             }
         }
         self.home.room.give_back(self.share);

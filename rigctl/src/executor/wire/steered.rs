@@ -134,9 +134,11 @@ impl Steered {
     /// # Errors
     /// The device refuses, or cannot be reached.
     pub(super) fn restore(&mut self) -> Result<(), Broken> {
-        let changed = self.before.take().filter(|(_, touched)| !touched.is_empty());
+        let changed = self.before.as_ref().filter(|(_, touched)| !touched.is_empty());
         let Some((before, touched)) = changed else { return Ok(()) };
-        self.control.restore(&before, &touched)?;
+        self.control.restore(before, touched)?;
+        // Not sooner: what failed may be tried again.
+        self.before = None;
         if let Some(journal) = &self.journal {
             journal.strike(&core::mem::take(&mut self.noted));
         }
@@ -284,6 +286,7 @@ mod tests {
         let (mut losing, _) = steered(desk.path(), Some(lost.into()));
         assert!(losing.set(&[detection_time("300ms")]).is_err());
         assert!(losing.restore().is_err());
+        assert!(losing.restore().is_err(), "how it was is not forgotten");
         assert_eq!(noted(desk.path()), 1);
     }
 }
