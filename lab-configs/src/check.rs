@@ -6,7 +6,7 @@ use crate::{
     Action, Buffer, ConfigPath, Curve, DepthUnit, DynamicBuffer, FlexCounter, Nics, Pfcwd,
     PortGroup, Profile, Reboot, RebootKind, RuleFamily, Switch, Watermark, Wred,
 };
-use rig_units::{Bytes, Dur, Ppm, Within};
+use rig_units::{Bytes, Dur, MIN_FRAME, Ppm, Within};
 
 /// Notes every contradiction of a profile that was read from `root`.
 pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
@@ -287,7 +287,7 @@ impl Checks<'_> {
         let pause = ports.iter().map(|group| group.speed.pause(pfc.quanta)).min();
         let says =
             [pfc.emission, pfc.resumption].map(|taken| taken.map_or(Dur::ZERO, Within::most));
-        let slower = pfc.response.most().max(says[0]).max(says[1]) + macsec.latency.most();
+        let slower = pfc.response.most().max(says[0]).max(says[1]) + macsec.takes(MIN_FRAME).most();
         if let Some(pause) = pause.filter(|pause| macsec.enable && slower >= *pause) {
             let found = format!("a latency of {}: PFC takes {slower}", macsec.latency);
             self.fault("macsec.latency", found, format!("PFC within the pause time, {pause}"));

@@ -165,12 +165,21 @@ impl Declared {
         *self.clock_mut() = Some(apart.limit());
     }
 
-    /// Time from the last bit in to the first bit out of the idle device, MACsec counted; `None` of NICs, which pass nothing on.
+    /// Time from the last bit in to the first bit out of the idle device, MACsec counted, of a frame of any size; `None` of NICs, which pass
+    /// nothing on.
     pub fn transit(&self) -> Option<Within> {
         match self {
             Declared::Switch(switch) => Some(switch.transit()),
             Declared::Router(router) => Some(router.forwarding_delay),
             Declared::Nic(_) | Declared::BlueRdma(_) => None,
+        }
+    }
+
+    /// The same of a frame of this size.
+    pub fn transit_of(&self, size: Bytes) -> Option<Within> {
+        match self {
+            Declared::Switch(switch) => Some(switch.transit_of(size)),
+            Declared::Router(_) | Declared::Nic(_) | Declared::BlueRdma(_) => self.transit(),
         }
     }
 

@@ -8,7 +8,7 @@
 
 use crate::field::Holds::{Count, Range, Switch, Word};
 use crate::field::{Field, needed, optional};
-use rig_units::{Bytes, MIN_FRAME, Within};
+use rig_units::{Bytes, Dur, MIN_FRAME, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,10 @@ pub struct Macsec {
     pub pfc_sent: Option<Form>,
     /// What a frame takes longer on its way in, and once more on its way out, of each anew. No frame overtakes another.
     pub latency: Within,
+    /// What each byte of it in clear, FCS counted, adds to that: of a block that takes a frame in whole before it checks or seals it, the time of
+    /// a byte on the cable. Absent: nothing, the latency is the same whatever the size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_per_byte: Option<Within>,
     /// The association number in use, 0 to 3 (802.1AE encodingSA). A change of it is a rekey.
     pub encoding_sa: u8,
     /// Packet number of the first frame sent with an association (`SAI_MACSEC_SA_ATTR_CONFIGURED_EGRESS_XPN`). Absent: 1.
@@ -168,6 +172,8 @@ impl Macsec {
             .tried(&["honour", "ignore", "bad", "never"]),
         optional("pfc_sent", Word).by_case().live().tried(&["clear", "encrypted", "never"]),
         needed("latency", Range, "0ms").varies(),
+        // What a byte lasts at 100 Gb/s.
+        optional("latency_per_byte", Range).varies().tried(&["80ps"]),
         needed("encoding_sa", Count, "0").by_case().live().tried(&["1", "2", "3"]),
         optional("next_pn", Count).by_case().live().tried(&["never", "1000"]),
     ];
@@ -176,6 +182,8 @@ impl Macsec {
     pub const MOST_AN: u8 = 3;
     /// The greatest packet number of 32 bits (IEEE 802.1AE 10.5.2): the last that an association may use.
     pub const MOST_PN: u64 = u32::MAX as u64;
+    /// The most that a byte may add to a frame's latency: what it lasts at 8 Mb/s. The longest frame takes less than 10 ms then.
+    pub const MOST_PER_BYTE: Dur = Dur::us(1);
     /// The widest window with packet numbers of 64 bits: beyond it their upper half could not be told (IEEE 802.1AEbw 10.7.8).
     pub const MOST_WINDOW_XPN: u32 = (1 << 30) - 1;
 
@@ -193,6 +201,7 @@ impl Macsec {
             pfc_encrypted: None,
             pfc_sent: None,
             latency: Within::ZERO,
+            latency_per_byte: None,
             encoding_sa: 0,
             next_pn: None,
         }
@@ -220,14 +229,19 @@ impl Macsec {
     /// What it adds to the way of a PFC frame of this form, in either direction: one in clear goes past it.
     pub fn pfc_latency(&self, form: Form) -> Within {
         match (self.enable, form) {
-            (true, Form::Encrypted) => self.latency,
+            (true, Form::Encrypted) => self.takes(MIN_FRAME),
             (true, Form::Clear) | (false, _) => Within::ZERO,
         }
     }
 
-    /// What it adds to a frame's way from port to port.
-    pub fn transit(&self) -> Within {
-        if self.enable { self.latency + self.latency } else { Within::ZERO }
+    /// What a frame of this size takes longer, either way, where it is protected.
+    pub fn takes(&self, size: Bytes) -> Within {
+        self.latency_per_byte.map_or(self.latency, |byte| self.latency + byte.times(size.0))
+    }
+
+    /// What it adds to the way from port to port of a frame of this size.
+    pub fn transit(&self, size: Bytes) -> Within {
+        if self.enable { self.takes(size).times(2) } else { Within::ZERO }
     }
 
     /// Every value that lies outside its range.
@@ -236,6 +250,11 @@ impl Macsec {
         if self.encoding_sa > Macsec::MOST_AN {
             let found = format!("the association {}", self.encoding_sa);
             all.push(("macsec.encoding_sa", found, format!("0 to {}", Macsec::MOST_AN)));
+        }
+        if let Some(byte) = self.latency_per_byte.filter(|byte| byte.most() > Macsec::MOST_PER_BYTE)
+        {
+            let want = format!("up to {}", Macsec::MOST_PER_BYTE);
+            all.push(("macsec.latency_per_byte", format!("{byte} for each byte"), want));
         }
         let extended = self.cipher_suite.is_extended();
         let most = if extended { u64::MAX } else { Macsec::MOST_PN };

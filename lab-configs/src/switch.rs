@@ -7,7 +7,7 @@ use crate::{
     Buffer, DynamicBuffer, FlexCounter, Form, Macsec, Pfc, Pfcwd, Ports, Qos, Reboot, Scheduler,
     Watermark, Wred,
 };
-use rig_units::{Bytes, PortSpeed, Ppm, Within};
+use rig_units::{Bytes, MIN_FRAME, PortSpeed, Ppm, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -64,9 +64,19 @@ impl Switch {
     pub const OF_PORTS: &[Field] =
         &[optional("shut_port", Count).by_case().live().tried(&["never"])];
 
-    /// Time from the last bit in to the first bit out of an idle switch, MACsec counted.
+    /// Time from the last bit in to the first bit out of an idle switch, MACsec counted: of a frame of any size.
     pub fn transit(&self) -> Within {
-        self.forwarding_delay + self.macsec.transit()
+        let [short, long] = [MIN_FRAME, self.mtu].map(|size| self.transit_of(size));
+        if short == long {
+            short
+        } else {
+            Within::between(short.least(), long.most().max(short.most()))
+        }
+    }
+
+    /// The same of a frame of this size.
+    pub fn transit_of(&self, size: Bytes) -> Within {
+        self.forwarding_delay + self.macsec.transit(size)
     }
 
     /// Time from the last bit of a PFC frame of this form to its effect, MACsec counted.

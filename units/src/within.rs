@@ -84,6 +84,14 @@ impl Within {
         Within { least: self.least.scaled(num, den), most: self.most.scaled(num, den), ..self }
     }
 
+    /// `n` of them one after the other, each any that is meant; none is longer than a time may be. One is said in the same words.
+    #[must_use]
+    pub fn times(self, n: u64) -> Within {
+        let times = |time: Dur| time.saturating_mul(n).min(limits::TIME);
+        let said = if n == 1 || self == Within::ZERO { self.said } else { Said::Span };
+        Within { least: times(self.least), most: times(self.most), said }
+    }
+
     /// The value that a number drawn from all numbers comes to: each of the whole picoseconds equally often.
     pub fn drawn(self, word: u64) -> Dur {
         let values = u128::from(self.width().0) + 1;

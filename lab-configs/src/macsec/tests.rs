@@ -35,6 +35,7 @@ fn every_setting_has_a_path_of_its_own() {
         ("pfc_encrypted", "ignore".into()),
         ("pfc_sent", "clear".into()),
         ("latency", "300ns".into()),
+        ("latency_per_byte", "40ps..80ps".into()),
         ("encoding_sa", 3.into()),
         ("next_pn", 4_294_967_290_u64.into()),
     ] {
@@ -89,6 +90,10 @@ fn each_range_ends_where_the_standard_ends_it() {
     let extended = Macsec { cipher_suite: CipherSuite::GcmAesXpn128, ..Macsec::off() };
     let pn = |macsec: &Macsec, pn| Macsec { next_pn: Some(pn), ..macsec.clone() };
     assert!(paths(Macsec { encoding_sa: 3, ..pn(&Macsec::off(), 0xffff_ffff) }).is_empty());
+    let of_a_byte =
+        |most| Macsec { latency_per_byte: Some(Within::at_most(most)), ..Macsec::off() };
+    assert!(paths(of_a_byte(Dur::us(1))).is_empty());
+    assert_eq!(paths(of_a_byte(Dur(1_000_001))), ["macsec.latency_per_byte"]);
     assert_eq!(paths(Macsec { encoding_sa: 4, ..Macsec::off() }), ["macsec.encoding_sa"]);
     assert_eq!(paths(pn(&Macsec::off(), 0x1_0000_0000)), ["macsec.next_pn"]);
     assert_eq!(paths(pn(&Macsec::off(), 0)), ["macsec.next_pn"]);
@@ -96,4 +101,31 @@ fn each_range_ends_where_the_standard_ends_it() {
     assert!(paths(Macsec { replay_window: u32::MAX, ..Macsec::off() }).is_empty());
     assert!(paths(Macsec { replay_window: (1 << 30) - 1, ..extended.clone() }).is_empty());
     assert_eq!(paths(Macsec { replay_window: 1 << 30, ..extended }), ["macsec.replay_window"]);
+}
+
+#[test]
+fn a_longer_frame_takes_longer_by_what_is_declared_of_each_byte() {
+    let mut switch = declared().switch().expect("a switch").clone();
+    let of = |text: &str| text.parse::<Within>().expect("a range");
+    switch.forwarding_delay = of("600ns");
+    switch.mtu = Bytes(9_000);
+    switch.macsec = Macsec {
+        latency: of("100ns..150ns"),
+        latency_per_byte: Some(of("50ps..80ps")),
+        ..Macsec::off()
+    };
+    // It takes none of it where no port speaks MACsec.
+    assert_eq!([switch.transit(), switch.transit_of(Bytes(9_000))], [of("600ns"); 2]);
+    switch.macsec.enable = true;
+    // 64 B: 3.2 to 5.12 ns, either way; 9000 B: 450 to 720 ns.
+    assert_eq!(switch.transit_of(Bytes(64)), of("806.4ns..910.24ns"));
+    assert_eq!(switch.transit_of(Bytes(9_000)), of("1700ns..2340ns"));
+    assert_eq!(switch.transit(), of("806.4ns..2340ns"));
+    // A PFC frame is 64 B long, and goes past where it is sent in clear.
+    switch.macsec.pfc_encryption_mode = PfcMode::Encrypt;
+    let response = switch.pfc.response;
+    assert_eq!(switch.response(Form::Encrypted), response + of("103.2ns..155.12ns"));
+    assert_eq!(switch.response(Form::Clear), response);
+    switch.macsec.latency_per_byte = None;
+    assert_eq!(switch.transit(), of("800ns..900ns"));
 }

@@ -1,4 +1,4 @@
-//! How long an idle device takes to pass a frame on, whatever its size (RFC 1242, RFC 2544).
+//! How long an idle device takes to pass a frame on, whatever its size, or by what it declares of each byte (RFC 1242, RFC 2544).
 //!
 //! Measured is from the last bit in to the first bit out: what RFC 1242 3.8 calls the latency of a device that stores and forwards.
 //! That of one that cuts through counts from the first bit in: it is longer by what the frame takes to come in. Records are of last
@@ -20,7 +20,7 @@ use rig_capture::{Dir, Observation, SAMPLE, Span, StreamCount, Unit};
 use rig_lab::{Form, Part};
 use rig_testcases::vocabulary::{Entry, Looks, STREAM, StreamEnds, named};
 use rig_testcases::{Declared, Script, StreamRate, StreamSpec, Tap};
-use rig_units::{Apart, Dur, Time, Within};
+use rig_units::{Apart, Bytes, Dur, MIN_FRAME, Time, Within};
 
 /// `latency`.
 pub(super) static LATENCY: Known = Known {
@@ -46,31 +46,42 @@ pub(super) static LATENCY: Known = Known {
         let script = points.first().and_then(|point| context.script(point).ok());
         let Some(script) = script else { return Vec::new() };
         let spec = script.streams.iter().find(|spec| spec.name == measure.named("stream"));
-        let want = spec.map(|spec| predicted(&legs(context, &script, spec), spec, context.apart()));
+        let want = spec
+            .map(|spec| predicted(&script, &legs(context, &script, spec), spec, context.apart()));
         want.map(|want| prediction(&want)).unwrap_or_default()
     },
     judge: |measure, done, judged| {
         let read = |trial: &Trial| read(trial, measure.named("stream"), done.context);
-        let blur = Cell::new(None);
+        // How far a reading may be off at the most, how wide what is declared of its frame is at the most, and the shortest frame.
+        let seen: Cell<Option<(Dur, Dur, Bytes)>> = Cell::new(None);
+        let own = Leg { declared: &done.context.group.declared, onward: None };
         let read = |trial: &Trial| {
             let read = read(trial)?;
-            blur.set(blur.get().max(Some(Dur(read.span.hi - read.span.lo))));
+            let (_, spec) = trial.stream(measure.named("stream"))?;
+            let (size, longest) = (spec.size, longest(&trial.script, &[own]));
+            let (blur, width) =
+                (Dur(read.span.hi - read.span.lo), own.transit_of(size, longest).width());
+            let before = seen.get().unwrap_or((blur, width, size));
+            seen.set(Some((blur.max(before.0), width.max(before.1), size.min(before.2))));
             Ok(read)
         };
         done.each("latency", measure.named("stream"), judged, read);
-        if let Some(blur) = blur.get() {
-            judged.resolved("latency", &alike(done.context, blur));
+        if let Some(seen) = seen.get() {
+            judged.resolved("latency", &alike(done.context, seen));
         }
     },
     crosses: |_, _| PASSING,
     ..Known::USUAL
 };
 
-/// What idle devices take as they are declared: one of them the same for every size, several also the frame on each cable between
-/// them. Whether a preamble and a gap are before it or after it is not declared.
-fn predicted(legs: &[Leg<'_>], spec: &StreamSpec, apart: Apart) -> Prediction {
+/// What idle devices take as they are declared: one of them the same for every size but for what MACsec takes of each byte, several also the
+/// frame on each cable between them. Whether a preamble and a gap are before it or after it is not declared.
+fn predicted(script: &Script, legs: &[Leg<'_>], spec: &StreamSpec, apart: Apart) -> Prediction {
+    let longest = longest(script, legs);
     // Each as the rig's clock shows it.
-    let transit = legs.iter().fold(Within::ZERO, |all, leg| all + leg.transit());
+    let transit =
+        legs.iter().fold(Within::ZERO, |all, leg| all + leg.transit_of(spec.size, longest));
+    let by_size = legs.iter().any(|leg| grows(leg.declared));
     let cables = legs.iter().filter_map(|leg| leg.onward);
     let between = cables.fold(Span::exactly(0), |all, (speed, cable)| Span {
         lo: all.lo + (cable + speed.serialise(spec.on_wire())).0,
@@ -81,6 +92,9 @@ fn predicted(legs: &[Leg<'_>], spec: &StreamSpec, apart: Apart) -> Prediction {
         hi: (transit.most() + apart.most(Dur(between.hi))).0,
     };
     let text = match legs.len() {
+        1 if by_size => {
+            format!("{transit} from the last bit in to the first bit out, of {}", spec.size)
+        }
         1 => format!("{transit} from the last bit in to the first bit out, whatever the size"),
         n => format!(
             "{transit} in {n} devices, and what a frame of {} takes over each cable between them: {} to {}",
@@ -98,19 +112,39 @@ fn predicted(legs: &[Leg<'_>], spec: &StreamSpec, apart: Apart) -> Prediction {
     }
 }
 
+/// The longest frame that may be on its way at the same time.
+fn longest(script: &Script, legs: &[Leg<'_>]) -> Bytes {
+    let sizes = script.streams.iter().map(|spec| spec.size);
+    let any = legs.iter().map(|leg| leg.declared.mtu()).filter(|_| !script.flows.is_empty());
+    sizes.chain(any).max().unwrap_or(MIN_FRAME)
+}
+
+/// Whether it takes longer for a longer frame.
+fn grows(declared: &Declared) -> bool {
+    let macsec = declared.switch().map(|switch| &switch.macsec);
+    macsec.is_some_and(|macsec| macsec.enable && macsec.latency_per_byte.is_some())
+}
+
 /// Within which values of each delay one device shows nothing: as far outside of what is declared as the reading leaves open, and
 /// as what is declared of the others may hide. Of several devices each hides the others.
-fn alike(context: &Context<'_>, blur: Dur) -> Vec<(String, Within, Dur)> {
+fn alike(
+    context: &Context<'_>,
+    (blur, width, size): (Dur, Dur, Bytes),
+) -> Vec<(String, Within, Dur)> {
     let whole = context.profile.system.as_deref().is_some_and(|system| system.alone.is_none());
     let own = &context.group.declared;
-    let macsec = own.switch().map(|switch| &switch.macsec).filter(|macsec| macsec.enable);
     let Some(delay) = own.range(DELAY).filter(|_| !whole) else { return Vec::new() };
-    let protects = macsec.map_or(Within::ZERO, |macsec| macsec.latency);
-    let mut all = vec![(DELAY.to_owned(), delay, blur + protects.width() * 2)];
-    if macsec.is_some() {
+    // Of what a frame takes so many times.
+    let one = |path: &str, declared: Within, times: u64| {
+        let others = width.saturating_sub(declared.times(times).width());
+        (path.to_owned(), declared, Dur((blur + others).div_ceil(Dur(times))))
+    };
+    let mut all = vec![one(DELAY, delay, 1)];
+    if let Some(macsec) = own.switch().map(|switch| &switch.macsec).filter(|macsec| macsec.enable) {
         // On the way in and on the way out.
-        let half = Dur((blur + delay.width()).0.div_ceil(2));
-        all.push(("macsec.latency".to_owned(), protects, half));
+        all.push(one("macsec.latency", macsec.latency, 2));
+        let byte = macsec.latency_per_byte;
+        all.extend(byte.map(|byte| one("macsec.latency_per_byte", byte, size.0 * 2)));
     }
     all
 }
@@ -140,7 +174,7 @@ fn read(trial: &Trial, stream: &str, context: &Context<'_>) -> Result<TrialReadi
         return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) });
     }
     let legs = legs(context, script, spec);
-    let want = predicted(&legs, spec, context.apart());
+    let want = predicted(script, &legs, spec, context.apart());
     if is_crowded(script, spec, &legs, want.span) {
         let why = format!("what frames of {stream} meet between the devices nobody sees");
         return Err(trial.doubt(&why));

@@ -3,7 +3,7 @@
 use crate::trials::context::{Context, switch_of};
 use rig_lab::{Declared, Kind, Switch};
 use rig_testcases::{Script, StreamSpec};
-use rig_units::{Dur, Length, PortSpeed, Within};
+use rig_units::{Bytes, Dur, Length, PortSpeed, Within};
 
 /// Whatever passes frames on: what a measure goes over that asks a device for no more than that.
 pub(super) const PASSING: &[Kind] = Kind::PASSING;
@@ -20,9 +20,16 @@ pub(super) struct Leg<'a> {
 }
 
 impl<'a> Leg<'a> {
-    /// What a frame takes through it when it is idle. Nothing goes through a NIC.
+    /// What a frame of any size takes through it when it is idle. Nothing goes through a NIC.
     pub(super) fn transit(&self) -> Within {
         self.declared.transit().unwrap_or(Within::ZERO)
+    }
+
+    /// The same of a frame of this size, where none is longer than `longest`: it stays behind one that takes more, and so may take as much.
+    pub(super) fn transit_of(&self, size: Bytes, longest: Bytes) -> Within {
+        let of = |size| self.declared.transit_of(size).unwrap_or(Within::ZERO);
+        let (own, other) = (of(size), of(longest));
+        if other.most() > own.most() { Within::between(own.least(), other.most()) } else { own }
     }
 
     /// Whether it pauses who sends this class to it.

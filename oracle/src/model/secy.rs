@@ -19,6 +19,9 @@ mod receive;
 mod send;
 pub use counters::Counters;
 
+/// Length of a PFC frame in clear, FCS counted.
+const PFC: u64 = 64;
+
 /// How a port speaks MACsec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
@@ -40,6 +43,8 @@ pub struct Config {
     pub sent: Form,
     /// What a frame takes to get through, either way: any of these.
     pub latency: Within,
+    /// What each of its bytes adds to that.
+    pub latency_of_a_byte: Within,
     /// Association number in use, 0 to 3.
     pub an: u8,
     /// Packet number of the first frame sent with an association, if it was set: else 1.
@@ -64,6 +69,7 @@ impl Config {
             encrypted: declared.pfc_encrypted.unwrap_or(encrypted),
             sent: declared.pfc_sent.unwrap_or(sent),
             latency: declared.latency,
+            latency_of_a_byte: declared.latency_per_byte.unwrap_or(Within::ZERO),
             an: declared.encoding_sa & Macsec::MOST_AN,
             next_pn: declared.next_pn,
             other_suite: false,
@@ -92,13 +98,18 @@ impl Config {
             return 0;
         }
         let overhead = u64::from(rig_lab::macsec::overhead(self.sends_sci));
-        let way = (self.latency.most() * 2).0 / speed.byte().0.max(1);
+        let way = (self.pfc_takes().most() * 2).0 / speed.byte().0.max(1);
         u32::try_from(way + overhead).unwrap_or(u32::MAX)
     }
 
     /// What a PFC frame of the port takes longer: one in clear goes past MACsec.
     pub fn emission(&self) -> Within {
-        if self.sent == Form::Encrypted { self.latency } else { Within::ZERO }
+        if self.sent == Form::Encrypted { self.pfc_takes() } else { Within::ZERO }
+    }
+
+    /// What it takes to seal a PFC frame, or to open one.
+    fn pfc_takes(&self) -> Within {
+        self.latency + self.latency_of_a_byte.times(PFC)
     }
 }
 
@@ -194,7 +205,7 @@ impl SecY {
                     tag.tamper = tag.tamper.or(Some(Tamper::WrongKey));
                 }
                 let is_valid = self.receiver.check(tag, is_pfc, &self.config, &mut self.counters);
-                (self.protected(is_valid, is_pfc), self.config.latency)
+                (self.protected(is_valid, is_pfc), self.config.pfc_takes())
             }
         };
         let honours = reception == Reception::Honour;

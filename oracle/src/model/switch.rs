@@ -114,7 +114,7 @@ pub struct Switch {
     /// What each of them takes of it.
     delays_drawn: Draws,
     /// What each byte of a frame adds to that.
-    delay_of_a_byte: Dur,
+    delay_of_a_byte: Within,
     /// No frame that comes in leaves the pipeline before this: that of one before it was longer.
     not_before: Time,
     mtu: u16,
@@ -150,6 +150,7 @@ impl Switch {
     /// A switch that holds nothing; `route` names the egress port towards every host.
     pub fn new(config: &Config, route: Vec<u16>) -> Switch {
         let [emission, resumption] = config.words_take();
+        let [delay, delay_of_a_byte] = config.delays();
         let pfc = pfc_gen::Config { emission, resumption, ..config.pfc };
         let dropped = config.buffer.faults.class_dropped.and_then(|class| u8::try_from(class).ok());
         let dropped = dropped.map_or(0, bit);
@@ -184,9 +185,9 @@ impl Switch {
             classifier: config.classifier.clone(),
             route,
             pipeline: Ring::default(),
-            delay: config.delay(),
+            delay,
             delays_drawn: Draws::new(chance::stream(config.mac.seed, *b"transits")),
-            delay_of_a_byte: Dur(config.faults.latency_grows.unwrap_or(0).into()),
+            delay_of_a_byte,
             not_before: Time::ZERO,
             mtu: config.mtu,
             secured: config.macsec.is_some() || retags.is_some(),
@@ -270,10 +271,14 @@ impl Switch {
         };
         let ingress = u16::try_from(from).unwrap_or(u16::MAX);
         if delays {
-            let delay = self.delays_drawn.next(self.delay);
-            let delay = delay + self.delay_of_a_byte * u64::from(size);
-            let ready = (now + delay).max(self.not_before);
-            if self.delay_of_a_byte > Dur::ZERO || self.delay.width() > Dur::ZERO {
+            let by_size = self.delay_of_a_byte != Within::ZERO;
+            let of_all = if by_size {
+                self.delay + self.delay_of_a_byte.times(size.into())
+            } else {
+                self.delay
+            };
+            let ready = (now + self.delays_drawn.next(of_all)).max(self.not_before);
+            if by_size || self.delay.width() > Dur::ZERO {
                 // A short frame stays behind a long one, and one that takes less behind one that takes more.
                 self.not_before = ready;
             }
@@ -299,7 +304,7 @@ impl Switch {
     /// Whether frames take time from ingress to queue.
     #[inline]
     const fn delays(&self) -> bool {
-        self.delay.most().0 | self.delay_of_a_byte.0 != 0
+        self.delay.most().0 | self.delay_of_a_byte.most().0 != 0
     }
 
     /// Queues the frame whose way through the pipeline ends at `now`: its port, and when to come for the next.

@@ -85,6 +85,18 @@ fn at_another_speed_it_is_said_in_the_same_words() {
 }
 
 #[test]
+fn several_one_after_the_other_take_as_many_times_the_least_and_the_most() {
+    for (json, n, all) in [
+        (r#""1us..3us""#, 3, "3us..9us"),
+        (r#"{"max": "3us"}"#, 2, "0ms..6us"),
+        (r#"{"max": "3us"}"#, 1, "{max: 3us}"),
+        (r#""40000s..80000s""#, 2, "80000s..86400s"),
+    ] {
+        assert_eq!(read(json).expect(json).times(n).to_string(), all);
+    }
+}
+
+#[test]
 fn a_range_covers_what_lies_in_it_whole() {
     let of = |text: &str| text.parse::<Within>().expect("a range");
     let range = of("1us..3us");

@@ -10,7 +10,7 @@ use crate::model::pfc_gen::{self, Xon};
 use crate::model::secy;
 use crate::model::wred;
 use rig_lab::{BufferFaults, DeviceFaults, NicPfcFaults, PfcFaults, SchedulerFaults, Scheduling};
-use rig_units::{Bytes, PortSpeed, Ppm, Quanta, Within};
+use rig_units::{Bytes, Dur, PortSpeed, Ppm, Quanta, Within};
 
 /// What a switch is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -198,10 +198,13 @@ impl Config {
         }
     }
 
-    /// What a frame of data takes through an idle switch: MACsec adds its latency on the way in and on the way out.
-    pub(super) fn delay(&self) -> Within {
-        let macsec = self.macsec.map_or(Within::ZERO, |macsec| macsec.latency);
-        self.forwarding_delay + macsec + macsec
+    /// What a frame of data takes through an idle switch, and what each of its bytes adds to that: MACsec adds its latency on the way in and on
+    /// the way out, and so does its fault, once, whoever speaks MACsec.
+    pub(super) fn delays(&self) -> [Within; 2] {
+        let grows = Dur(self.faults.latency_grows.unwrap_or(0).into()).into();
+        let Some(macsec) = self.macsec else { return [self.forwarding_delay, grows] };
+        let [frame, byte] = [macsec.latency, macsec.latency_of_a_byte];
+        [self.forwarding_delay + frame + frame, byte + byte + grows]
     }
 
     /// What an XOFF takes to leave, and what an XON takes.

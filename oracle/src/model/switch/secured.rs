@@ -55,8 +55,9 @@ impl Switch {
             }
             Some(macsec) => self.secys.iter_mut().for_each(|secy| secy.set(macsec)),
         }
-        self.not_before = self.not_before.max(now + self.delay.most());
-        self.delay = config.delay();
+        let longest = self.delay + self.delay_of_a_byte.times(self.mtu.into());
+        self.not_before = self.not_before.max(now + longest.most());
+        [self.delay, self.delay_of_a_byte] = config.delays();
         let [emission, resumption] = config.words_take();
         for port in &mut self.ports {
             port.pfc.set_taken(emission, resumption);

@@ -97,6 +97,13 @@ const TRIED: &[Tried] = &[
         case: || passed("{macsec: {enable: true}}"),
     },
     Tried {
+        path: "macsec.latency_per_byte",
+        device: "broadcom-macsec",
+        measure: "latency",
+        ends: [Dur(50), Dur(80)],
+        case: || passed("{macsec: {enable: true}}"),
+    },
+    Tried {
         path: "nic.np.latency",
         device: "gen2",
         measure: "cnp.latency",

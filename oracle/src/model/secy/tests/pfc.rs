@@ -5,7 +5,9 @@ use super::*;
 fn mode(mode: PfcMode) -> SecY {
     SecY::new(&config(|macsec| {
         macsec.pfc_encryption_mode = mode;
-        macsec.latency = Dur::ns(300).into();
+        // 300 ns for the 64 B of a PFC frame.
+        macsec.latency = Dur::ns(236).into();
+        macsec.latency_per_byte = Some(Dur::ns(1).into());
     }))
 }
 

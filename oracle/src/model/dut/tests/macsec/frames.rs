@@ -37,6 +37,9 @@ fn a_frame_takes_the_latency_in_and_out_and_the_time_of_its_tags() {
     assert_eq!(arrival(case("bypass"), MacsecMode::Usual), plain + tags);
     let slow = case("bypass").with("macsec.latency", "300ns");
     assert_eq!(arrival(slow, MacsecMode::Usual), plain + tags + Dur::ns(600));
+    // Each of its bytes in clear, twice.
+    let by_size = case("bypass").with("macsec.latency_per_byte", "30ps");
+    assert_eq!(arrival(by_size, MacsecMode::Usual), plain + tags + Dur(2 * 30 * 1_024));
 }
 
 #[test]
