@@ -86,7 +86,11 @@ impl Control for StandinControl {
     /// By its databases too: the device alone does not know how late what it did was told there, and a storm that is dated by when it was heard
     /// of would be held against it.
     fn health(&mut self) -> Result<Health, ControlError> {
-        self.switch.health()
+        match self.switch.health() {
+            // Whoever has taken that row away: there is a device all the same.
+            Err(ControlError::NotOffered(_)) => self.device.health(),
+            told => told,
+        }
     }
 
     fn passed(&mut self) -> Result<Vec<PortTally>, ControlError> {

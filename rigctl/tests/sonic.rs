@@ -94,14 +94,18 @@ fn cabled() -> (Namespace, Namespace) {
 }
 
 /// Whether it is so within ten seconds.
-#[expect(clippy::disallowed_methods, reason = "what is waited for here is another process")]
 fn soon(so: &mut dyn FnMut() -> bool) -> bool {
     (0..500).any(|_| {
         so() || {
-            sleep(Duration::from_millis(20));
+            rests();
             false
         }
     })
+}
+
+#[expect(clippy::disallowed_methods, reason = "what is waited for here is another process")]
+fn rests() {
+    sleep(Duration::from_millis(20));
 }
 
 #[test]
@@ -121,6 +125,12 @@ fn a_stand_in_that_is_served_by_hand_ends_when_it_is_asked_to_and_takes_its_redi
     let mut device = far.run(|| serve.spawn()).expect("inside").expect("rigctl starts");
     assert!(soon(&mut || UnixStream::connect(&socket).is_ok()), "its redis is up");
     let ended = Pid::from_raw(device.id().cast_signed());
+    // Stopped and continued, as by Ctrl-Z and `fg`, it goes on.
+    for signal in [Signal::SIGSTOP, Signal::SIGCONT] {
+        kill(ended, signal).expect("it lives");
+        (0..10).for_each(|_| rests());
+    }
+    assert!(device.try_wait().is_ok_and(|status| status.is_none()), "it goes on");
     kill(ended, Signal::SIGTERM).expect("it lives");
     let gone = soon(&mut || device.try_wait().is_ok_and(|status| status.is_some()));
     let _killed = device.kill();

@@ -18,6 +18,8 @@ use std::io;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the keys of a table may take, in however many answers: `SCAN` goes on where others write.
 const LISTED: Duration = Duration::from_secs(20);
+/// Rows that are asked for at once: of a large switch over a slow line so many come within [`PATIENCE`].
+const ROWS: usize = 500;
 /// Keys that are asked for at once.
 const AT_ONCE: usize = 1_000;
 /// So often changes are tried while another hand writes to the same keys.
@@ -146,7 +148,7 @@ impl Link {
         let tried = format!("list the keys {}*", some(prefixes));
         let mut keys = vec![BTreeSet::new(); prefixes.len()];
         let mut cursors: Vec<(usize, u64)> = (0..prefixes.len()).map(|at| (at, 0)).collect();
-        let over = end(LISTED);
+        let over = end(LISTED.saturating_mul(u32::try_from(prefixes.len()).unwrap_or(u32::MAX)));
         for _ in 0..ROUNDS {
             let mut ask = redis::pipe();
             for &(at, cursor) in &cursors {
@@ -159,6 +161,7 @@ impl Link {
                 keys[*at].extend(own);
                 *cursor = next;
                 if keys[*at].len() > MOST_KEYS {
+                    let tried = format!("list the keys {}*", prefixes[*at]);
                     let why = format!("there are more than {MOST_KEYS}");
                     return Err(self.is_lost(Lost { tried, why }));
                 }
@@ -177,11 +180,10 @@ impl Link {
 
     /// The names of the fields of each key, none where it is not there.
     pub(super) fn names(&mut self, db: Db, keys: &[String]) -> Result<Vec<Vec<String>>, Lost> {
-        let mut ask = redis::pipe();
-        for key in keys {
+        let ask = |ask: &mut Pipeline, key: &String| {
             ask.cmd("HKEYS").arg(key);
-        }
-        self.ask(db, &format!("list the fields of {}", some(keys)), &ask)
+        };
+        self.rows(db, "list the fields of", (keys, |key| key), ask)
     }
 
     /// Fields of keys, in the order in which they are asked for.
@@ -190,12 +192,34 @@ impl Link {
         db: Db,
         asked: &[(String, Vec<String>)],
     ) -> Result<Vec<Vec<Option<String>>>, Lost> {
-        let keys: Vec<String> = asked.iter().map(|(key, _)| key.clone()).collect();
-        let mut ask = redis::pipe();
-        for (key, fields) in asked {
+        let ask = |ask: &mut Pipeline, (key, fields): &(String, Vec<String>)| {
             ask.cmd("HMGET").arg(key).arg(fields);
+        };
+        self.rows(db, "read", (asked, |(key, _)| key), ask)
+    }
+
+    /// What each of these rows says, asked for by `ask`, as many of them at once as a slow line bears. A refusal is told of its row.
+    fn rows<R, T: FromRedisValue>(
+        &mut self,
+        db: Db,
+        tries: &str,
+        (rows, key): (&[R], fn(&R) -> &String),
+        ask: impl Fn(&mut Pipeline, &R),
+    ) -> Result<Vec<T>, Lost> {
+        let mut all = Vec::new();
+        for some_rows in rows.chunks(ROWS) {
+            let mut asks = redis::pipe();
+            some_rows.iter().for_each(|row| ask(&mut asks, row));
+            let keys: Vec<String> = some_rows.iter().map(|row| key(row).clone()).collect();
+            let tried = |at: Option<usize>| match at.and_then(|at| keys.get(at)) {
+                Some(key) => format!("{tries} {key}"),
+                None => format!("{tries} {}", some(&keys)),
+            };
+            let answers = self.asked(db, &tried, &asks)?;
+            let answers: Vec<T> = self.read(&tried(None), answers)?;
+            all.extend(answers);
         }
-        self.ask(db, &format!("read {}", some(&keys)), &ask)
+        Ok(all)
     }
 
     /// Every field of a key.
@@ -256,12 +280,14 @@ impl Link {
         }
         if let Line::Shell(shell) = &mut self.line {
             let done = told(shell, None, ask);
-            let done = done.map_err(|why| self.is_lost(Lost { tried: tried.to_owned(), why }))?;
+            let done =
+                done.map_err(|(_, why)| self.is_lost(Lost { tried: tried.to_owned(), why }))?;
             return Ok(done.is_some());
         }
         // `MULTI`, that each is queued, and what came of all of them.
         let answers = ask.cmd_iter().count() + 2;
-        let all = self.answers(tried, &ask.get_packed_pipeline(), answers)?;
+        let tried = |_| tried.to_owned();
+        let all = self.answers(&tried, &ask.get_packed_pipeline(), answers)?;
         Ok(!matches!(all.last(), None | Some(Value::Nil)))
     }
 
@@ -272,21 +298,30 @@ impl Link {
         tried: &str,
         ask: &Pipeline,
     ) -> Result<T, Lost> {
-        let answers = self.asked(db, tried, ask)?;
+        let answers = self.asked(db, &|_| tried.to_owned(), ask)?;
+        self.read(tried, answers)
+    }
+
+    fn read<T: FromRedisValue>(&mut self, tried: &str, answers: Vec<Value>) -> Result<T, Lost> {
         redis::from_owned_redis_value(Value::Array(answers)).map_err(|error| {
             let why = format!("its answer is none ({})", error.category());
             self.is_lost(Lost { tried: tried.to_owned(), why })
         })
     }
 
-    /// The answers to all of `ask`.
-    fn asked(&mut self, db: Db, tried: &str, ask: &Pipeline) -> Result<Vec<Value>, Lost> {
+    /// The answers to all of `ask`; what was `tried`, by the place of that of which it is told, or of all.
+    fn asked(
+        &mut self,
+        db: Db,
+        tried: &dyn Fn(Option<usize>) -> String,
+        ask: &Pipeline,
+    ) -> Result<Vec<Value>, Lost> {
         if let Some(lost) = &self.lost {
             return Err(lost.clone());
         }
         if let Line::Shell(shell) = &mut self.line {
             let all = told(shell, Some(db), ask);
-            let all = all.map_err(|why| self.is_lost(Lost { tried: tried.to_owned(), why }))?;
+            let all = all.map_err(|(at, why)| self.is_lost(Lost { tried: tried(at), why }))?;
             return Ok(all.unwrap_or_default());
         }
         let mut all = redis::pipe();
@@ -298,7 +333,9 @@ impl Link {
             all.add_command(one.clone());
         }
         let count = all.cmd_iter().count();
-        let mut answers = self.answers(tried, &all.get_packed_pipeline(), count)?;
+        let tried =
+            |at: Option<usize>| tried(at.and_then(|at| at.checked_sub(usize::from(chooses))));
+        let mut answers = self.answers(&tried, &all.get_packed_pipeline(), count)?;
         if chooses {
             answers.remove(0);
         }
@@ -307,23 +344,28 @@ impl Link {
     }
 
     /// So many answers to what was packed, all of them within the time of one.
-    fn answers(&mut self, tried: &str, packed: &[u8], count: usize) -> Result<Vec<Value>, Lost> {
+    fn answers(
+        &mut self,
+        tried: &dyn Fn(Option<usize>) -> String,
+        packed: &[u8],
+        count: usize,
+    ) -> Result<Vec<Value>, Lost> {
         if let Some(lost) = &self.lost {
             return Err(lost.clone());
         }
         let Line::Redis(_, line) = &mut self.line else { return Ok(Vec::new()) };
-        let mut heard = || -> Result<Vec<Value>, String> {
+        let mut heard = || -> Result<Vec<Value>, Untold> {
             let over = end(PATIENCE);
-            line.send(packed, PATIENCE).map_err(|error| broken(&error))?;
+            line.send(packed, PATIENCE).map_err(|error| (None, broken(&error)))?;
             let mut all = Vec::new();
-            for _ in 0..count {
-                let reply = line.hear(over).map_err(|error| broken(&error))?;
-                let reply = reply.ok_or_else(|| "no answer in time".to_owned())?;
-                all.push(reply.map_err(|code| refuses(&code))?);
+            for at in 0..count {
+                let reply = line.hear(over).map_err(|error| (None, broken(&error)))?;
+                let reply = reply.ok_or_else(|| (None, "no answer in time".to_owned()))?;
+                all.push(reply.map_err(|code| (Some(at), refuses(&code)))?);
             }
             Ok(all)
         };
-        heard().map_err(|why| self.is_lost(Lost { tried: tried.to_owned(), why }))
+        heard().map_err(|(at, why)| self.is_lost(Lost { tried: tried(at), why }))
     }
 
     fn is_lost(&mut self, lost: Lost) -> Lost {
@@ -332,12 +374,16 @@ impl Link {
     }
 }
 
+/// Why there is no answer, and to which question where that is known.
+type Untold = (Option<usize>, String);
+
 /// What a program on the switch answers; `None`: nothing was done, as what was watched has changed.
-fn told(shell: &mut Shell, db: Option<Db>, ask: &Pipeline) -> Result<Option<Vec<Value>>, String> {
-    let all = shell.ask(db, ask).map_err(|error| broken(&error))?;
+fn told(shell: &mut Shell, db: Option<Db>, ask: &Pipeline) -> Result<Option<Vec<Value>>, Untold> {
+    let all = shell.ask(db, ask).map_err(|error| (None, broken(&error)))?;
     let Some(all) = all else { return Ok(None) };
-    let all: Result<Vec<Value>, String> = all.into_iter().collect();
-    all.map(Some).map_err(|code| refuses(&code))
+    let each = all.into_iter().enumerate();
+    let each = each.map(|(at, one)| one.map_err(|code| (Some(at), refuses(&code))));
+    each.collect::<Result<Vec<Value>, Untold>>().map(Some)
 }
 
 /// The first of several keys, for a message.

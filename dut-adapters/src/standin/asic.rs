@@ -90,10 +90,15 @@ impl Served {
         }
     }
 
-    /// The same with what outlives it.
+    /// The same with what outlives it: of the last storm what the chip had that saw it.
     fn with_what_outlives(&self, mut values: BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+        let own = values.clone();
         for (name, value) in &mut values {
-            *value += self.outlives.get(name).copied().unwrap_or(0);
+            let outlives = self.outlives.get(name).copied().unwrap_or(0);
+            let is_newer = || own.get(&storms_of(name)).is_none_or(|storms| *storms > 0);
+            if !(name.ends_with(LAST) && is_newer()) {
+                *value += outlives;
+            }
         }
         values
     }
@@ -104,10 +109,18 @@ impl Served {
     }
 }
 
-/// Whether it counts on from one storm to the next, and orchagent keeps it: not what is of the last storm alone.
+/// What is of the last storm alone.
+const LAST: &str = "_LAST";
+
+/// Whether orchagent keeps it, and not the chip.
 fn goes_on(name: &str) -> bool {
-    let counter = name.split_once(' ').map_or(name, |(_, counter)| counter);
-    counter.starts_with(STORMED) && !counter.ends_with("_LAST")
+    name.split_once(' ').is_some_and(|(_, counter)| counter.starts_with(STORMED))
+}
+
+/// What counts the storms of the same queue.
+fn storms_of(name: &str) -> String {
+    let queue = name.split_once(' ').map_or(name, |(queue, _)| queue);
+    format!("{queue} {STORMED}DEADLOCK_DETECTED")
 }
 
 impl fmt::Debug for Served {
@@ -127,8 +140,9 @@ impl Asic for Served {
 
     /// The same device each time: what is drawn in it does not tell one beginning from another.
     fn restart(&mut self, settings: &[Setting]) -> Result<(), String> {
-        let mut outlives = self.counters();
-        outlives.retain(|name, _| goes_on(name));
+        // Of a queue that is not guarded now orchagent goes on where it was once it is again.
+        let mut outlives = self.outlives.clone();
+        outlives.extend(self.counters().into_iter().filter(|(name, _)| goes_on(name)));
         match self.post.ask(Ask::Boot { seed: SEED, settings: settings.to_vec() }) {
             Some(Answer::Booted { .. }) => {
                 self.outlives = outlives;

@@ -3,8 +3,10 @@
 
 use super::names::Db;
 use super::reboots::ORDERS;
+use core::error::Error as _;
 use core::time::Duration;
 use redis::{Connection, ErrorKind, Msg, RedisError, RedisResult};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -104,12 +106,18 @@ fn listen(
             }
             match hears.get_message() {
                 Ok(message) => break of(&message),
-                Err(error) if error.is_timeout() => {}
+                Err(error) if error.is_timeout() || is_interrupted(&error) => {}
                 Err(error) => return Err(error),
             }
         };
     }
     Ok(())
+}
+
+/// Whether this process was stopped meanwhile and goes on: a socket with a timeout tells that as an error.
+fn is_interrupted(error: &RedisError) -> bool {
+    let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    source.is_some_and(|error| error.kind() == io::ErrorKind::Interrupted)
 }
 
 fn of(message: &Msg) -> Heard {

@@ -2,6 +2,7 @@
 //! away. A switch has no such row, and nobody asks it.
 
 use super::super::link::{Db, Link};
+use super::super::wire::end;
 use crate::control::{Health, Lost};
 use core::time::Duration;
 use redis::Pipeline;
@@ -35,9 +36,9 @@ pub(super) fn kept_up(
     let name = Mono::now().0.to_string();
     let mut ask: Pipeline = redis::pipe();
     ask.cmd("PUBLISH").arg(ROW).arg(&name);
-    let [_heard]: [i64; 1] = link.ask(Db::State, &format!("ask {ROW}"), &ask)?;
-    let mut waited = Duration::ZERO;
-    while waited < ANSWERS {
+    let [heard]: [i64; 1] = link.ask(Db::State, &format!("ask {ROW}"), &ask)?;
+    let over = end(ANSWERS);
+    while heard > 0 && Mono::now() < over {
         let [asked, said] = answer(link)?;
         if asked.as_ref() == Some(&name)
             && let Some(health) = said.and_then(|said| serde_json::from_str(&said).ok())
@@ -45,7 +46,6 @@ pub(super) fn kept_up(
             return Ok(Some(health));
         }
         pause(LOOK);
-        waited += LOOK;
     }
     Ok(Some(Health { event_late: rig_units::Dur::s(1), ..Health::default() }))
 }

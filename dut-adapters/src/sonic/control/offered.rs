@@ -61,7 +61,8 @@ impl Control for SonicControl {
 
     /// Of a stand-in, which says so in its databases; a switch tells nothing of it.
     fn health(&mut self) -> Result<Health, ControlError> {
-        let told = kept_up::kept_up(&mut self.link, &mut pause)?;
+        let told = kept_up::kept_up(&mut self.link, &mut pause);
+        let told = told.map_err(|lost| ControlError::away(lost.into()))?;
         told.ok_or_else(|| self.lacks(Ability::Health))
     }
 

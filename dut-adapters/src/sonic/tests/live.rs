@@ -104,6 +104,12 @@ fn nobody_at_the_place_and_a_database_of_something_else_are_told() {
     server.tell(4, &["SET", "PORT|Ethernet0", "no hash"]);
     let faults = said(&live(&server.at(), None).expect_err("no hash"));
     assert!(faults.contains("cannot read PORT|Ethernet0: it refuses (WRONGTYPE)"), "{faults}");
+    // Of many rows that are asked for at once the one is named.
+    server.tell(4, &["DEL", "PORT|Ethernet0"]);
+    server.load(&golden("leaf.json"));
+    server.tell(4, &["SET", "QUEUE|Ethernet0|9", "no hash"]);
+    let faults = said(&live(&server.at(), None).expect_err("no hash"));
+    assert!(faults.contains("cannot read QUEUE|Ethernet0|9: it refuses (WRONGTYPE)"), "{faults}");
 }
 
 #[test]

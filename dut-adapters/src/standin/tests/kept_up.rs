@@ -103,7 +103,11 @@ fn what_is_told_late_counts_as_late_unless_a_fault_keeps_it_back() {
         let late = control.health().expect("it is a stand-in").event_late;
         assert_eq!(late >= ago, counts, "{late}, held back by {held_back}");
         assert!(control.health().expect("it is a stand-in").event_late < ago, "it is told once");
-        drop(control);
+        // Whoever takes its row away: the device behind it tells.
+        let _gone: i64 = tell(&server, 6, &["DEL", "RIG_STANDIN_HEALTH"]);
+        assert_eq!(control.health(), Ok(Health::default()));
         drop(standin);
+        drop(server);
+        assert!(matches!(control.health(), Err(ControlError::Away(_))), "the way is lost");
     }
 }
