@@ -55,6 +55,13 @@ table! {
     /// The context of a connection is read over the bus for each of its frames, however few connections there are.
     // With one connection it is as slow as with thousands.
     nic_contexts_forgotten;
+    /// The context of a connection that makes room for another is written back over the bus first.
+    // A context that is not at hand costs twice what is declared.
+    nic_contexts_written_back;
+    /// The address of a page is read over the bus for each frame, however few pages there are.
+    nic_pages_forgotten;
+    /// What a host sends to itself crosses its bus twice as often as it says.
+    nic_loopback_doubled;
     /// A NIC sends no XON: whoever paused for it waits until the pause is over.
     nic_xon_missing;
     /// A NIC sends XON later than it says.

@@ -57,6 +57,13 @@ table! {
     /// A queue pair has so many READs more under way than it may.
     // What is asked for in small parts comes at once all the same.
     reads_ahead ("READs", 1..=64, default 1);
+    /// All that a READ is answered with leaves in one turn of its queue pair.
+    // Whoever is read from gets nothing else out while it is.
+    read_answered_in_a_row;
+    /// Nothing else leaves the port for so long behind an atomic operation.
+    atomic_holds_port ("nanoseconds", 1..=1_000_000, default 2_000);
+    /// A queue pair that waits for its receiver to be ready holds all others of its NIC.
+    rnr_nak_holds_all;
     /// Where a READ has a hole the requester asks from one packet after the one that is missing.
     read_asks_one_psn_late;
     /// A READ request that comes again is counted as such, and not answered again.

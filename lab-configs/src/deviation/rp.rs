@@ -46,6 +46,12 @@ table! {
     /// Every second queue pair of a NIC is passed over in every second turn.
     // What one of many connections gets rests on which of them it is.
     turns_skipped;
+    /// All packets of a message leave in one turn of its queue pair.
+    // Small messages wait for as long as the largest of a neighbour take.
+    turn_of_a_message;
+    /// Each request is read over the bus when it is its turn, and until it is there nothing else leaves the port.
+    // A neighbour that sends many small messages takes the port from all.
+    request_read_holds_port ("nanoseconds", 1..=1_000_000, default 300);
     /// CNPs for an unreliable connection, or for whoever sends datagrams, are counted as ignored and slow nobody down.
     unreliable_not_slowed;
 }

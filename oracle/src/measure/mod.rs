@@ -145,6 +145,7 @@ static ALL: &[&Known] = &[
     &nic::message::ATOMIC,
     &nic::fence::FENCE,
     &nic::incast::OUTSTANDING,
+    &nic::neighbours::BESIDE,
     &nic::app::PROTOCOL,
     &nic::app::keys::KEYS,
     &nic::receives::RECEIVES,

@@ -16,6 +16,7 @@ pub(super) mod headers;
 pub(super) mod incast;
 mod limited;
 pub(super) mod message;
+pub(super) mod neighbours;
 pub(super) mod np;
 mod packets;
 pub(super) mod pause;

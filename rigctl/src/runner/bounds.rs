@@ -23,6 +23,7 @@ mod loss;
 mod macsec;
 mod margin;
 mod mended;
+mod neighbours;
 mod nic_pause;
 mod nic_pauses;
 mod nic_shares;

@@ -103,7 +103,8 @@ fn suite(device: &str, measure: &str) -> String {
     };
     let nics = NIC.replace("verb: write, message: 1024B", does);
     // Turns are told of who has something to send all the time.
-    let nics = if measure.contains("rate.turns") { nics.replace(", count: 9", "") } else { nics };
+    let of_all = measure.contains("rate.turns") || measure.contains("rate.beside");
+    let nics = if of_all { nics.replace(", count: 9", "") } else { nics };
     // A step of an application has no count of its own.
     let nics = if measure.contains("app.") {
         let one = "    apps: {one: {steps: [flow], rounds: 9}}\n";

@@ -19,6 +19,8 @@ pub(super) struct EachFrame {
     pub(super) is_timed: bool,
     /// Whether waits of their timer differ.
     pub(super) adapts: bool,
+    /// Whether one queue pair may keep others from the port for longer than its turn.
+    pub(super) hogs: bool,
 }
 
 impl EachFrame {
@@ -31,6 +33,10 @@ impl EachFrame {
                 || config.odd_headers() != (false, false),
             is_timed: ack_timer::runs(rc, faults),
             adapts: rc.adaptive.is_some() || faults.adaptive_hidden,
+            hogs: faults.read_answered_in_a_row
+                || faults.atomic_holds_port.is_some()
+                || config.faults.rp.turn_of_a_message
+                || config.faults.rp.request_read_holds_port.is_some(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The way from a NIC into the memory of its host: a bus, a table of the addresses of pages that are at hand, and the contexts of connections that are.
 
 use crate::model::chance::{self, Draws};
-use rig_lab::NicHost;
+use rig_lab::{NicHost, NicPfcFaults};
 use rig_units::{Bytes, Dur, L2Rate, Time, Within};
 use std::collections::BTreeMap;
 
@@ -23,6 +23,7 @@ pub(super) struct HostMemory {
 /// The memory translation table: pages whose addresses are at hand.
 #[derive(Debug, Clone)]
 struct Table {
+    /// None of one that forgets.
     places: usize,
     page: u64,
     region: u64,
@@ -35,7 +36,10 @@ struct Table {
 /// Contexts of connections, of which so many are at hand.
 #[derive(Debug, Clone)]
 struct Contexts {
+    /// None of one that forgets.
     places: usize,
+    /// Whether one that makes room is written back first.
+    writes_back: bool,
     at_hand: AtHand<u16>,
 }
 
@@ -69,21 +73,27 @@ impl<T: Ord + Copy> AtHand<T> {
 }
 
 impl HostMemory {
-    /// Nothing at hand; `None` where the host takes all at once. How long each read takes, `seed` says; one that forgets has no context at hand, ever.
-    pub(super) fn of(host: &NicHost, seed: u64, forgets: bool) -> Option<HostMemory> {
-        let taken = host.loopback.map_or(0, |rate| rate.bps);
+    /// Nothing at hand; `None` where the host takes all at once. How long each read takes, `seed` says.
+    pub(super) fn of(host: &NicHost, seed: u64, faults: &NicPfcFaults) -> Option<HostMemory> {
+        let crossings = if faults.nic_loopback_doubled { 2 } else { 1 };
+        let taken = host.loopback.map_or(0, |rate| rate.bps).saturating_mul(crossings);
+        let kept = |places: u32, forgets: bool| match forgets {
+            true => 0,
+            false => usize::try_from(places).unwrap_or(usize::MAX),
+        };
         let bus = L2Rate { bps: host.pcie?.bps.saturating_sub(taken) };
         let (mtt, page) =
             (host.mtt.filter(|places| *places > 0), host.page.filter(|page| page.0 > 0));
         let table = mtt.zip(page).map(|(places, page)| Table {
-            places: usize::try_from(places).unwrap_or(usize::MAX),
+            places: kept(places, faults.nic_pages_forgotten),
             page: page.0,
             region: host.region.map_or(page.0, |region| region.0.max(1)),
             cursors: BTreeMap::new(),
             at_hand: AtHand::new(),
         });
         let contexts = host.contexts.map(|places| Contexts {
-            places: if forgets { 0 } else { usize::try_from(places).unwrap_or(usize::MAX) },
+            places: kept(places, faults.nic_contexts_forgotten),
+            writes_back: faults.nic_contexts_written_back,
             at_hand: AtHand::new(),
         });
         let miss = host.mtt_miss.unwrap_or(Within::ZERO);
@@ -100,9 +110,10 @@ impl HostMemory {
         payload: Bytes,
     ) -> Time {
         let mut reads = self.table.as_mut().map_or(0, |table| table.write(connection, payload.0));
-        if let Some(Contexts { places, at_hand }) = &mut self.contexts {
+        if let Some(Contexts { places, writes_back, at_hand }) = &mut self.contexts {
+            let is_full = at_hand.used.len() >= *places;
             let found = *places > 0 && at_hand.finds(connection, *places);
-            reads += u64::from(!found);
+            reads += u64::from(!found) + u64::from(!found && is_full && *writes_back);
         }
         let reading: Dur = (0..reads).map(|_| self.draws.next(self.miss)).sum();
         self.busy = self.busy.max(now) + self.bus.serialise(size) + reading;
@@ -119,7 +130,8 @@ impl Table {
             let page = cursor / self.page;
             let end = ((page + 1) * self.page).min(self.region);
             let here = bytes.min(end - cursor);
-            reads += u64::from(!self.at_hand.finds((connection, page), self.places));
+            let found = self.places > 0 && self.at_hand.finds((connection, page), self.places);
+            reads += u64::from(!found);
             bytes -= here;
             cursor = if end == self.region && cursor + here == end { 0 } else { cursor + here };
         }
@@ -144,7 +156,7 @@ mod tests {
 
     /// When frames of these bytes for these connections are taken, all of which are there at the beginning, in nanoseconds.
     fn taken(host: &NicHost, frames: &[(u16, u64)]) -> Vec<u64> {
-        let mut memory = HostMemory::of(host, 7, false).expect("a bus");
+        let mut memory = HostMemory::of(host, 7, &NicPfcFaults::NONE).expect("a bus");
         let take = |&(connection, bytes): &(u16, u64)| {
             memory.takes(Time::ZERO, connection, Bytes(bytes), Bytes(bytes)).0 / 1_000
         };
@@ -174,7 +186,7 @@ mod tests {
     fn what_the_host_sends_to_itself_is_missing_on_the_bus() {
         let host = NicHost { loopback: Some(L2Rate { bps: 4_000_000_000 }), mtt: None, ..HOST };
         assert_eq!(taken(&host, &[(1, 500), (2, 500)]), [1_000, 2_000]);
-        assert!(HostMemory::of(&NicHost::default(), 7, false).is_none());
+        assert!(HostMemory::of(&NicHost::default(), 7, &NicPfcFaults::NONE).is_none());
     }
 
     #[test]
@@ -182,8 +194,33 @@ mod tests {
         let host = NicHost { contexts: Some(2), mtt: None, ..HOST };
         let frames = [(1, 500), (2, 500), (1, 500), (3, 500), (1, 500), (2, 500)];
         assert_eq!(taken(&host, &frames), [1_500, 3_000, 3_500, 5_000, 5_500, 7_000]);
-        let mut forgets = HostMemory::of(&host, 7, true).expect("a bus");
+        let forgets = NicPfcFaults { nic_contexts_forgotten: true, ..NicPfcFaults::NONE };
+        let mut forgets = HostMemory::of(&host, 7, &forgets).expect("a bus");
         let take = |_| forgets.takes(Time::ZERO, 1, Bytes(500), Bytes(500)).0 / 1_000;
         assert_eq!([0, 1, 2].map(take), [1_500, 3_000, 4_500]);
+    }
+
+    #[test]
+    fn a_bus_that_is_shared_worse_than_it_says_takes_longer() {
+        let of = |host: &NicHost, faults: NicPfcFaults| {
+            let mut memory = HostMemory::of(host, 7, &faults).expect("a bus");
+            let mut take =
+                |connection| memory.takes(Time::ZERO, connection, Bytes(500), Bytes(500)).0 / 1_000;
+            [1, 2, 3, 1].map(&mut take)
+        };
+        let none = NicPfcFaults::NONE;
+        let contexts = NicHost { contexts: Some(2), mtt: None, ..HOST };
+        let written = NicPfcFaults { nic_contexts_written_back: true, ..none };
+        assert_eq!(of(&contexts, none), [1_500, 3_000, 4_500, 6_000]);
+        // The first two find room.
+        assert_eq!(of(&contexts, written), [1_500, 3_000, 5_500, 8_000]);
+        let pages = NicHost { mtt: Some(3), ..HOST };
+        let forgotten = NicPfcFaults { nic_pages_forgotten: true, ..none };
+        assert_eq!(of(&pages, none), [1_500, 3_000, 4_500, 5_000]);
+        assert_eq!(of(&pages, forgotten), [1_500, 3_000, 4_500, 6_000]);
+        let busy = NicHost { loopback: Some(L2Rate { bps: 2_000_000_000 }), mtt: None, ..HOST };
+        let doubled = NicPfcFaults { nic_loopback_doubled: true, ..none };
+        assert_eq!(of(&busy, none)[2], 2_000);
+        assert_eq!(of(&busy, doubled)[2], 3_000);
     }
 }

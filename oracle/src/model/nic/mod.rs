@@ -17,6 +17,7 @@ mod counters;
 mod ets;
 mod fence;
 mod flow;
+mod hogs;
 mod host_memory;
 mod kept;
 mod keys;
@@ -117,6 +118,8 @@ pub struct Nic {
     holes: u32,
     /// Frames that began to leave, counted where some of them are spoilt.
     begun: u64,
+    /// Nothing leaves before, of one that lets nothing leave for longer than it may.
+    stalled: Time,
     /// What is to be looked at later.
     later: BTreeSet<(Time, u16, Later)>,
     counters: Counters,
@@ -186,6 +189,7 @@ impl Nic {
             kept: BTreeMap::new(),
             holes: 0,
             begun: 0,
+            stalled: Time::ZERO,
             later: BTreeSet::new(),
             counters: Counters::default(),
             draws: Draws::new(chance::stream(config.seed, *b"niclaten")),

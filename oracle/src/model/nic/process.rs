@@ -381,6 +381,9 @@ impl Nic {
             Unready::Waits => {
                 self.later.insert((until, slot, Later::Resend));
                 pair.prepare();
+                if faults.rnr_nak_holds_all {
+                    self.hold_all(until);
+                }
             }
         }
         self.completes(now, slot);

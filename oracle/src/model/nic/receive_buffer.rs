@@ -72,7 +72,7 @@ impl ReceiveBuffer {
     /// Nothing in it; `None` where the host takes all at once, or the NIC sends no PFC.
     pub(super) fn of(config: &Config) -> Option<Box<ReceiveBuffer>> {
         let faults = &config.faults.pfc;
-        let memory = HostMemory::of(&config.memory, config.seed, faults.nic_contexts_forgotten)?;
+        let memory = HostMemory::of(&config.memory, config.seed, faults)?;
         let sends = config.sends?;
         let (xoff, xon, pfc) = installed(&sends, faults, config.seed);
         Some(Box::new(ReceiveBuffer {

@@ -30,7 +30,7 @@ impl Nic {
             }
         };
         let at = answer.min(first.map_or(Time::MAX, |(at, _)| at));
-        let at = if at == Time::MAX { at } else { at.max(ready) };
+        let at = if at == Time::MAX { at } else { at.max(ready).max(self.stalled) };
         match first {
             Some((_, pair)) if answer > at => (at, Choice::Pair(pair)),
             _ => (at, Choice::Answer),
@@ -125,6 +125,9 @@ impl Nic {
         };
         let pair = &mut self.pairs[usize::from(slot)];
         let (size, class) = (u64::from(pair.frame.size), pair.frame.class);
+        if self.each_frame.hogs {
+            self.stalled = now + pair.stalls(&self.config);
+        }
         pair.sent(now);
         if let Some(selector) = &mut self.selector {
             selector.sent(now, class, size);
@@ -132,6 +135,9 @@ impl Nic {
         let limit = &mut self.send_queues.limits[usize::from(pair.limit)];
         limit.left(&self.config, now, size);
         self.send_queues.sent(&mut self.pairs, slot);
+        if self.each_frame.hogs && self.pairs[usize::from(slot)].goes_on(&self.config) {
+            self.send_queues.goes_on(&mut self.pairs, slot);
+        }
         self.each_frame.is_timed && self.watch(now, slot)
     }
 

@@ -79,6 +79,8 @@ pub(super) struct SendQueues {
     is_tied: bool,
     /// Whether every second lane is passed over in every second turn.
     skips: bool,
+    /// The lane whose turn goes on, of one that takes too much in it.
+    going_on: Option<u16>,
 }
 
 impl SendQueues {
@@ -205,9 +207,10 @@ impl SendQueues {
             let &Reverse((at, place)) = self.order[slot(class)].peek()?;
             let send_queue = &self.send_queues[usize::from(place)];
             let next = self.limits[usize::from(send_queue.limit)].pacer.next();
-            if next <= at && pairs[usize::from(send_queue.first)].is_ready() {
+            let goes_on = self.going_on == Some(place);
+            if (next <= at || goes_on) && pairs[usize::from(send_queue.first)].is_ready() {
                 if !self.skips || !self.passes_over(class, place) {
-                    return Some((at, place));
+                    return Some((at.max(next), place));
                 }
                 continue;
             }
@@ -275,6 +278,24 @@ impl SendQueues {
         let lane = &mut self.send_queues[usize::from(place)];
         (lane.turn, lane.is_passed_over) = (self.turns, self.skips && place & 1 == 1);
         self.settle(place, self.limits[usize::from(limit)].pacer.next());
+        self.going_on = None;
+    }
+
+    /// The same of a queue pair alone in its lane whose turn goes on: all others wait, whoever has waited longest.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn goes_on(&mut self, pairs: &mut [Pair], pair: u16) {
+        let Pair { send_queue: place, class, .. } = pairs[usize::from(pair)];
+        let order = &mut self.order[slot(class)];
+        if !pairs[usize::from(pair)].is_queued || self.send_queues[usize::from(place)].first != pair
+        {
+            return;
+        }
+        let waiting = order
+            .drain()
+            .map(|Reverse((at, of))| Reverse((if of == place { Time::ZERO } else { at }, of)));
+        *order = waiting.collect::<Vec<_>>().into();
+        self.going_on = Some(place);
     }
 
     /// The limit that has just let a frame go lets none go before every other that somebody waits for has: the head of one line holds all.

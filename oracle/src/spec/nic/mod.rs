@@ -15,6 +15,7 @@ pub mod gaps;
 pub mod incast;
 pub mod keys;
 pub mod losses;
+pub mod neighbours;
 pub mod np;
 pub mod pause;
 pub mod pipeline;

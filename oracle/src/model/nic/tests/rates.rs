@@ -110,6 +110,31 @@ fn who_passes_over_every_second_in_every_second_turn_gives_it_half() {
 }
 
 #[test]
+fn who_takes_more_than_its_turn_keeps_its_neighbours_from_the_port() {
+    let order = |set: fn(&mut rig_lab::NicFaults)| {
+        let mut config = config();
+        set(&mut config.faults);
+        let mut bench = bench(&config);
+        (1..=2).for_each(|id| {
+            bench.network.start_flow(NIC, &Flow { message: 4_096, mtu: 1_024, ..flow(id) });
+        });
+        bench.run(Dur::us(10));
+        let data = bench.received(PacketKind::Data).into_iter();
+        data.map(|seen| (seen.packet.stream, seen.left())).collect::<Vec<_>>()
+    };
+    let streams = |all: &[(u16, Time)]| all.iter().map(|one| one.0).take(9).collect::<Vec<_>>();
+    assert_eq!(streams(&order(|_| ())), [1, 2, 1, 2, 1, 2, 1, 2, 1]);
+    let turns = order(|faults| faults.rp.turn_of_a_message = true);
+    assert_eq!(streams(&turns), [1, 1, 1, 1, 2, 2, 2, 2, 1]);
+    // The first packet of each message is read first, and the port waits.
+    let read = order(|faults| faults.rp.request_read_holds_port = Some(2_000));
+    assert_eq!(streams(&read)[..4], [1, 2, 1, 2]);
+    let gaps = read.windows(2).map(|two| two[1].1.since(two[0].1));
+    let gaps: Vec<bool> = gaps.map(|gap| gap >= Some(Dur::us(2))).take(4).collect();
+    assert_eq!(gaps, [true, true, false, false]);
+}
+
+#[test]
 fn a_paused_class_stands_still_and_the_others_do_not() {
     let mut bench = bench(&config());
     bench.network.start_flow(NIC, &flow(1));
