@@ -12,6 +12,8 @@ pub struct Health {
     pub event_late: Dur,
     /// Of that, worst time by which somebody who polls in the device's place was late: then it acts late, too, and the wire shows it.
     pub poll_late: Dur,
+    /// Worst time by which somebody who tells in the device's place of what its watchdogs do was late with that: of the device it says nothing.
+    pub told_late: Dur,
     /// Worst time from when the last bit of a frame was due to leave to when the frame was handed over.
     pub send_late: Dur,
     /// Worst time from a frame's stamp to when the device had dealt with it.
@@ -64,6 +66,13 @@ impl Health {
         });
         let all: Vec<String> = late.chain(lost).collect();
         (!all.is_empty()).then(|| format!("the served device fell behind: {}", all.join("; ")))
+    }
+
+    /// Why what was told of its watchdogs cannot be dated, when it was told later than `bound`.
+    pub fn untold(&self, bound: Dur) -> Option<String> {
+        let Health { told_late, .. } = self;
+        let late = *told_late > bound;
+        late.then(|| format!("what its watchdogs did was told {told_late} late (bound {bound})"))
     }
 }
 

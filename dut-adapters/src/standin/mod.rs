@@ -352,7 +352,7 @@ impl Parts {
         if self.poller.is_none() {
             self.told.tell(&self.orchagent.rows, &mut self.line, &mut *self.asic)?;
         }
-        health.event_late = health.event_late.max(self.told.lateness());
+        health.told_late = self.told.lateness();
         let Ok(said) = serde_json::to_string(&health) else { return Ok(()) };
         let mut all = redis::pipe();
         all.cmd("SELECT").arg(Db::State as u8).ignore();

@@ -100,9 +100,9 @@ fn what_is_told_late_counts_as_late_unless_a_fault_keeps_it_back() {
                 tell(&server, 2, &["HGET", &format!("COUNTERS:{queue}"), "PFC_WD_STATUS"]);
             status.as_deref() == Some("stormed")
         });
-        let late = control.health().expect("it is a stand-in").event_late;
+        let late = control.health().expect("it is a stand-in").told_late;
         assert_eq!(late >= ago, counts, "{late}, held back by {held_back}");
-        assert!(control.health().expect("it is a stand-in").event_late < ago, "it is told once");
+        assert!(control.health().expect("it is a stand-in").told_late < ago, "it is told once");
         // Whoever takes its row away: the device behind it tells.
         let _gone: i64 = tell(&server, 6, &["DEL", "RIG_STANDIN_HEALTH"]);
         assert_eq!(control.health(), Ok(Health::default()));

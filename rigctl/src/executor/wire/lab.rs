@@ -325,7 +325,7 @@ impl WireLab {
                 // What both ends counted alike did not get lost on this machine: the device has dropped it.
                 silent: listener.ends(Time::ZERO + script.length).filter(|_| !agreed),
                 unseen: unseen.count(),
-                undated: missed.or(undated),
+                undated: missed.or(undated).or(health.and_then(|health| health.untold(bound))),
             },
         })
     }
