@@ -171,6 +171,9 @@ impl Checks<'_> {
         if let Some((found, want)) = wred.interval_out_of_range() {
             self.fault("wred.average_interval", found, want);
         }
+        if let Some((found, want)) = wred.harddrop_out_of_place() {
+            self.fault("wred.harddrop", found, want);
+        }
         if wred.unit == DepthUnit::Packets(Bytes(0)) {
             let want = "{packets: 1024B} or any other size above 0B".to_owned();
             self.fault("wred.unit", "frames that count nothing".to_owned(), want);

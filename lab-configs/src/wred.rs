@@ -53,6 +53,9 @@ pub struct Wred {
     pub unit: DepthUnit,
     /// How it is drawn for whether a frame is taken, between `kmin` and `kmax`.
     pub draw: DrawRule,
+    /// Whether from `kmax` on what is marked below is dropped, too, when it arrives (`harddrop` of Linux's RED). Only where frames are marked when they are
+    /// taken in: one depth decides about both.
+    pub harddrop: bool,
     /// In how many steps to one the device keeps `pmax`, of every curve: 5 % of 256 are 12.8, so it keeps 12 or 13, as it rounds. Absent: to
     /// the millionth.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -190,6 +193,7 @@ impl Wred {
             .by_case()
             .live()
             .tried(&["per-frame", "count-since-mark"]),
+        needed("harddrop", Switch, "false").by_case().live().tried(&["true", "false"]),
         optional("chance_steps", Count).by_case().live().tried(&["2"]),
         optional("threshold_step", Size).live().tried(&["30000B"]),
     ];
@@ -220,6 +224,7 @@ impl Wred {
             counts_itself: false,
             unit: DepthUnit::Bytes,
             draw: DrawRule::PerFrame,
+            harddrop: false,
             chance_steps: None,
             threshold_step: None,
         }
@@ -241,6 +246,14 @@ impl Wred {
         let [least, most] = Wred::INTERVALS;
         let every = self.average_interval.filter(|every| !(least..=most).contains(every))?;
         Some((format!("an average that is taken each {every}"), format!("{least} to {most}")))
+    }
+
+    /// What is wrong with drops from `kmax` on where marks are not made when frames arrive, and what there may be.
+    pub fn harddrop_out_of_place(&self) -> Option<(String, String)> {
+        let apart = self.harddrop && self.marking == Marking::Dequeue;
+        apart.then(|| {
+            ("harddrop and marks when frames leave".to_owned(), "marking: enqueue".to_owned())
+        })
     }
 
     /// Every curve that is declared, with the path of its setting.

@@ -7,6 +7,8 @@
 mod bounded;
 #[path = "common/guest.rs"]
 mod guest;
+#[path = "linux_switch/killed.rs"]
+mod killed;
 #[path = "common/processes.rs"]
 mod processes;
 
@@ -26,11 +28,12 @@ const LABS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs");
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/ecn.yaml");
 const BUFFERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/buffers.yaml");
 /// What else of the catalogue the right guest passes, with `RIG_WHOLE_LINUX_SWITCH=1` (`cargo xtask nightly`).
-const BY_NIGHT: [&str; 14] = [
+const BY_NIGHT: [&str; 15] = [
     "spaced-under-load",
     "chances-under-load",
     "average-under-load",
     "dropped-by-chance-under-load",
+    "dropped-from-kmax-under-load",
     "dropped-where-none-is-marked",
     "shares-by-other-weights",
     "marks-counted-under-load",
@@ -180,7 +183,7 @@ fn a_switch_that_is_wrong_at_each_queue_and_port_is_seen_at_each() {
 
 /// What perl is in a guest where somebody else sets what the rig has set: of class 3 of the second port, once the rig has read it back; but a
 /// least threshold of nothing at once.
-const BEHIND_ITS_BACK: [&str; 12] = [
+const BEHIND_ITS_BACK: [&str; 13] = [
     "#!/bin/sh",
     "/usr/bin/perl.own \"$@\"; status=$?",
     "red() { /usr/bin/tc qdisc change dev eth1 handle 13: red limit 500000 avpkt 1000 burst 100 bandwidth 10mbit \"$@\"; }",
@@ -190,6 +193,7 @@ const BEHIND_ITS_BACK: [&str; 12] = [
     "is=$(for one in 13 2; do /usr/bin/tc -d -j qdisc show dev eth1 handle $one:; done)",
     "case $asked:$is in",
     "set:*'\"min\":0,'*) red min 90000 max 90000 probability 0.5 ecn;;",
+    "2*'\"harddrop\":true,'*) red min 100000 max 250000 probability 0.2 ecn;;",
     "2*'\"min\":250000,'* | 2*'\"ewma\":8,'*) red min 100000 max 100000 probability 0.5 ecn;;",
     "2*'\"ecn\":false,'*) red min 100000 max 100000 probability 0.5 ecn;;",
     "2*'\"quanta\":[1030,1030,1030,1030,2060,1030]'*) /usr/bin/tc class change dev eth1 classid 2:7 ets quantum 1030;;",
@@ -197,9 +201,10 @@ const BEHIND_ITS_BACK: [&str; 12] = [
 ];
 
 /// The case that sets it, and what shows that it is set otherwise.
-const SET_OTHERWISE: [(&str, &str); 4] = [
+const SET_OTHERWISE: [(&str, &str); 5] = [
     ("step-of-another-depth", "ecn.curve"),
     ("average-under-load", "ecn.curve"),
+    ("dropped-from-kmax-under-load", "ecn.curve"),
     ("dropped-where-none-is-marked", "ecn.marks"),
     ("shares-by-other-weights", "throughput"),
 ];

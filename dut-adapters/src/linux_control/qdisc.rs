@@ -11,8 +11,9 @@ const RED_PARMS: u16 = 1;
 const RED_STAB: u16 = 2;
 const RED_MAX_P: u16 = 3;
 const RED_FLAGS: u16 = 4;
-/// `TC_RED_ECN`, `TC_RED_ADAPTATIVE`, and all four flags.
+/// `TC_RED_ECN`, `TC_RED_HARDDROP`, `TC_RED_ADAPTATIVE`, and all four flags.
 const ECN: u32 = 1;
+const HARD: u32 = 2;
 const ADAPTIVE: u32 = 4;
 const FLAGS: u32 = 15;
 /// `TCA_ETS_*` there.
@@ -73,7 +74,21 @@ impl Red {
 
     /// The same where it marks, or does not.
     pub(super) const fn marking(self, marks: bool) -> Red {
-        Red { flags: if marks { self.flags | ECN } else { self.flags & !ECN }, ..self }
+        self.with(ECN, marks)
+    }
+
+    /// Whether from `max` on it drops what it marks below.
+    pub(super) const fn drops_hard(&self) -> bool {
+        self.flags & HARD != 0
+    }
+
+    /// The same where it does, or does not.
+    pub(super) const fn dropping_hard(self, drops: bool) -> Red {
+        self.with(HARD, drops)
+    }
+
+    const fn with(self, flag: u32, on: bool) -> Red {
+        Red { flags: if on { self.flags | flag } else { self.flags & !flag }, ..self }
     }
 
     /// Whether it changes its chance by itself.

@@ -6,12 +6,13 @@ use rig_lab::{Declared, EcnMode, Scheduling, Setting, Switch};
 use rig_units::{Bytes, Ppm};
 
 /// The settings that are held: what of them no queueing discipline can be is refused.
-pub(super) const HELD: [&str; 7] = [
+pub(super) const HELD: [&str; 8] = [
     "wred.kmin",
     "wred.kmax",
     "wred.pmax",
     "wred.weight",
     "wred.ecn",
+    "wred.harddrop",
     "scheduler.queues",
     "buffer.lossy_static_th",
 ];
@@ -38,6 +39,7 @@ pub(super) fn stated(declared: &Declared, found: &[Found]) -> Declared {
         Some(true) if wred.ecn == EcnMode::EcnNone => EcnMode::EcnAll,
         _ => wred.ecn,
     };
+    wred.harddrop = alike(reds().map(Red::drops_hard)).unwrap_or(wred.harddrop);
     let limit = alike(found.iter().filter_map(|one| limit(&one.does)).map(size));
     switch.buffer.lossy_static_th = limit.or(switch.buffer.lossy_static_th);
     let ets = alike(found.iter().filter_map(|one| ets(&one.does)));
@@ -92,6 +94,7 @@ fn make(switch: &Switch, path: &str, does: &mut Does) -> Result<bool, String> {
                 _ => return Err("RED knows no colours".to_owned()),
             }
         }
+        ("wred.harddrop", Does::Red(red)) => *red = red.dropping_hard(wred.harddrop),
         ("buffer.lossy_static_th", Does::Red(Red { limit, .. }) | Does::Fifo { limit }) => {
             let own = switch.buffer.lossy_static_th;
             *limit = bytes(own.ok_or("each of its queues has an end of its own")?)?;

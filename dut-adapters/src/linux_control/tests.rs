@@ -158,6 +158,7 @@ fn what_is_set_is_read_back_and_comes_back_at_the_end_the_last_first() {
         setting("wred.pmax", "20%"),
         setting("wred.weight", 0),
         setting("wred.ecn", "ecn_none"),
+        setting("wred.harddrop", true),
         setting("scheduler.queues", weights),
         setting("buffer.lossy_static_th", "200000B"),
     ];
@@ -181,11 +182,11 @@ fn what_is_set_is_read_back_and_comes_back_at_the_end_the_last_first() {
             "eth0 1:1 ets 8 bands, 3 strict, quanta [1030, 6180, 1030, 1030, 1545]",
             "eth0 2:1 bfifo limit 200000",
             "eth0 2:8 bfifo limit 200000",
-            "eth0 2:4 red limit 200000, min 50000, max 300000, max_P 858993459, Wlog 0, Scell_log 0, flags 0",
+            "eth0 2:4 red limit 200000, min 50000, max 300000, max_P 858993459, Wlog 0, Scell_log 0, flags 2",
             "eth0 2:6 bfifo limit 200000",
             "eth0 2:2 bfifo limit 200000",
             "eth0 2:7 bfifo limit 200000",
-            "eth0 2:5 red limit 200000, min 50000, max 300000, max_P 858993459, Wlog 0, Scell_log 0, flags 0",
+            "eth0 2:5 red limit 200000, min 50000, max 300000, max_P 858993459, Wlog 0, Scell_log 0, flags 2",
         ]
     );
     let made = kernel.told();

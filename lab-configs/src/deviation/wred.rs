@@ -25,6 +25,9 @@ table! {
     /// ECN-capable frames are dropped where they should be marked.
     // No marks, and holes in the sequence.
     drops_ect;
+    /// From kmax on, where frames that could be marked are dropped (`harddrop`), one that arrives marked passes.
+    // What met congestion before is spared, and fills the queue that is too deep already.
+    harddrop_spares_ce;
     /// From kmax on the chance stays what it grew to just below.
     // Frames above kmax leave unmarked.
     no_jump_at_kmax;

@@ -106,7 +106,7 @@ slots!(BlueNics: ports, mtu, clock, blue_rdma);
 fields_of!(Qos: default_tc, pfc_enable, pfcwd_sw_enable);
 fields_of!(Scheduler: queues, pir, pbs, pir_margin);
 fields_of!(Buffer: pool, lossy_pool, cell, descriptor, reserved, dynamic_th, static_th, port_dynamic_th, lossy_dynamic_th, lossy_static_th, xon, xon_offset, xoff, headroom_pool, crossing);
-fields_of!(Wred: queues, ecn, kmin, kmax, pmax, weight, average_interval, marking, counts_itself, unit, draw, chance_steps, threshold_step);
+fields_of!(Wred: queues, ecn, kmin, kmax, pmax, weight, average_interval, marking, counts_itself, unit, draw, harddrop, chance_steps, threshold_step);
 fields_of!(Pfc: quanta, refresh, response, emission, resumption, xon_counts);
 fields_of!(Pfcwd: detection_time, restoration_time, poll_interval, action, big_red_switch, charge, min_samples, jitter, action_latency, timer_lag, backlog, drop_by, config_path);
 fields_of!(Np: enable, interval, scope, latency, dscp, ecn, ack_earns, nak_earns);

@@ -128,7 +128,7 @@ fn pfc_first(linted: &Linted<'_>) -> Option<Flaw> {
     let class = Class { color: Color::Green, capable: true };
     let marked = |class: &&u8| wred.queues.contains(class);
     let lossless = declared.qos.pfc_enable.iter().find(marked)?;
-    if class.fate(wred) != Fate::Mark {
+    if class.fate(wred) == Fate::Drop {
         return None;
     }
     let curve = class.curve(wred);

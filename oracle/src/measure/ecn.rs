@@ -108,10 +108,13 @@ fn marks(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Jud
         }
         if expect == Wanted::Some && count == 0 {
             let declared = done.context.switch();
-            if draws::Rule::of(declared, &trial.script, index).fate == Fate::Drop {
-                let why = format!(
-                    "early detection is declared to drop frames of {stream}, and to mark none"
-                );
+            let drops = match draws::Rule::of(declared, &trial.script, index).fate {
+                Fate::Mark => None,
+                Fate::Drop => Some("and to mark none"),
+                Fate::MarkOrDrop => Some("from kmax on, and none may have been marked below"),
+            };
+            if let Some(how) = drops {
+                let why = format!("early detection is declared to drop frames of {stream}, {how}");
                 return Err(Doubt { reason: NOT_OBSERVABLE, ..trial.doubt(&why) }.into());
             }
             // What goes by the depth itself meets its curve wherever the case takes it, unless what it keeps is rounded to steps, the least of its chances to 0.
@@ -156,8 +159,16 @@ pub(super) fn untaken(trial: &Trial, declared: &Switch, stream: u16) -> Result<(
 /// Whether early detection may have dropped so many frames of a stream as were lost: each of them where it is declared to have a chance of that, and so
 /// many that they are no rarity by those chances. Chernoff's bound holds whatever the order, as each chance is the greatest that it may have been.
 pub(super) fn may_take(trial: &Trial, declared: &Switch, stream: u16, lost: u64) -> bool {
-    let drops = draws::Rule::of(declared, &trial.script, stream).fate == Fate::Drop;
-    drops && draws::draws(trial, declared, &[stream]).is_ok_and(|draws| explain(&draws, lost))
+    match draws::Rule::of(declared, &trial.script, stream).fate {
+        Fate::Mark => false,
+        Fate::Drop => {
+            draws::draws(trial, declared, &[stream]).is_ok_and(|draws| explain(&draws, lost))
+        }
+        // There it surely drops: as many as were lost there may be.
+        Fate::MarkOrDrop => {
+            draws::lost_beyond(trial, declared, stream).is_ok_and(|most| lost <= most)
+        }
+    }
 }
 
 fn explain(draws: &[draws::Draw], lost: u64) -> bool {
@@ -220,6 +231,8 @@ mod tests {
             queued: (0, 0),
             met: None,
             taken,
+            lost: taken,
+            beyond: (false, false),
         };
         let of = |all: &[(bool, f64)], lost| {
             explain(&all.iter().copied().map(draw).collect::<Vec<_>>(), lost)

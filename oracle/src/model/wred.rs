@@ -231,20 +231,28 @@ impl Wred {
         let color = self.config.color(packet.dscp);
         if !self.config.marks(packet, color) {
             if self.takes(self.config.drop[color], (port, queue), depth) {
-                let counts = &mut self.queues[port][slot(queue)].counts;
-                counts.dropped += 1;
-                counts.dropped_bytes += u64::from(packet.size);
-                return Fate::Drop;
+                return self.dropped((port, queue), packet);
             }
             return Fate::Pass;
         }
-        let marks =
-            self.config.at_enqueue && self.takes(self.config.mark[color], (port, queue), depth);
+        let curve = self.config.mark[color];
+        let marks = self.config.at_enqueue && self.takes(curve, (port, queue), depth);
+        if self.config.drops_hard(packet, curve, depth) {
+            return self.dropped((port, queue), packet);
+        }
         match (marks, self.config.faults.clears_ce && packet.ce()) {
             (true, _) => Fate::Mark,
             (false, true) => Fate::Clear,
             (false, false) => Fate::Pass,
         }
+    }
+
+    /// Counts a frame that is dropped.
+    fn dropped(&mut self, (port, queue): (usize, u8), packet: &Packet) -> Fate {
+        let counts = &mut self.queues[port][slot(queue)].counts;
+        counts.dropped += 1;
+        counts.dropped_bytes += u64::from(packet.size);
+        Fate::Drop
     }
 
     /// Whether a frame is marked that starts to leave at `now`, takes `size` and leaves `behind` in the queue.

@@ -42,6 +42,8 @@ pub enum Fate {
     Mark,
     /// Drop it, decided when it arrives.
     Drop,
+    /// Mark it below kmax, and drop it from there on: both decided when it arrives.
+    MarkOrDrop,
 }
 
 impl Fate {
@@ -50,6 +52,7 @@ impl Fate {
         match self {
             Fate::Mark => "marked",
             Fate::Drop => "dropped",
+            Fate::MarkOrDrop => "marked or dropped",
         }
     }
 }
@@ -66,13 +69,17 @@ pub struct Class {
 impl Class {
     /// What may be done to such frames.
     pub const fn fate(self, wred: &Wred) -> Fate {
-        if self.capable && marks(wred.ecn, self.color) { Fate::Mark } else { Fate::Drop }
+        match (self.capable && marks(wred.ecn, self.color), wred.harddrop) {
+            (true, false) => Fate::Mark,
+            (true, true) => Fate::MarkOrDrop,
+            (false, _) => Fate::Drop,
+        }
     }
 
     /// By which curve.
     pub fn curve(self, wred: &Wred) -> Curve {
         match self.fate(wred) {
-            Fate::Mark => marking_curve(wred, self.color),
+            Fate::Mark | Fate::MarkOrDrop => marking_curve(wred, self.color),
             Fate::Drop => wred.drop.unwrap_or_else(|| marking_curve(wred, self.color)),
         }
     }
@@ -81,7 +88,7 @@ impl Class {
     pub fn point(self, wred: &Wred) -> Marking {
         match self.fate(wred) {
             Fate::Mark => wred.marking,
-            Fate::Drop => Marking::Enqueue,
+            Fate::Drop | Fate::MarkOrDrop => Marking::Enqueue,
         }
     }
 }

@@ -87,6 +87,9 @@ fn crossed(case: &Case, declared: &Declared) -> Vec<Fault> {
         if let Some((found, want)) = wred.interval_out_of_range() {
             all.push(case.fault("dut.wred.average_interval", found, &want));
         }
+        if let Some((found, want)) = wred.harddrop_out_of_place() {
+            all.push(case.fault("dut.wred.harddrop", found, &want));
+        }
     }
     let sized = declared.switch().and_then(|switch| switch.dynamic_buffer.out_of_range());
     all.extend(sized.map(|(path, found, want)| {

@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(3_600);
 const BY_DAY: Duration = Duration::from_secs(420);
 
 /// One run at a time: a guest that another one keeps from the processor is slow, and what it does not get done within a trial is inconclusive.
-static TURN: Mutex<()> = Mutex::new(());
+pub(crate) static TURN: Mutex<()> = Mutex::new(());
 
 /// What the run of the cases `only` of `suites` in a lab came to: of each case its verdict, and all that the report says of it. Each test keeps
 /// what is its own in the folder `state`.

@@ -73,7 +73,7 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
                 Some(passed) if !visit.came_marked => Some(passed.marked),
                 Some(passed) => match rule.fate {
                     Fate::Drop => Some(false),
-                    Fate::Mark => {
+                    Fate::Mark | Fate::MarkOrDrop => {
                         let seen = match rule.point {
                             Marking::Dequeue => rule.with_itself(passed.left, of.size),
                             Marking::Enqueue => rule.with_itself(visit.found, of.size),

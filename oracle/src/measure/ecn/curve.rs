@@ -3,6 +3,8 @@
 
 mod corners;
 mod depth_stamps;
+mod drawn;
+mod harddrop;
 mod spaced;
 
 use super::super::judge_context::{JudgeContext, TrialReading, judgement};
@@ -13,7 +15,7 @@ use super::draws::{Draw, Rule, draws};
 use super::{Class, Ecn, Fate, OF_QUEUE, Prediction, Span, Unit, wred};
 use crate::Resolution;
 use crate::judge::likelihood::{self, Bin, Verdict};
-use crate::judge::marking_fit::{self, Fit};
+use crate::judge::marking_fit;
 use crate::judge::tally::Tally;
 use crate::judge::{pairs, stats};
 use crate::resolution::widened;
@@ -21,7 +23,7 @@ use crate::spec::steps::Kept;
 use crate::trials::context::Context;
 use crate::trials::points::Point;
 use crate::trials::table::Table;
-use crate::verdict::{Curve, CurvePoint, Looked};
+use crate::verdict::Looked;
 use rig_lab::{DrawRule, Marking, Part};
 use rig_testcases::vocabulary::{Entry, Given, ValueKind, required};
 use rig_units::Bytes;
@@ -84,7 +86,10 @@ fn expected(context: &Context<'_>, streams: &[String]) -> Vec<Expected> {
         return Vec::new();
     };
     let class = Class { color: stream.color, capable: stream.ecn != Ecn::NotEct };
-    let done_to = class.fate(wred).done_to();
+    let (done_to, above) = match class.fate(wred) {
+        Fate::MarkOrDrop => (Fate::Mark.done_to(), "all dropped"),
+        fate => (fate.done_to(), "all"),
+    };
     let point = match class.point(wred) {
         Marking::Dequeue => "leaves",
         Marking::Enqueue => "comes",
@@ -96,7 +101,7 @@ fn expected(context: &Context<'_>, streams: &[String]) -> Vec<Expected> {
     let pmax = if least == most { most } else { format!("{least} or {most}, as it rounds,") };
     by_formula(
         format!(
-            "none {done_to} up to {kmin}, then with a chance that grows to {pmax} at {kmax}, all from there on"
+            "none {done_to} up to {kmin}, then with a chance that grows to {pmax} at {kmax}, {above} from there on"
         ),
         &match wred.draw {
             DrawRule::PerFrame => {
@@ -108,9 +113,6 @@ fn expected(context: &Context<'_>, streams: &[String]) -> Vec<Expected> {
         },
     )
 }
-
-/// Points of a drawn curve.
-const POINTS: usize = 32;
 
 /// Everything that one point of the sweep shows.
 struct Sample<'a> {
@@ -204,6 +206,7 @@ impl Sample<'_> {
         }
         if self.rule.counts() {
             self.certain(judged);
+            self.manner(judged);
             self.spaced(judged);
             judged.curve(self.curve(None));
             return;
@@ -216,6 +219,7 @@ impl Sample<'_> {
         }
         self.point(judged);
         self.certain(judged);
+        self.manner(judged);
         self.count(judged);
         self.pairs(judged);
         judged.curve(self.curve(fit.as_ref()));
@@ -431,40 +435,6 @@ impl Sample<'_> {
             bin.1 += u32::from(draw.taken);
         }
         bins.into_iter().map(|(depth, (frames, marked))| Bin { depth, frames, marked }).collect()
-    }
-
-    /// The curve as it is drawn: neighbouring depths together, each with the interval that its counts leave possible.
-    fn curve(&self, fit: Option<&Fit>) -> Curve {
-        let mut draws: Vec<&Draw> = self.draws.iter().collect();
-        draws.sort_by_key(|draw| draw.depth);
-        let distinct: std::collections::BTreeSet<u64> =
-            draws.iter().map(|draw| draw.depth.middle()).collect();
-        let depths: Vec<u64> = distinct.into_iter().collect();
-        let mut points = Vec::new();
-        let mut fitted = Vec::new();
-        for group in depths.chunks(depths.len().div_ceil(POINTS).max(1)) {
-            let (Some(&first), Some(&last)) = (group.first(), group.last()) else { continue };
-            let own = draws.iter().filter(|draw| (first..=last).contains(&draw.depth.middle()));
-            let (mut frames, mut taken, mut least, mut most, mut likely) = (0, 0, 0.0, 0.0, 0.0);
-            for draw in own {
-                frames += 1;
-                taken += u32::from(draw.taken);
-                least += draw.shares.0;
-                most += draw.shares.1;
-                likely += fit.map_or(0.0, |fit| fit.share(draw.depth.middle()));
-            }
-            let (lo, hi) = stats::clopper_pearson(frames, taken, self.done.alpha);
-            let mean = |sum: f64| sum / f64::from(frames) * 1e6;
-            points.push(CurvePoint {
-                x: first + (last - first) / 2,
-                measured: Span { lo: floor(lo * 1e6), hi: ceil(hi * 1e6) },
-                predicted: Span { lo: floor(mean(least)), hi: ceil(mean(most)) },
-            });
-            fitted.extend(fit.map(|_| floor(mean(likely))));
-        }
-        let x = [self.place.as_str(), &format!("depth, frames of {}", self.on)].join(" ");
-        let x = x.trim().to_owned();
-        Curve { measure: "ecn.curve", x, x_unit: Unit::Bytes, unit: Unit::Ppm, points, fitted }
     }
 }
 

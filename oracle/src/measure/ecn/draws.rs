@@ -29,6 +29,19 @@ pub(super) struct Draw {
     pub(super) met: Option<Met>,
     /// Whether the frame was marked, or dropped where it is to be dropped.
     pub(super) taken: bool,
+    /// Whether it was dropped.
+    pub(super) lost: bool,
+    /// Whether it surely, and whether it possibly, met kmax or more.
+    pub(super) beyond: (bool, bool),
+}
+
+impl Draw {
+    /// The same with its chance by the curve alone. A frame that came marked shows no mark, and so no draw, but whether it was dropped where it had to be.
+    fn by_curve(self, rule: &Rule, visit: &Visit, (least, most): (f64, f64)) -> Option<Draw> {
+        let beyond = (least >= 1.0, most >= 1.0);
+        let hidden = rule.fate == Fate::MarkOrDrop && visit.came_marked && !beyond.0;
+        (!hidden).then_some(Draw { beyond, ..self })
+    }
 }
 
 /// What decides about the frames of a stream.
@@ -178,9 +191,25 @@ fn of_queue(
         let spec = &trial.script.streams[usize::from(visit.stream)];
         let Some(draw) = draw(trial.number, rule, visit, spec.size) else { continue };
         let shares = rule.chances(spec.class, draw.depth, averages.as_ref(), (rank, visit));
-        all.push((visit.sent, Draw { shares, ..draw }));
+        let draw = draw.by_curve(rule, visit, shares);
+        all.extend(draw.map(|draw| (visit.sent, Draw { shares, ..draw })));
     }
     Ok(all)
+}
+
+/// How many frames of a stream were lost that may have met kmax or more when they came.
+pub(super) fn lost_beyond(trial: &Trial, declared: &Switch, stream: u16) -> Result<u64, Doubt> {
+    let rule = Rule::of(declared, &trial.script, stream);
+    let spec = &trial.script.streams[usize::from(stream)];
+    let visits = visits(trial, stream, &rule.declared)?;
+    let averages = Averages::of(trial, &visits, &rule);
+    let is = |ranked: &(usize, &Visit)| {
+        let (_, visit) = *ranked;
+        let depth = rule.with_itself(visit.found, spec.size);
+        let (_, most) = rule.chances(spec.class, depth, averages.as_ref(), *ranked);
+        visit.stream == stream && visit.passed.is_none() && most >= 1.0
+    };
+    Ok(visits.iter().enumerate().filter(is).count() as u64)
 }
 
 /// The same of a queue whose frames are counted since the last one that was taken, whichever stream is asked for.
@@ -215,7 +244,9 @@ fn counted(
         if !known {
             gap = Gap::UNKNOWN;
         }
+        let by_curve = rule.chances(of.class, depth, averages, (rank, visit));
         let draw = draw(trial.number, rule, visit, of.size);
+        let draw = draw.and_then(|draw| draw.by_curve(rule, visit, by_curve));
         let shares = gap.chances(&held, met);
         gap = gap.after(&held, met, draw.map(|draw| draw.taken));
         if let Some(draw) = draw.filter(|_| streams.contains(&visit.stream)) {
@@ -231,18 +262,23 @@ fn counted(
 fn draw(trial: u32, rule: &Rule, visit: &Visit, size: Bytes) -> Option<Draw> {
     let left = visit.passed.as_ref().map(|passed| rule.with_itself(passed.left, size));
     let found = rule.with_itself(visit.found, size);
+    let lost = visit.passed.is_none();
     let taken = match rule.fate {
         Fate::Mark if visit.came_marked => return None,
         Fate::Mark => visit.passed.as_ref()?.marked,
-        Fate::Drop if !rule.has_room(visit.found, size) => return None,
-        Fate::Drop => visit.passed.is_none(),
+        Fate::Drop | Fate::MarkOrDrop if !rule.has_room(visit.found, size) => return None,
+        Fate::Drop => lost,
+        // One that came marked shows a drop alone.
+        Fate::MarkOrDrop if visit.came_marked => lost,
+        Fate::MarkOrDrop => visit.passed.as_ref().is_none_or(|passed| passed.marked),
     };
     let (depth, other) = match rule.point {
         Marking::Dequeue => (left?, found),
         Marking::Enqueue => (found, left.unwrap_or(found)),
     };
     let record = visit.passed.as_ref().map_or(visit.sent, |passed| passed.record);
-    Some(Draw { trial, record, depth, other, shares: (0.0, 0.0), queued: (0, 0), met: None, taken })
+    let (shares, queued, met, beyond) = ((0.0, 0.0), (0, 0), None, (false, false));
+    Some(Draw { trial, record, depth, other, shares, queued, met, taken, lost, beyond })
 }
 
 #[cfg(test)]

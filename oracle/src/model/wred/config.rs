@@ -29,6 +29,8 @@ pub struct Config {
     pub packet: Option<u64>,
     /// Whether a draw is made once after each frame that is taken, and not for each frame.
     pub counts_since: bool,
+    /// Whether from the end of its curve on what is to be marked is dropped when it arrives.
+    pub harddrop: bool,
     /// In how many steps to one it keeps the greatest chance of each curve; without it to the millionth.
     pub steps: Option<u32>,
     /// In steps of how many bytes it keeps where each curve begins and ends; without it to the byte.
@@ -56,6 +58,7 @@ impl Config {
             counts_itself: false,
             packet: None,
             counts_since: false,
+            harddrop: false,
             steps: None,
             threshold_step: None,
             color: [0; 64],
@@ -97,6 +100,7 @@ impl Config {
                 DepthUnit::Packets(Bytes(size)) => Some(size),
             },
             counts_since: wred.draw == DrawRule::CountSinceMark,
+            harddrop: wred.harddrop,
             steps: wred.chance_steps,
             threshold_step: wred.threshold_step.map(|step| step.0),
             color,
@@ -161,6 +165,12 @@ impl Config {
 
     pub(super) fn color(&self, dscp: u8) -> usize {
         usize::from(self.color[usize::from(dscp & 63)])
+    }
+
+    /// Whether a frame that is one to mark is dropped all the same at this depth.
+    pub(super) const fn drops_hard(&self, packet: &Packet, curve: Curve, depth: u64) -> bool {
+        let spared = self.faults.harddrop_spares_ce && packet.ce();
+        self.harddrop && depth >= curve.kmax && !self.faults.no_jump_at_kmax && !spared
     }
 
     /// Whether a frame of this colour is one to mark rather than to drop. One that met congestion before is ECN-capable.

@@ -113,6 +113,25 @@ fn what_is_not_ecn_capable_is_dropped_when_it_arrives_whatever_the_marking_point
 }
 
 #[test]
+fn from_the_end_of_its_curve_on_a_hard_drop_takes_what_is_marked_below() {
+    let hard =
+        |kmax| Config { at_enqueue: true, harddrop: true, ..config(curve(10_000, kmax, 100)) };
+    // What arrives finds 20000 B.
+    let ce = ect().with_ce(true);
+    assert_eq!([ect(), ce].map(|packet| arrives(&hard(20_000), &packet)), [Fate::Drop; 2]);
+    assert_ne!(arrives(&hard(20_001), &ect()), Fate::Drop);
+    let soft = Config { harddrop: false, ..hard(20_000) };
+    assert_eq!(arrives(&soft, &ect()), Fate::Mark);
+    let faults = WredFaults { harddrop_spares_ce: true, ..WredFaults::NONE };
+    let spares = Config { faults, ..hard(20_000) };
+    assert_eq!([ect(), ce].map(|packet| arrives(&spares, &packet)), [Fate::Drop, Fate::Mark]);
+    let mut wred = wred(&hard(20_000));
+    wred.arrives(Time::ZERO, (0, 3), &ect(), depth(20_000), 1_000);
+    let counts = wred.counts(0, 3);
+    assert_eq!((counts.dropped, counts.dropped_bytes, counts.marked), (1, 1_000, 0));
+}
+
+#[test]
 fn a_frame_goes_by_the_curve_of_its_colour() {
     let far = curve(30_000, 30_000, 100);
     let mut config = config(curve(10_000, 10_000, 100));

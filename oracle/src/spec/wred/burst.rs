@@ -124,7 +124,8 @@ impl Burst {
 /// when the next is certain to be, nothing leaving; `None` for frames that are marked instead. With a step at kmax the two are
 /// the same.
 pub fn goes_in(buffer: &Buffer, wred: &Wred, class: Class, frame: Bytes) -> Option<(u64, u64)> {
-    if class.fate(wred) == Fate::Mark {
+    let fate = class.fate(wred);
+    if fate == Fate::Mark {
         return None;
     }
     // By the curve that takes the most: what may be dropped by none of those that the device may hold goes in.
@@ -133,7 +134,7 @@ pub fn goes_in(buffer: &Buffer, wred: &Wred, class: Class, frame: Bytes) -> Opti
     let itself = u64::from(wred.counts_itself);
     // The n-th frame sees (n - 1 + itself) steps: the first to see a depth is the one after depth / step, rounded up.
     let before = |depth: u64| depth.div_ceil(step.max(1)).saturating_sub(itself);
-    let grows = curve.pmax.0 > 0;
+    let grows = curve.pmax.0 > 0 && fate == Fate::Drop;
     let kmin = if grows { curve.kmin.0.saturating_add(1) } else { curve.kmax.0 };
     let least = before(kmin.min(curve.kmax.0));
     Some((least, before(held.least.kmax.0)))

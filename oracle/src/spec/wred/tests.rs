@@ -152,6 +152,22 @@ fn what_is_not_ecn_capable_or_of_another_colour_is_dropped_by_its_own_curve() {
 }
 
 #[test]
+fn a_hard_drop_takes_from_kmax_on_what_is_marked_below_and_leaves_the_rest_as_it_is() {
+    let wred = Wred { harddrop: true, drop: Some(curve(1, 2, 3)), ..wred(20_800, 41_600, 50) };
+    let plain = Class { capable: false, ..GREEN };
+    assert_eq!([GREEN, plain].map(|class| class.fate(&wred)), [Fate::MarkOrDrop, Fate::Drop]);
+    assert_eq!(GREEN.point(&wred), Marking::Enqueue);
+    assert_eq!(
+        (GREEN.curve(&wred), plain.curve(&wred)),
+        (curve(20_800, 41_600, 50), curve(1, 2, 3))
+    );
+    // In cells of 208 B a frame of 208 B sees one step for each before it: the 201st sees 41600 B, and none before is dropped.
+    assert_eq!(goes_in(&buffer(208, 0), &wred, GREEN, Bytes(208)), Some((200, 200)));
+    let none = EcnMode::EcnNone;
+    assert_eq!(GREEN.fate(&Wred { ecn: none, ..wred }), Fate::Drop);
+}
+
+#[test]
 fn frames_that_are_dropped_go_in_up_to_the_step() {
     let plain = Class { capable: false, ..GREEN };
     let room = |wred: &Wred| goes_in(&buffer(208, 0), wred, plain, Bytes(1_024));

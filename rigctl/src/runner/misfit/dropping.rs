@@ -20,8 +20,16 @@ pub(super) fn of(profile: &Profile, case: &Case) -> Option<String> {
             ));
         }
         let wred = &switch.wred;
-        let drops = wred.ecn == EcnMode::EcnNone && !wred.queues.is_empty() && !changed("wred.ecn");
-        drops.then(|| format!("{name} drops where others mark, in lossless queues too (wred.ecn)"))
+        if wred.queues.is_empty() {
+            return None;
+        }
+        let drops = wred.ecn == EcnMode::EcnNone && !changed("wred.ecn");
+        let hard = wred.harddrop && !changed("wred.harddrop");
+        drops
+            .then(|| format!("{name} drops where others mark, in lossless queues too (wred.ecn)"))
+            .or_else(|| {
+                hard.then(|| format!("{name} drops from kmax on where others mark (wred.harddrop)"))
+            })
     };
     let before = profile.approaches().map(|(device, _)| device);
     configured.devices().iter().chain(before).find_map(drops)
