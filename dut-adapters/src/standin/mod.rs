@@ -45,7 +45,7 @@ use redis::{Client, Connection, ConnectionAddr, ConnectionInfo, RedisError, Redi
 use rig_generator::port::Mono;
 use rig_lab::{Profile, Setting, WatermarkCopy};
 use rig_units::Dur;
-use scripts::Poller;
+use scripts::{Poller, left};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -227,11 +227,6 @@ fn fill(socket: &Path, rows: &Rows, profile: &Profile) -> Result<(), String> {
 fn connect(socket: &Path) -> RedisResult<Connection> {
     let addr = ConnectionAddr::Unix(socket.to_owned());
     Client::open(ConnectionInfo { addr, redis: Default::default() })?.get_connection()
-}
-
-/// How long until then.
-fn left(due: Mono) -> Duration {
-    Duration::from_nanos(due.0.saturating_sub(Mono::now().0))
 }
 
 /// All that runs on its thread.

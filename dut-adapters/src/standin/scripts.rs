@@ -95,7 +95,7 @@ impl Poller {
 
     /// How long until the next poll is due.
     pub(super) fn naps(&self) -> Duration {
-        super::left(self.next)
+        left(self.next)
     }
 
     /// Polls if that is due. One that is late does not move those that follow, and one that was missed is not made up for.
@@ -167,6 +167,11 @@ impl Poller {
         }
         Ok(())
     }
+}
+
+/// How long until then.
+pub(super) fn left(due: Mono) -> Duration {
+    Duration::from_nanos(due.0.saturating_sub(Mono::now().0))
 }
 
 /// The counters of queues and their ports, as syncd copies them, and the objects of the queues. Of each platform all that some other polls,

@@ -5,7 +5,7 @@ use crate::guest::{TURN, can_have_one};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::PoisonError;
 use std::thread::sleep;
 use std::time::Duration;
@@ -184,7 +184,7 @@ fn a_run_that_is_killed_at_any_moment_leaves_nothing_behind() {
         let Output { status, stdout, stderr } = Bounded::start(
             desk.rig("", &["restore"]).stdout(Stdio::piped()).stderr(Stdio::piped()),
         )
-        .end(PATIENCE, |restore| restore.wait_with_output());
+        .end(PATIENCE, Child::wait_with_output);
         let said = String::from_utf8_lossy(&[stdout, stderr].concat()).into_owned();
         assert!(status.success() && said.is_empty(), "{told}: {status}, {said}");
     }
