@@ -144,7 +144,7 @@ fn a_stand_in_that_is_served_by_hand_ends_when_it_is_asked_to_and_takes_its_redi
 const LATER: &str = "--mutate pfcwd.detection_time=x1.6";
 
 /// Reasons that are the machine's and not the device's.
-const STALLS: [&str; 4] = ["late-send", "storm-lapse", "capture-hole", "dut-late"];
+const STALLS: [&str; 5] = ["late-send", "storm-lapse", "capture-hole", "dut-late", "late-event"];
 
 #[test]
 fn a_stand_in_is_configured_heard_and_judged_and_a_chip_that_does_otherwise_is_red() {
