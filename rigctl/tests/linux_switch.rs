@@ -27,6 +27,20 @@ use std::time::Duration;
 const LABS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs");
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/ecn.yaml");
 const BUFFERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testcases/buffers.yaml");
+/// Whether all of it is asked for.
+fn is_night() -> bool {
+    std::env::var_os("RIG_WHOLE_LINUX_SWITCH").is_some_and(|all| all == "1")
+}
+
+/// Whether what takes so much more is asked for, and a guest can be had.
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
+fn by_night(more: &str) -> bool {
+    if !is_night() {
+        eprintln!("skipped: {more}, for RIG_WHOLE_LINUX_SWITCH=1 alone");
+    }
+    is_night() && can_have_one()
+}
+
 /// What else of the catalogue the right guest passes, with `RIG_WHOLE_LINUX_SWITCH=1` (`cargo xtask nightly`).
 const BY_NIGHT: [&str; 15] = [
     "spaced-under-load",
@@ -80,7 +94,7 @@ fn the_switch_of_linux_marks_and_drops_by_the_depth_of_each_queue() {
         "all-marked-by-thresholds-of-nothing",
     ];
     // What CI has no time for.
-    let at_night = std::env::var_os("RIG_WHOLE_LINUX_SWITCH").is_some_and(|all| all == "1");
+    let at_night = is_night();
     let late: &[&str] = if at_night { &BY_NIGHT } else { &[] };
     // RED in a weighted band is never asked for a frame while it is empty, so it does not learn that it was idle.
     let remembers = "outlived-in-a-weighted-queue";
@@ -169,8 +183,7 @@ fn a_switch_that_is_wrong_at_each_queue_and_port_is_seen_at_each() {
     let lab = desk.path().join("wrong.yaml");
     fs::write(&lab, text).expect("a lab");
     // By day every other one is looked at, as in the right switch.
-    let at_night = std::env::var_os("RIG_WHOLE_LINUX_SWITCH").is_some_and(|all| all == "1");
-    let seen: Vec<_> = WRONG.into_iter().step_by(if at_night { 1 } else { 2 }).collect();
+    let seen: Vec<_> = WRONG.into_iter().step_by(if is_night() { 1 } else { 2 }).collect();
     let cases: Vec<&str> = seen.iter().map(|(case, ..)| *case).collect();
     let only = format!("ports::{{{}}}", cases.join(","));
     let told = run(&[PORTS], &only, &lab, &desk.path().join("out"));
@@ -209,9 +222,9 @@ const SET_OTHERWISE: [(&str, &str); 5] = [
     ("shares-by-other-weights", "throughput"),
 ];
 
-/// The lab of a guest in which perl is this script, and its own has another name.
-fn with_another_perl(script: &[&str]) -> String {
-    let right = fs::read_to_string(PathBuf::from(LABS).join("linux-switch.yaml")).expect("a lab");
+/// A lab of a guest in which perl is this script, and its own has another name.
+fn with_another_perl(lab: &str, script: &[&str]) -> String {
+    let right = fs::read_to_string(PathBuf::from(LABS).join(lab)).expect("a lab");
     let quoted = |line: &&str| format!("'{}'", line.replace('\'', "'\\''"));
     let script = script.iter().map(quoted).collect::<Vec<_>>().join(" ");
     let line = format!(
@@ -224,16 +237,12 @@ fn with_another_perl(script: &[&str]) -> String {
 
 #[test]
 fn a_switch_that_is_set_otherwise_behind_the_rig_s_back_is_seen_each_time() {
-    if std::env::var_os("RIG_WHOLE_LINUX_SWITCH").is_none_or(|all| all != "1") {
-        eprintln!("skipped: a boot more, for RIG_WHOLE_LINUX_SWITCH=1 alone");
-        return;
-    }
-    if !can_have_one() {
+    if !by_night("a boot more") {
         return;
     }
     let desk = tempfile::tempdir().expect("a folder");
     let lab = desk.path().join("otherwise.yaml");
-    fs::write(&lab, with_another_perl(&BEHIND_ITS_BACK)).expect("a lab");
+    fs::write(&lab, with_another_perl("linux-switch.yaml", &BEHIND_ITS_BACK)).expect("a lab");
     let refused = "all-marked-by-thresholds-of-nothing";
     let cases = SET_OTHERWISE.map(|(case, _)| case).join(",");
     let only = format!("*::{{{cases},{refused}}}");
@@ -261,16 +270,12 @@ const PUT_IN_ITS_PLACE: [&str; 6] = [
 
 #[test]
 fn a_guest_that_cannot_be_set_back_is_ended_and_the_next_case_has_another() {
-    if std::env::var_os("RIG_WHOLE_LINUX_SWITCH").is_none_or(|all| all != "1") {
-        eprintln!("skipped: two boots more, for RIG_WHOLE_LINUX_SWITCH=1 alone");
-        return;
-    }
-    if !can_have_one() {
+    if !by_night("two boots more") {
         return;
     }
     let desk = tempfile::tempdir().expect("a folder");
     let lab = desk.path().join("in-its-place.yaml");
-    fs::write(&lab, with_another_perl(&PUT_IN_ITS_PLACE)).expect("a lab");
+    fs::write(&lab, with_another_perl("linux-switch.yaml", &PUT_IN_ITS_PLACE)).expect("a lab");
     // In the order of their suites: the second one needs the queue that the first one has lost.
     let (loses, needs) = ("step-of-another-depth", "second-port-class-3");
     let only = format!("*::{{{loses},{needs}}}");
@@ -279,20 +284,26 @@ fn a_guest_that_cannot_be_set_back_is_ended_and_the_next_case_has_another() {
     assert_eq!(told[needs].0, "pass", "{}", told[needs].1);
 }
 
+/// What perl is in a guest whose RED of class 3 of the second port has half of the chance that is declared, whatever it is set to and whenever it was read.
+const HALF_THE_CHANCE: [&str; 5] = [
+    "#!/bin/sh",
+    "/usr/bin/perl.own \"$@\"; status=$?",
+    "for asked; do :; done",
+    "case $asked in 24000000*) /usr/bin/tc qdisc change dev eth1 handle 13: red limit 500000 min 100000 max 400000 avpkt 1000 burst 100 bandwidth 10mbit probability 0.1 ecn;; esac",
+    "exit $status",
+];
+
 #[test]
 fn a_switch_that_marks_by_a_chance_between_two_depths_is_held_to_its_count() {
-    if std::env::var_os("RIG_WHOLE_LINUX_SWITCH").is_none_or(|all| all != "1") {
-        eprintln!("skipped: two boots more, for RIG_WHOLE_LINUX_SWITCH=1 alone");
-        return;
-    }
-    if !can_have_one() {
+    if !by_night("two boots more") {
         return;
     }
     let desk = tempfile::tempdir().expect("a folder");
-    let right = fs::read_to_string(PathBuf::from(LABS).join("linux-switch-curve.yaml"));
+    let own = "linux-switch-curve.yaml";
+    let right = fs::read_to_string(PathBuf::from(LABS).join(own));
     let right = right.expect("a lab").replace("duts/", &format!("{LABS}/duts/"));
-    // Half of the chance that is declared.
-    let wrong = right.replace("probability 0.2", "probability 0.1");
+    // What is wrong from the start the rig puts right before it measures.
+    let wrong = with_another_perl(own, &HALF_THE_CHANCE);
     let case = "spaced-under-load";
     for (name, text, verdict) in [("right", &right, "pass"), ("wrong", &wrong, "fail")] {
         let lab = desk.path().join(format!("{name}.yaml"));
@@ -306,11 +317,7 @@ fn a_switch_that_marks_by_a_chance_between_two_depths_is_held_to_its_count() {
 
 #[test]
 fn a_right_switch_that_is_stopped_for_a_tenth_of_a_second_in_each_trial_is_not_judged() {
-    if std::env::var_os("RIG_WHOLE_LINUX_SWITCH").is_none_or(|all| all != "1") {
-        eprintln!("skipped: a boot more, for RIG_WHOLE_LINUX_SWITCH=1 alone");
-        return;
-    }
-    if !can_have_one() {
+    if !by_night("a boot more") {
         return;
     }
     let desk = tempfile::tempdir().expect("a folder");

@@ -136,7 +136,7 @@ fn a_run_that_is_killed_at_any_moment_leaves_nothing_behind() {
     fs::create_dir(desk.passing()).expect("a folder");
     let built = desk.rig("", &["guest", "build"]).stdout(Stdio::null()).status();
     assert!(built.is_ok_and(|status| status.success()), "there is no image");
-    let whole = std::env::var_os("RIG_WHOLE_LINUX_SWITCH").is_some_and(|all| all == "1");
+    let whole = super::is_night();
     let before = around(&desk);
     let mut networks_seen = 0;
     for nth in 0..if whole { 10 } else { 2 } {
