@@ -80,6 +80,11 @@ pub trait Control: fmt::Debug + Send {
         Vec::new()
     }
 
+    /// Whether a change takes as long as many frames do, so that whoever sends goes on meanwhile.
+    fn takes_a_while(&self) -> bool {
+        false
+    }
+
     /// What whoever takes the device should know of it, a sentence each: nothing that stands in the way.
     fn remarks(&self) -> Vec<String> {
         Vec::new()

@@ -64,6 +64,11 @@ impl Emulated {
         self.dut.run_until(until, tap);
     }
 
+    /// How many times its watchdogs have acted so far.
+    pub const fn happened(&self) -> usize {
+        self.dut.events().len()
+    }
+
     /// When something happens next by itself.
     pub fn next_event(&self) -> Time {
         self.dut.next_event()

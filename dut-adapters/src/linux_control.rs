@@ -126,6 +126,10 @@ impl Control for LinuxControl {
         LinuxControl::CAPABILITIES
     }
 
+    fn takes_a_while(&self) -> bool {
+        true
+    }
+
     fn snapshot(&mut self) -> Result<Declared, ControlError> {
         let found = self.found()?;
         Ok(settings::stated(&self.declared, &found))

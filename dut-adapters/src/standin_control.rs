@@ -51,6 +51,10 @@ impl Control for StandinControl {
         self.switch.snapshot()
     }
 
+    fn takes_a_while(&self) -> bool {
+        self.switch.takes_a_while()
+    }
+
     fn changes(&self, settings: &[Setting]) -> Vec<Change> {
         self.switch.changes(settings)
     }

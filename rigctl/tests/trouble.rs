@@ -22,6 +22,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 mod deaf;
 #[path = "trouble/memory.rs"]
 mod memory;
+#[path = "trouble/slow.rs"]
+mod slow;
 #[path = "trouble/stood.rs"]
 mod stood;
 

@@ -1,13 +1,14 @@
 //! How questions reach the loop that carries frames: in letters, with a bell that wakes it.
 
 use crate::protocol::{Answer, Ask};
+use core::fmt;
 use rig_generator::port::{PortError, Receive, Stamp, Stats};
 use rig_units::Dur;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// One question, and where its answer goes.
 #[derive(Debug)]
@@ -16,17 +17,32 @@ pub(super) struct Letter {
     pub(super) reply: Sender<Answer>,
 }
 
+/// Called as something has happened in the device, on the thread that carries its frames: it may not wait.
+pub type Herald = Box<dyn Fn() + Send>;
+
+/// Who is told; nobody at first.
+#[derive(Clone, Default)]
+struct Heralds(Arc<Mutex<Option<Herald>>>);
+
+impl fmt::Debug for Heralds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Heralds")
+    }
+}
+
 /// The side that asks; any number of threads may hold one.
 #[derive(Debug, Clone)]
 pub struct Post {
     letters: Sender<Letter>,
     rope: Arc<UnixStream>,
+    heralds: Heralds,
 }
 
 /// The side that answers.
 #[derive(Debug)]
 pub(super) struct Mailbox {
     letters: Receiver<Letter>,
+    heralds: Heralds,
     pub(super) bell: Bell,
     /// A bell whose last rope is gone would ring for ever.
     #[expect(dead_code, reason = "held, never pulled")]
@@ -47,8 +63,9 @@ pub(super) fn mailbox() -> io::Result<(Post, Mailbox)> {
     bell.set_nonblocking(true)?;
     let (sender, receiver) = channel();
     let rope = Arc::new(rope);
-    let post = Post { letters: sender, rope: Arc::clone(&rope) };
-    Ok((post, Mailbox { letters: receiver, bell: Bell(bell), rope }))
+    let heralds = Heralds::default();
+    let post = Post { letters: sender, rope: Arc::clone(&rope), heralds: heralds.clone() };
+    Ok((post, Mailbox { letters: receiver, heralds, bell: Bell(bell), rope }))
 }
 
 impl Post {
@@ -58,6 +75,11 @@ impl Post {
         self.letters.send(Letter { ask, reply }).ok()?;
         self.ring();
         answer.recv().ok()
+    }
+
+    /// From now on this one is told of what happens in the device, in place of whoever was: once, until somebody asks what it was.
+    pub fn tells(&self, herald: Herald) {
+        *self.heralds.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(herald);
     }
 
     /// Ends the device, without waiting for it.
@@ -78,6 +100,13 @@ impl Mailbox {
     /// The next letter, if there is one.
     pub(super) fn take(&mut self) -> Option<Letter> {
         self.letters.try_recv().ok()
+    }
+
+    /// Tells whoever wants to know that something has happened.
+    pub(super) fn herald(&self) {
+        if let Some(herald) = &*self.heralds.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            herald();
+        }
     }
 }
 

@@ -21,6 +21,6 @@ mod tos;
 
 pub use conversation::Conversation;
 pub use gate::{Gate, Place, Turned};
-pub use mailbox::Post;
+pub use mailbox::{Herald, Post};
 pub use ports::on_ports;
 pub use served::{Line, Next, Served, Unserved};

@@ -53,6 +53,8 @@ pub struct Served<C> {
     epoch: Time,
     /// When whoever polls in the device's place polls next, on CLOCK_MONOTONIC.
     poll_due: Option<u64>,
+    /// How many times its watchdogs had acted as that was last told.
+    heralded: usize,
     mailbox: Mailbox,
 }
 
@@ -119,6 +121,7 @@ impl<C: Clock> Served<C> {
             keys,
             epoch,
             poll_due: None,
+            heralded: 0,
             mailbox,
         };
         Ok((served, post))
@@ -157,6 +160,11 @@ impl<C: Clock> Served<C> {
         let (horizon, more) = self.receive()?;
         let dealt = self.device.run_until(horizon);
         self.send()?;
+        let happened = self.device.emulated.happened();
+        if happened != self.heralded {
+            self.heralded = happened;
+            self.mailbox.herald();
+        }
         let done = self.since_boot(self.clock.now());
         self.device.meter.late(dealt.event, done, |health| &mut health.event_late);
         self.device.meter.late(dealt.arrival, done, |health| &mut health.arrival_late);

@@ -1,9 +1,9 @@
 //! The device behind the databases.
 
-use super::counted::STORMED;
+use super::groups::STORMED;
 use crate::control::{Health, Order};
 use crate::protocol::{Answer, Ask, Happened, Polled};
-use crate::serve::Post;
+use crate::serve::{Herald, Post};
 use core::fmt;
 use rig_capture::DutEventKind;
 use rig_generator::port::Mono;
@@ -43,6 +43,11 @@ pub trait Asic: Send {
 
     /// What its watchdogs did since this was last asked.
     fn events(&mut self) -> Vec<Happened>;
+
+    /// From now on `herald` is told as its watchdogs do anything; whether it is: of one that tells nobody one has to ask.
+    fn tells(&mut self, _herald: Herald) -> bool {
+        false
+    }
 
     /// Has its watchdogs decide nothing by themselves, also after it has begun anew.
     fn yields(&mut self) {}
@@ -177,6 +182,11 @@ impl Asic for Served {
             Some(Answer::Events { events }) => events,
             _ => Vec::new(),
         }
+    }
+
+    fn tells(&mut self, herald: Herald) -> bool {
+        self.post.tells(herald);
+        true
     }
 
     fn yields(&mut self) {

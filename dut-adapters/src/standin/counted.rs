@@ -2,58 +2,18 @@
 
 use super::asic::Asic;
 use super::faults::Faults;
+use super::groups::{COPIES, GROUPS, STORMED};
 use super::names::{Db, Row, Rows, set};
-use super::objects;
+use super::places::{Place, Places};
 use super::said;
 use redis::{Connection, Pipeline, RedisResult};
 use rig_generator::port::Mono;
 use rig_units::Dur;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A group: its name in CONFIG_DB and in FLEX_COUNTER_DB, and what its counters begin with; a later one has what no earlier one has.
-const GROUPS: [(&str, &str, &[&str]); 9] = [
-    (
-        "PORT_BUFFER_DROP",
-        "PORT_BUFFER_DROP_STAT",
-        &["SAI_PORT_STAT_IN_DROPPED_PKTS", "SAI_PORT_STAT_OUT_DROPPED_PKTS"],
-    ),
-    (
-        "WRED_ECN_PORT",
-        "WRED_ECN_PORT_STAT_COUNTER",
-        &["SAI_PORT_STAT_WRED_", "SAI_PORT_STAT_GREEN_WRED_"],
-    ),
-    ("PORT", "PORT_STAT_COUNTER", &["SAI_PORT_STAT_"]),
-    ("WRED_ECN_QUEUE", "WRED_ECN_QUEUE_STAT_COUNTER", &["SAI_QUEUE_STAT_WRED_"]),
-    (
-        "QUEUE",
-        "QUEUE_STAT_COUNTER",
-        &[
-            "SAI_QUEUE_STAT_PACKETS",
-            "SAI_QUEUE_STAT_BYTES",
-            "SAI_QUEUE_STAT_DROPPED_",
-            "SAI_QUEUE_STAT_CURR_OCCUPANCY_",
-        ],
-    ),
-    ("PG_DROP", "PG_DROP_STAT_COUNTER", &["SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_"]),
-    ("QUEUE_WATERMARK", "QUEUE_WATERMARK_STAT_COUNTER", &["SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES"]),
-    (
-        "PG_WATERMARK",
-        "PG_WATERMARK_STAT_COUNTER",
-        &[
-            "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES",
-            "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES",
-        ],
-    ),
-    ("BUFFER_POOL_WATERMARK", "BUFFER_POOL_WATERMARK_STAT_COUNTER", &["SAI_BUFFER_POOL_STAT_"]),
-];
-/// The copies that its scripts keep of watermarks. The device polls by itself, at an instant that nobody is told: it is looked at often
-/// enough that a poll shows here hardly later than it was.
-const COPIES: &str = "_WATERMARKS ";
 /// So many looks in an interval, and no two closer than this, in milliseconds.
 const LOOKS: u64 = 10;
 const CLOSEST: u64 = 8;
-/// What orchagent itself counts of stormed queues, and writes each second (`COUNTER_CHECK_POLL_TIMEOUT_SEC`).
-pub(super) const STORMED: &str = "PFC_WD_QUEUE_STATS_";
 const SECOND: u64 = 1_000;
 /// The watchdog's polls where CONFIG_DB says none, in milliseconds.
 const POLL: &str = "100";
@@ -80,6 +40,9 @@ pub(super) fn flex(rows: &Rows, all: &mut Pipeline) {
 #[derive(Debug, Default)]
 pub(super) struct CopySchedule {
     due: BTreeMap<&'static str, Mono>,
+    /// The first of those that are copied at all.
+    next: Option<Mono>,
+    places: Places,
     /// What each copy of watermarks showed last, by its key.
     shown: BTreeMap<String, Row>,
     /// The groups that were copied so far.
@@ -91,6 +54,11 @@ impl CopySchedule {
     /// None was made yet.
     pub(super) fn new(faults: Faults) -> CopySchedule {
         CopySchedule { faults, ..CopySchedule::default() }
+    }
+
+    /// When something is copied next.
+    pub(super) const fn next(&self) -> Option<Mono> {
+        self.next
     }
 
     /// Whether a group is not copied any more.
@@ -106,7 +74,9 @@ impl CopySchedule {
     /// Looks at the copies of watermarks at once, or as late as they show anything.
     pub(super) fn look(&mut self) {
         let late = self.faults.late_watermarks.0 / 1_000;
-        self.due.insert(COPIES, Mono(Mono::now().0 + late));
+        let at = Mono(Mono::now().0 + late);
+        self.due.insert(COPIES, at);
+        self.next = Some(self.next.map_or(at, |next| next.min(at)));
     }
 
     /// Copies what is due at `now`.
@@ -118,6 +88,7 @@ impl CopySchedule {
         asic: &mut dyn Asic,
     ) -> RedisResult<()> {
         let mut due: Vec<&str> = Vec::new();
+        self.next = None;
         let intervals =
             GROUPS.iter().filter_map(|(name, group, _)| Some((*group, interval(rows, name)?)));
         let polled = said::WATERMARKS.into_iter().filter_map(|name| interval(rows, name)).min();
@@ -130,8 +101,12 @@ impl CopySchedule {
             // An interval that is set shorter counts from now on: syncd waits for the old one no longer.
             let next = self.due.entry(group).or_insert(now);
             *next = (*next).min(after);
-            if *next <= now {
+            let is_due = *next <= now;
+            if is_due {
                 *next = after;
+            }
+            self.next = Some(self.next.map_or(*next, |first| first.min(*next)));
+            if is_due {
                 // The first copy of all is made.
                 if self.made.insert(group) || !self.stands_still(group) {
                     due.push(group);
@@ -145,26 +120,16 @@ impl CopySchedule {
         let counters = asic.counters();
         // As syncd stamps a copy that it reads in bulk: once it is read, by a clock of its own.
         let stamp = Mono::now().0.to_string();
-        for (name, value) in counters {
-            let Some((object, counter)) = name.split_once(' ') else { continue };
-            if let Some((object, counter)) = counter.split_once(' ') {
-                let table = name.split_once(' ').map_or("", |(table, _)| table);
-                if let Some(oid) =
-                    objects::of(rows, object, counter).filter(|_| due.contains(&COPIES))
-                {
-                    let row = copied.entry(format!("{table}:{oid}")).or_default();
-                    row.insert(counter.to_owned(), value.to_string());
-                }
+        self.places.learn(rows, counters.keys());
+        for (value, place) in counters.values().zip(self.places.all()) {
+            let Some(Place { key, field, group }) = place else { continue };
+            if !due.contains(group) {
                 continue;
             }
-            if let Some(group) = group_of(counter).filter(|group| due.contains(group))
-                && let Some(oid) = objects::of(rows, object, counter)
-            {
-                let row = copied.entry(format!("COUNTERS:{oid}")).or_default();
-                row.insert(counter.to_owned(), value.to_string());
-                if group != STORMED && !self.faults.unstamped {
-                    row.insert(format!("{group}_time_stamp"), stamp.clone());
-                }
+            let row = copied.entry(key.clone()).or_default();
+            row.insert(field.clone(), value.to_string());
+            if ![COPIES, STORMED].contains(group) && !self.faults.unstamped {
+                row.insert(format!("{group}_time_stamp"), stamp.clone());
             }
         }
         // Of the copies what is new.
@@ -180,15 +145,6 @@ impl CopySchedule {
         copied.iter().for_each(|(key, row)| set(&mut all, key, row));
         all.exec(line)
     }
-}
-
-/// Which group a counter is of.
-fn group_of(counter: &str) -> Option<&'static str> {
-    if counter.starts_with(STORMED) {
-        return Some(STORMED);
-    }
-    let own = |prefix: &&str| counter.starts_with(*prefix);
-    GROUPS.iter().find(|(.., all)| all.iter().any(own)).map(|(_, group, _)| *group)
 }
 
 /// How often CONFIG_DB has a group copied, in milliseconds; `None` where it does not.

@@ -3,6 +3,7 @@
 
 use super::names::Db;
 use super::reboots::ORDERS;
+use crate::serve::Herald;
 use core::error::Error as _;
 use core::time::Duration;
 use redis::{Connection, ErrorKind, Msg, RedisError, RedisResult};
@@ -37,11 +38,14 @@ pub(super) enum Heard {
     Ordered(String),
     /// A copy of watermarks is to be cleared.
     Clears(String),
+    /// The device's watchdogs have done something.
+    Acted,
 }
 
 /// What listens, until it goes.
 #[derive(Debug)]
 pub(super) struct Ears {
+    tell: Sender<RedisResult<Heard>>,
     heard: Receiver<RedisResult<Heard>>,
     ends: Arc<AtomicBool>,
     runs: Option<JoinHandle<()>>,
@@ -53,13 +57,14 @@ impl Ears {
         let (tell, heard) = channel();
         let ends = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&ends);
+        let said = tell.clone();
         let run = move || {
-            if let Err(error) = listen(line, &tell, &over) {
-                let _gone = tell.send(Err(error));
+            if let Err(error) = listen(line, &said, &over) {
+                let _gone = said.send(Err(error));
             }
         };
         let runs = Some(Builder::new().name("subscriber".into()).spawn(run)?);
-        let ears = Ears { heard, ends, runs };
+        let ears = Ears { tell, heard, ends, runs };
         // What is changed once this returns is heard of.
         match ears.heard.recv() {
             Ok(first) => first.map(|_listens| ears),
@@ -67,13 +72,26 @@ impl Ears {
         }
     }
 
+    /// What a device tells by that its watchdogs have done something.
+    pub(super) fn herald(&self) -> Herald {
+        let tell = self.tell.clone();
+        Box::new(move || {
+            let _gone = tell.send(Ok(Heard::Acted));
+        })
+    }
+
     /// What was published next; `None`: nothing within that time.
     pub(super) fn hear(&self, within: Duration) -> RedisResult<Option<Heard>> {
         match self.heard.recv_timeout(within) {
             Ok(heard) => heard.map(Some),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(gone()),
+            // A thread that is over has said why, unless it has panicked.
+            Err(RecvTimeoutError::Timeout) if !self.is_over() => Ok(None),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(gone()),
         }
+    }
+
+    fn is_over(&self) -> bool {
+        self.runs.as_ref().is_none_or(JoinHandle::is_finished)
     }
 }
 

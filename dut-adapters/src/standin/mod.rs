@@ -12,10 +12,12 @@ mod counted;
 mod ears;
 mod faults;
 mod filled;
+mod groups;
 mod names;
 mod objects;
 mod orchagent;
 mod patched;
+mod places;
 mod reboots;
 mod refused;
 mod said;
@@ -53,8 +55,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use told::Told;
 
-/// How often it looks for what the device has to tell.
+/// How often it looks for what the device has to tell, where that does not tell by itself.
 const LOOK: Duration = Duration::from_millis(4);
+/// How often it looks at everything, whoever tells.
+const ROUND: Duration = Duration::from_millis(20);
 /// How long a change of CONFIG_DB takes until it is taken.
 const TAKES: Dur = Dur::ms(2);
 
@@ -259,11 +263,11 @@ impl Parts {
         if self.poller.is_some() {
             self.asic.yields();
         }
+        let look = if self.asic.tells(ears.herald()) { ROUND } else { LOOK };
         // When what has changed is taken.
         let mut due = Some(Mono::now());
         while !self.ends.load(Ordering::SeqCst) {
-            // What is due and not taken waits for something else.
-            let mut naps = due.map(left).filter(|left| !left.is_zero()).unwrap_or(LOOK).min(LOOK);
+            let mut naps = self.naps(due).map_or(look, |naps| naps.min(look));
             if let Some(poller) = &mut self.poller {
                 poller.poll(&self.orchagent.rows, &mut self.line, &mut *self.asic)?;
                 naps = naps.min(poller.naps());
@@ -286,7 +290,7 @@ impl Parts {
                     self.clear(&said);
                     false
                 }
-                Some(Heard::Listens) | None => false,
+                Some(Heard::Acted | Heard::Listens) | None => false,
             };
             // What was heard meanwhile came with the faults of now.
             let faults = *self.faults.lock().unwrap_or_else(PoisonError::into_inner);
@@ -317,6 +321,16 @@ impl Parts {
             self.copies.copy(&self.orchagent.rows, now, &mut self.line, &mut *self.asic)?;
         }
         Ok(())
+    }
+
+    /// How long until something is to be done that nobody tells of, where a change is taken at `due`.
+    fn naps(&self, due: Option<Mono>) -> Option<Duration> {
+        // What is due and not taken waits for something else.
+        if let Some(left) = due.map(left).filter(|left| !left.is_zero()) {
+            return Some(left);
+        }
+        let all = [self.copies.next(), self.told.next(), self.orchagent.sizes_at()];
+        all.into_iter().flatten().min().map(left)
     }
 
     /// Takes what was decided, by a script or by whoever publishes.

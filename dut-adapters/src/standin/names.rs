@@ -28,35 +28,33 @@ pub(super) fn row<const N: usize>(fields: [(&str, String); N]) -> Row {
 /// The ports of CONFIG_DB by the number in their name.
 pub(super) fn ports(rows: &Rows) -> Vec<&str> {
     let number = |port: &&str| port.trim_start_matches("Ethernet").parse().unwrap_or(u32::MAX);
-    let mut all: Vec<&str> = rows.keys().filter_map(|key| key.strip_prefix("PORT|")).collect();
+    let mut all: Vec<&str> = of(rows, "PORT").map(|(port, _)| port).collect();
     all.sort_by_key(number);
     all
 }
 
-/// The rows of a table, by their keys in it.
+/// The rows of a table, by their keys in it. They stand together, and no other is looked at.
 pub(super) fn of<'r>(rows: &'r Rows, table: &str) -> impl Iterator<Item = (&'r str, &'r Row)> {
     let prefix = format!("{table}|");
-    rows.iter().filter_map(move |(key, row)| Some((key.strip_prefix(&prefix)?, row)))
+    let from = rows.range(prefix.clone()..);
+    from.map_while(move |(key, row)| Some((key.strip_prefix(&prefix)?, row)))
 }
 
 /// The row of a table that is of `port`: its own, or one of several ports.
 pub(super) fn of_port<'r>(rows: &'r Rows, table: &str, port: &str) -> Option<&'r Row> {
-    let named = |key: &str| {
-        let names = key.strip_prefix(table)?.strip_prefix('|')?;
-        Some(names.split(',').any(|one| one == port))
-    };
+    let named = |names: &str| names.split(',').any(|one| one == port);
     let own = rows.get(&format!("{table}|{port}"));
-    own.or_else(|| rows.iter().find(|(key, _)| named(key) == Some(true)).map(|(_, row)| row))
+    own.or_else(|| of(rows, table).find(|(names, _)| named(names)).map(|(_, row)| row))
 }
 
 /// The row of a table of queues or groups that is of this one, ranges counted.
 pub(super) fn bound<'r>(rows: &'r Rows, table: &str, port: &str, index: u8) -> Option<&'r Row> {
     let named = |key: &str| {
-        let (names, indices) = key.strip_prefix(table)?.strip_prefix('|')?.rsplit_once('|')?;
+        let (names, indices) = key.rsplit_once('|')?;
         let ours = names.rsplit('|').next()?.split(',').any(|one| one == port);
         Some(ours && numbers(indices).contains(&index))
     };
-    rows.iter().find(|(key, _)| named(key) == Some(true)).map(|(_, row)| row)
+    of(rows, table).find(|(key, _)| named(key) == Some(true)).map(|(_, row)| row)
 }
 
 /// What `3`, `3-4` or `0,3-4` names.

@@ -1,6 +1,6 @@
 //! What the ASIC has: an object for each port, queue and priority group, and the maps from names to them.
 
-use super::names::{Db, Rows, ports};
+use super::names::{Db, Rows, of as rows_of, ports};
 use redis::Pipeline;
 
 /// The type of an object that stands in its number (`SAI_OBJECT_TYPE_*`).
@@ -29,7 +29,7 @@ pub(super) fn pool(rows: &Rows, name: &str) -> Option<String> {
 
 /// The names of the pools, in order.
 pub(super) fn pools(rows: &Rows) -> impl Iterator<Item = &str> {
-    rows.keys().filter_map(|key| key.strip_prefix("BUFFER_POOL|"))
+    rows_of(rows, "BUFFER_POOL").map(|(pool, _)| pool)
 }
 
 /// The place of a port among the ports.

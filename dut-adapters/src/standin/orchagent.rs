@@ -125,6 +125,11 @@ impl Orchagent {
         Ok(self.refused.clone().filter(|_| fresh))
     }
 
+    /// When buffers are worked out next.
+    pub(super) const fn sizes_at(&self) -> Option<Mono> {
+        self.sizes_at
+    }
+
     /// Works buffers out anew where the manager has got to what has changed: from what stands there now, as a subscriber of a table sees
     /// a row once however often it was changed.
     pub(super) fn sizes(&mut self, line: &mut Connection) -> RedisResult<()> {

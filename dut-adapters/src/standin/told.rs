@@ -40,6 +40,16 @@ impl Told {
         core::mem::take(&mut self.late)
     }
 
+    /// When something is told next that happened already.
+    pub(super) fn next(&self) -> Option<Mono> {
+        self.waits.iter().map(|event| Mono(event.at_ns.saturating_add(self.held()))).min()
+    }
+
+    /// How long everything waits, in nanoseconds.
+    const fn held(&self) -> u64 {
+        self.faults.late_events.0 / 1_000
+    }
+
     /// Publishes what is new.
     pub(super) fn tell(
         &mut self,
@@ -53,7 +63,7 @@ impl Told {
         }
         let clock = clock(line)?;
         let now = Mono::now();
-        let late = self.faults.late_events.0 / 1_000;
+        let late = self.held();
         let (ripe, waits) = core::mem::take(&mut self.waits)
             .into_iter()
             .partition(|event: &Happened| event.at_ns.saturating_add(late) <= now.0);

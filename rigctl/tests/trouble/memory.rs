@@ -1,7 +1,9 @@
 //! A rig in real time whose ports, device and clock are in memory: the pacer, the sessions, the control of the device and the device
 //! itself are those of a lab, and what may go wrong with them goes wrong when it is told to.
 
+use super::slow::{Slow, rest};
 use rig_dut::EmulatedWire;
+use rig_dut::control::Control;
 use rig_dut::emulated_wire::Answers;
 use rig_dut::protocol::{Answer, Ask};
 use rig_dut::serve::{Line, Next, Post, Served};
@@ -45,6 +47,8 @@ pub(crate) enum What {
     Stood,
     /// Nothing reaches the second port from then on for good, which no machine does: so does a device that lets nothing through there.
     Mute,
+    /// The device takes long for a change, and frames pass meanwhile.
+    Slow,
 }
 
 /// What may strike at any instant and leaves every verdict as it was, but for those that it voids. A port that goes deaf is seen by more
@@ -71,6 +75,8 @@ pub(crate) struct Memory {
     deaf: AtomicU64,
     /// Until when nothing leaves the first port for the device.
     stood: AtomicU64,
+    /// Whether the device is being changed, slowly.
+    pub(crate) changing: AtomicBool,
     served: Mutex<Option<(Served<Manual>, Post)>>,
 }
 
@@ -89,6 +95,7 @@ impl Memory {
             stalled: AtomicU64::new(0),
             deaf: AtomicU64::new(0),
             stood: AtomicU64::new(0),
+            changing: AtomicBool::new(false),
             served: Mutex::default(),
         })
     }
@@ -131,7 +138,7 @@ impl Memory {
         let now = self.waited.fetch_add(1, Ordering::Relaxed);
         if now == self.at {
             match self.what {
-                What::Nothing => {}
+                What::Nothing | What::Slow => {}
                 What::PortGone => self.gone.store(true, Ordering::Relaxed),
                 What::Died => self.dead.store(true, Ordering::Relaxed),
                 What::Stalled => {
@@ -143,6 +150,10 @@ impl Memory {
                 What::Stood => self.stood.store((self.clock.now() + STANDS).0, Ordering::Relaxed),
                 What::Mute => self.deaf.store(u64::MAX, Ordering::Relaxed),
             }
+        }
+        // Virtual time does not leave behind whoever changes the device meanwhile.
+        if self.changing.load(Ordering::Relaxed) {
+            rest();
         }
         let wake = self.round()?;
         // A device that stalls is woken when it has stalled.
@@ -177,7 +188,11 @@ impl Maker for Memory {
         *self.served() = Some((served, post));
         let device = EmulatedWire::here(hello, Box::new(Asked(Weak::clone(&self.own))));
         let clock = self.since(self.clock.mono(self.clock.now()));
-        Ok(Bench::of(profile, Steered::new(Box::new(device)), clock, (near, BOUND)))
+        let device: Box<dyn Control> = match self.what {
+            What::Slow => Box::new(Slow { device, clock: self.clock.clone(), memory: own }),
+            _ => Box::new(device),
+        };
+        Ok(Bench::of(profile, Steered::new(device), clock, (near, BOUND)))
     }
 }
 

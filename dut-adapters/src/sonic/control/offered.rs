@@ -66,6 +66,10 @@ impl Control for SonicControl {
         told.ok_or_else(|| self.lacks(Ability::Health))
     }
 
+    fn takes_a_while(&self) -> bool {
+        true
+    }
+
     fn remarks(&self) -> Vec<String> {
         if self.silent.is_empty() {
             return Vec::new();

@@ -296,8 +296,8 @@ impl Dut {
     }
 
     /// Everything that watchdogs of what is under test did so far, in order of time, device, port and class.
-    pub fn events(&self) -> &[Acted] {
-        &self.events
+    pub const fn events(&self) -> &[Acted] {
+        self.events.as_slice()
     }
 
     /// Every counter now: those of a switch under SONiC's names, those of NICs under NVIDIA's.

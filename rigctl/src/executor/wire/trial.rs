@@ -8,8 +8,10 @@ use super::tape::{self, Tape};
 use rig_capture::ConfigOutcome;
 use rig_dut::control::{FlowOrder, Order};
 use rig_generator::{Job, Program, Rhythm, Template, Watcher as _, Who};
+use rig_lab::Setting;
 use rig_testcases::{Action, FlowSpec, PfcFrames, Script};
-use rig_units::{Bytes, Time};
+use rig_units::{Bytes, Dur, Time};
+use std::{slice, thread};
 
 /// Whether a step is done by the device itself, so that nobody else sees when; `cuts`: it cuts links, too.
 const fn reaches_the_device(action: &Action, cuts: bool) -> bool {
@@ -28,13 +30,27 @@ const fn reaches_the_device(action: &Action, cuts: bool) -> bool {
 
 /// Settings of which nobody predicts when they take effect, as long as nothing is sent meanwhile: a switch takes as long as it takes.
 const SETTLE: [&str; 1] = ["shut_port"];
+/// Those of a watchdog, of which nobody sees when they take effect where it has no PFC to act on.
+const UNSEEN: &str = "pfcwd.";
+/// How long the rig sends and receives before it looks whether a change is made.
+const MEANWHILE: Dur = Dur::us(200);
 
 /// Whether a step that the device does itself is late where it was done after it was due: not where it only had to be over by the time of the next,
-/// `in_time`, and nothing was sent meanwhile, the rig being `idle`.
-fn is_timed(action: &Action, idle: bool, in_time: bool) -> bool {
-    let settles = |path: &str| SETTLE.contains(&path);
-    let settles = matches!(action, Action::Configure(setting) if settles(&setting.path));
-    !(settles && idle && in_time)
+/// `in_time`, and either nothing was sent meanwhile, the rig being `idle`, or it is of watchdogs that have no PFC to act on, the script being
+/// `calm`.
+fn is_timed(action: &Action, (idle, calm): (bool, bool), in_time: bool) -> bool {
+    let Action::Configure(Setting { path, .. }) = action else { return true };
+    let settles = idle && SETTLE.contains(&path.as_str());
+    let is_unseen = calm && path.starts_with(UNSEEN);
+    !(in_time && (settles || is_unseen))
+}
+
+/// Whether no PFC is sent towards the device: by the rig, or by a NIC behind it.
+fn is_calm(script: &Script) -> bool {
+    let pauses = |action: &Action| matches!(action, Action::Pfc(_));
+    script.storms.is_empty()
+        && script.flows.is_empty()
+        && !script.steps.iter().any(|step| pauses(&step.action))
 }
 
 /// One trial under way.
@@ -60,7 +76,8 @@ impl Trial<'_> {
             self.act(at, &step.action)?;
             let cuts = self.lab.bench.cabling.is_cut_by_the_device();
             let now = self.lab.now();
-            let is_timed = is_timed(&step.action, idle, now <= origin + end);
+            let in_time = now <= origin + end;
+            let is_timed = is_timed(&step.action, (idle, is_calm(self.script)), in_time);
             if reaches_the_device(&step.action, cuts) && is_timed {
                 self.tape.acted(at, now);
             }
@@ -145,7 +162,7 @@ impl Trial<'_> {
             Action::LinkDown(port) => self.link(at, *port, false)?,
             Action::LinkUp(port) => self.link(at, *port, true)?,
             Action::Configure(setting) => {
-                let refused = match self.lab.bench.control.set(core::slice::from_ref(setting)) {
+                let refused = match self.set(setting)? {
                     Err(Broken::Refused(refused)) => Some(refused.to_string()),
                     set => set.map(|()| None)?,
                 };
@@ -167,6 +184,23 @@ impl Trial<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Changes a setting. A switch takes as long for it as hundreds of frames do: those leave and arrive meanwhile.
+    fn set(&mut self, setting: &Setting) -> Result<Result<(), Broken>, Broken> {
+        let idle = self.is_idle();
+        let (Bench { control, pacer, .. }, tape) = (&mut *self.lab.bench, &mut self.tape);
+        let settings = slice::from_ref(setting);
+        if idle || !control.takes_a_while() {
+            return Ok(control.set(settings));
+        }
+        thread::scope(|scope| {
+            let sets = scope.spawn(|| control.set(settings));
+            while !sets.is_finished() && !tape.is_over() {
+                pacer.run_until(pacer.clock.now() + MEANWHILE, tape)?;
+            }
+            Ok(sets.join().unwrap_or_else(|panics| std::panic::resume_unwind(panics)))
+        })
     }
 
     fn start_stream(&mut self, at: Time, stream: u16) {
@@ -202,18 +236,21 @@ impl Trial<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_lab::Setting;
 
     #[test]
     fn what_has_to_be_over_by_the_next_step_is_late_where_it_is_not_or_frames_were_due() {
         let set = |path: &str| {
             Action::Configure(Setting { path: path.to_owned(), value: serde_json::Value::Null })
         };
-        assert!(!is_timed(&set("shut_port"), true, true));
-        assert!(
-            is_timed(&set("shut_port"), false, true) && is_timed(&set("shut_port"), true, false)
-        );
-        assert!(is_timed(&set("pfcwd.detection_time"), true, true), "polls begin with it");
-        assert!(is_timed(&Action::LinkDown(0), true, true));
+        let [none, idle, calm, both] = [(false, false), (true, false), (false, true), (true, true)];
+        let shut = set("shut_port");
+        assert!(!is_timed(&shut, idle, true));
+        assert!(is_timed(&shut, calm, true) && is_timed(&shut, idle, false));
+        let detection = set("pfcwd.detection_time");
+        assert!(is_timed(&detection, idle, true), "polls begin with it");
+        assert!(!is_timed(&detection, calm, true), "which nobody sees");
+        assert!(is_timed(&detection, calm, false) && is_timed(&detection, none, true));
+        assert!(is_timed(&set("wred.kmin"), both, true));
+        assert!(is_timed(&Action::LinkDown(0), both, true));
     }
 }

@@ -9,6 +9,8 @@ use rig_generator::clock::Clock as _;
 use rig_lab::Mutation;
 use rig_testcases::wire;
 use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How long a frame of 254 B takes through an idle device: its forwarding delay, preamble and frame.
 fn through() -> Dur {
@@ -39,6 +41,11 @@ fn a_frame_leaves_by_the_port_of_its_address_when_its_last_bit_is_due_with_every
 fn a_storm_is_detected_its_class_dropped_and_restored_and_the_frames_show_it() {
     let mut bench = Bench::new();
     let mut seen: Vec<Seen> = Vec::new();
+    let (told, mut told_at) = (Arc::new(AtomicU64::new(0)), Vec::new());
+    let tells = Arc::clone(&told);
+    bench.post.tells(Box::new(move || {
+        tells.fetch_add(1, Ordering::SeqCst);
+    }));
     // P = 100 ms, D = R = 200 ms; a pause lasts 33.6 ms at 1 Gb/s and is repeated twice as often.
     for ms in 0..1_200 {
         bench.send(0, &probe(0, 1, ms));
@@ -47,6 +54,7 @@ fn a_storm_is_detected_its_class_dropped_and_restored_and_the_frames_show_it() {
         }
         bench.run(Dur::ms(1));
         seen.append(&mut bench.seen());
+        told_at.extend((0..told.swap(0, Ordering::SeqCst)).map(|_| u64::from(ms)));
     }
     let events = storms(&mut bench);
     let [storm, restore] = &events[..] else { panic!("{events:?}") };
@@ -56,6 +64,11 @@ fn a_storm_is_detected_its_class_dropped_and_restored_and_the_frames_show_it() {
     );
     assert_eq!((storm.port.as_str(), storm.class), ("Ethernet4", 3));
     let ns = |ms: u64| ms * 1_000_000;
+    assert_eq!(
+        told_at,
+        [storm, restore].map(|event| event.at_ns / ns(1)),
+        "who listens hears at once"
+    );
     assert!((ns(250)..ns(450)).contains(&storm.at_ns), "{storm:?}");
     let between = |from: u64, to: u64| {
         let within = |seen: &&Seen| (from..to).contains(&(seen.at.0 / 1_000));
