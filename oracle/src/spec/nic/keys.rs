@@ -26,7 +26,7 @@ pub enum KeyWorth {
     Revoked(Dur),
     /// Nobody was told of it.
     Unknown,
-    /// Stamps do not tell.
+    /// Nobody can tell: by the stamps, or as who revoked another registration of it meanwhile has revoked both.
     Open,
 }
 
@@ -34,11 +34,16 @@ pub enum KeyWorth {
 pub fn worth(all: &[Registration], key: u8, at: Time, blur: Dur) -> KeyWorth {
     let told = &all[..all.partition_point(|one| one.told <= at + blur)];
     let Some(last) = told.iter().rfind(|one| one.key == key) else { return KeyWorth::Unknown };
+    let revokes_both = |one: &Registration| {
+        one.revoked.is_some_and(|revoked| last.told <= revoked + blur && revoked <= at + blur)
+    };
+    let is_gone = told.iter().any(|one| one.key == key && one != last && revokes_both(one));
     match last.revoked {
         Some(revoked) if revoked + blur < at => {
             KeyWorth::Revoked(at.since(revoked).unwrap_or_default())
         }
         Some(revoked) if revoked <= at + blur => KeyWorth::Open,
+        _ if is_gone => KeyWorth::Open,
         _ => KeyWorth::Live,
     }
 }
@@ -63,5 +68,18 @@ mod tests {
         );
         assert_eq!([worth(1, 195), worth(1, 205)], [KeyWorth::Open; 2]);
         assert_eq!(worth(1, 206), KeyWorth::Revoked(Dur(6)));
+    }
+
+    #[test]
+    fn of_a_key_that_is_registered_twice_who_revokes_one_registration_may_have_revoked_both() {
+        let of = |told, revoked: Option<u64>| Registration {
+            key: 1,
+            told: Time(told),
+            revoked: revoked.map(Time),
+        };
+        let all = [of(100, Some(250)), of(200, None)];
+        let worth = |at| worth(&all, 1, Time(at), Dur(5));
+        assert_eq!([worth(150), worth(244)], [KeyWorth::Live; 2]);
+        assert_eq!([worth(245), worth(900)], [KeyWorth::Open; 2]);
     }
 }
