@@ -126,3 +126,24 @@ fn a_device_just_outside_of_what_is_alike_fails_and_one_half_as_far_off_less_oft
         }
     }
 }
+
+/// A case of the bundled catalogue, and the bundled lab.
+fn bundled(id: &str) -> (Lab, Case) {
+    let suites = rig_testcases::read::bundled(&Registry).expect("the bundled catalogue");
+    let mut cases = suites.into_iter().flat_map(|suite| suite.cases);
+    let case = cases.find(|case| case.id.to_string() == id);
+    (rig_lab::read::lab(None).expect("the bundled lab"), case.unwrap_or_else(|| panic!("no {id}")))
+}
+
+#[test]
+fn a_device_that_begins_to_mark_a_frame_late_fails() {
+    let held = held("wred.kmin", "ecn::kmin-to-the-cell-broadcom", 104_000);
+    let (lab, case) = bundled(held.case);
+    for seed in 1..=3 {
+        let verdict = |value: Option<&str>| {
+            held.run((&lab, &case), seed, value.map(str::to_owned)).report.verdict
+        };
+        assert_eq!(verdict(None), Verdict::Pass, "{seed}");
+        assert!(matches!(verdict(Some("x1.01")), Verdict::Fail(_)), "{seed}");
+    }
+}
