@@ -172,6 +172,11 @@ pub struct Rp {
     /// Whether the alpha timer runs on by itself, whatever a cut does. Unset: each cut starts it anew, as in the paper.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alpha_free: Option<bool>,
+    /// Whether it looks at the ends of periods whether there was a CNP: of those of `alpha_timer` to move alpha, of those of `cut_window` to cut. The
+    /// first CNP starts both, they run on by themselves, and alpha moves from the second CNP on. So does HPCC's ns-3, and NVIDIA describes alpha so.
+    /// Unset: a CNP cuts, and moves alpha, as it takes effect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_period: Option<bool>,
 }
 
 /// What a rate limiter holds back.
@@ -315,6 +320,7 @@ impl Rp {
         optional("rate_step", Rate).by_case().live().tried(&["7Gbps-L2"]),
         optional("pacer_step", Time).by_case().live().tried(&["1us"]),
         optional("alpha_free", Switch).by_case().live().tried(&["true"]),
+        optional("by_period", Switch).by_case().live().tried(&["true"]),
     ];
 }
 

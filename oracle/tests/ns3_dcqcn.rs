@@ -1,5 +1,5 @@
-//! NICs and marking against an independent packet simulator: HPCC's ns-3 with DCQCN on. Its semantics are an option of the
-//! model; see `model::nic::ns3_dcqcn`. The figures are those of the research notes.
+//! NICs and marking against an independent packet simulator: HPCC's ns-3 with DCQCN on. The limiter is that of the catalogue's
+//! NICs, `by_period`; what else the simulator does otherwise says `model::nic::ns3_dcqcn`. The figures are those of the research notes.
 //!
 //! Bounds. Start-up under step marking: the first mark and the first cut at the same microsecond, the queue's peak over 2 ms the
 //! same to the byte, and at the same microsecond; over those 2 ms marks within 0.5 %, cuts and the senders' rates at the end the
@@ -66,9 +66,9 @@ fn startup(scenario: Scenario, reaction: Reaction) -> (Startup, After) {
     let of = |sender| network.nic(sender)?.ns3(sender);
     let limiters = || (0..scenario.senders()).filter_map(of);
     let us = |at: Time| at.0.div_ceil(Dur::us(1).0);
-    let first_cut = limiters().filter_map(|limiter| limiter.first_cut()).min().unwrap();
+    let first_cut = limiters().filter_map(|limiter| limiter.cuts().1).min().unwrap();
     let startup = Startup { peak, peak_us, mark_us: us(mark), cut_us: us(first_cut) };
-    let cuts = limiters().map(|limiter| limiter.changes().0).sum();
+    let cuts = limiters().map(|limiter| limiter.cuts().0).sum();
     let rates = limiters().take(4).map(|limiter| limiter.rate() as f64 / 1e9).collect();
     (startup, After { marks, cuts, rates })
 }
@@ -95,7 +95,7 @@ fn steady(scenario: Scenario, reaction: Reaction, red: Red) -> Steady {
     network.run_until(middle, &mut tap);
     let cuts = |network: &Network| {
         let of = |sender| network.nic(sender)?.ns3(sender);
-        (0..scenario.senders()).filter_map(of).map(|limiter| limiter.changes().0).sum::<u64>()
+        (0..scenario.senders()).filter_map(of).map(|limiter| limiter.cuts().0).sum::<u64>()
     };
     let before = cuts(&network);
     let mut samples = Vec::new();

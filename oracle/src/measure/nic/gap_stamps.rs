@@ -97,7 +97,8 @@ fn in_a_row(
     let apart = every + rp.latency.width();
     let by_time = rp.timer > apart;
     let by_bytes = rp.byte_counter == Bytes(0) || line.serialise(rp.byte_counter) > apart;
-    let cuts = every.saturating_sub(rp.latency.width()) >= rp.cut_window;
+    let cuts =
+        every.saturating_sub(rp.latency.width()) >= rp.cut_window && rp.by_period != Some(true);
     if !(rp.enable && rp.limiting == Limiting::Packet && seen && by_time && by_bytes && cuts) {
         return None;
     }

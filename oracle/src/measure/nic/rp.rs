@@ -1,7 +1,7 @@
 //! The reaction point: how far and how soon a CNP cuts, and whether every packet after it leaves when the rate allows it.
 
 use super::super::judge_context::{JudgeContext, TrialReading};
-use super::super::judged::{Judged, looked};
+use super::super::judged::{Judged, Unread, looked};
 use super::super::measurement::told;
 use super::super::measurement::{Known, Red, Tells, prediction};
 use super::limited::{Limited, SOURCE};
@@ -197,6 +197,7 @@ fn curve(points: &[Point], x: String) -> Option<Curve> {
 
 /// Alpha at each cut, as the rates before and after it show it: a cut leaves 1 - alpha / 2.
 fn alphas(limited: &Limited, points: &[Point], x: String) -> Option<Curve> {
+    at_once(&limited.rp).ok()?;
     let one = u128::from(Ppm::ONE.0);
     let alpha = |before: Span, after: Span| {
         let cut = |before: u64, after: u64| {
@@ -227,11 +228,23 @@ fn alphas(limited: &Limited, points: &[Point], x: String) -> Option<Curve> {
     })
 }
 
+/// Whether a CNP cuts as it takes effect.
+fn at_once(rp: &Rp) -> Result<(), Unread> {
+    match rp.by_period {
+        Some(true) => Err(Unread::NotApplicable(format!(
+            "by `rp.by_period` it cuts at the end of a period of {}, and with what alpha has become by then: `rate.follows` holds it against that",
+            rp.cut_window
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Judges what the first cut leaves of the port's speed.
 fn cut(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     let told = Cell::new(None);
     done.each("rate.cut", flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
+        at_once(&limited.rp)?;
         let Some(&cnp) = limited.cnps.first() else {
             return Err(trial.doubt("no CNP was sent").into());
         };
@@ -326,6 +339,7 @@ fn reaction(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     let told: Cell<Option<(String, Within, Dur)>> = Cell::new(None);
     done.each("rate.reaction", flow, judged, |trial| {
         let limited = Limited::of(done, trial, flow)?;
+        at_once(&limited.rp)?;
         let (cnp, held) = limited.held(trial)?;
         let since = |index: usize| limited.frames[index].1.since(cnp.at);
         let blur = limited.blur();

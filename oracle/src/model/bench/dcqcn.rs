@@ -8,7 +8,11 @@ use crate::model::nic::ns3_dcqcn;
 use crate::model::nic::{self, Flow, Verb};
 use crate::model::{Topology, wred};
 use rig_lab::Nic;
+#[cfg(feature = "ns3")]
+use rig_lab::Rp;
 use rig_testcases::Container;
+#[cfg(feature = "ns3")]
+use rig_units::{Bytes, L2Rate};
 use rig_units::{Dur, Ppm, Within};
 
 /// Payload of a packet that is 1048 B long, which is the simulator's frame of 1000 B.
@@ -76,30 +80,32 @@ impl Reaction {
     }
 
     #[cfg(feature = "ns3")]
-    fn ns3(self) -> Option<ns3_dcqcn::Config> {
-        const MBPS: u64 = 1_000_000;
-        let dcqcn = ns3_dcqcn::Config {
+    fn rp(self) -> Option<Rp> {
+        let mbps = |rate: u64| L2Rate { bps: rate * 1_000_000 };
+        let dcqcn = Rp {
+            by_period: Some(true),
+            initial_alpha: Ppm::ONE,
+            inverse_g: 256,
             alpha_timer: Dur::us(1),
-            cut_timer: Dur::us(4),
+            cut_window: Dur::us(4),
             timer: Dur::us(300),
-            threshold: 1,
-            ai_rate: 20 * MBPS,
-            hai_rate: 200 * MBPS,
-            min_rate: 1_000 * MBPS,
-            g: 8,
-            ack_size: 60,
-            ack_flight: Dur::ns(1_004),
+            byte_counter: Bytes(0),
+            // The simulator counts increases from 0 on.
+            threshold: 1 + 1,
+            ai_rate: mbps(20),
+            hai_rate: mbps(200),
+            min_rate: mbps(1_000),
+            clamp: false,
+            ..Nic::usual().rp
         };
-        let (alpha_timer, cut_timer, timer) = (Dur::us(50), Dur::us(50), Dur::us(55));
-        let paper = ns3_dcqcn::Config { alpha_timer, cut_timer, timer, ..dcqcn };
-        let (alpha_timer, threshold) = (Dur::us(55), 5);
-        let (ai_rate, min_rate) = (40 * MBPS, 100 * MBPS);
+        let (alpha_timer, cut_window, timer) = (Dur::us(50), Dur::us(50), Dur::us(55));
+        let paper = Rp { alpha_timer, cut_window, timer, ..dcqcn };
+        let (alpha_timer, threshold) = (Dur::us(55), 5 + 1);
+        let (ai_rate, min_rate) = (mbps(40), mbps(100));
         match self {
             Reaction::Dcqcn => Some(dcqcn),
             Reaction::Paper => Some(paper),
-            Reaction::F5 => {
-                Some(ns3_dcqcn::Config { alpha_timer, threshold, ai_rate, min_rate, ..paper })
-            }
+            Reaction::F5 => Some(Rp { alpha_timer, threshold, ai_rate, min_rate, ..paper }),
             Reaction::Product => None,
         }
     }
@@ -111,8 +117,9 @@ impl Reaction {
         (config.np.interval, config.rp.cut_window) = (Dur::us(4), Dur::us(4));
         (config.rc.ack_latency, config.np.latency) = (Within::ZERO, Within::ZERO);
         #[cfg(feature = "ns3")]
-        {
-            config.ns3 = self.ns3();
+        if let Some(rp) = self.rp() {
+            config.rp = Rp { enable: false, ..rp };
+            config.ns3 = Some(ns3_dcqcn::Config { ack_size: 60, ack_flight: Dur::ns(1_004) });
         }
         config
     }

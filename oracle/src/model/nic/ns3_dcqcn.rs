@@ -1,192 +1,62 @@
-//! DCQCN as a packet simulator has it (HPCC's ns-3, `rdma-hw.cc`), to be held against its figures. A build has it only with
-//! the feature `ns3`, and no profile can reach it.
+//! How a packet simulator (HPCC's ns-3, `rdma-hw.cc`) tells a NIC of congestion, for the limiter to be held against its figures: a build has
+//! it only with the feature `ns3`, and no profile can reach it. The limiter itself is the catalogue's, with `by_period` and no byte counter.
 //!
-//! Its acknowledgements carry the mark of their frame back to the sender, where each that is marked counts as a CNP. The first
-//! starts two timers that run freely: one moves alpha, by whether there was a CNP since it ran out last; the other, a nanosecond
-//! behind it, cuts if there was one. There is no byte counter, one increase is additive and those behind it are hyper, and gaps
-//! between frames are whole nanoseconds.
+//! Its acknowledgements carry the mark of their frame back to the sender, where each that is marked counts as a CNP, and gaps between frames are
+//! whole nanoseconds.
 
-mod of_nic;
-
+use super::Nic;
+use super::rp::Limiter;
+use super::send_queues::Limit;
+use super::table::NOBODY;
 use rig_units::{Dur, Time};
 
-/// The simulator's parameters.
+/// What the simulator's acknowledgements are like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
-    /// From one step of alpha to the next.
-    pub alpha_timer: Dur,
-    /// From one possible cut to the next.
-    pub cut_timer: Dur,
-    /// From one increase to the next, and from a cut to the first.
-    pub timer: Dur,
-    /// Increases of fast recovery.
-    pub threshold: u32,
-    /// Steps of the increases behind it: of the first, and of all others.
-    pub ai_rate: u64,
-    /// The same, of all others.
-    pub hai_rate: u64,
-    /// No cut goes below it.
-    pub min_rate: u64,
-    /// g is 2^-n.
-    pub g: u32,
-    /// Size of an acknowledgement.
+    /// Their size.
     pub ack_size: u16,
-    /// What it takes on its last cable.
+    /// What one takes on its last cable.
     pub ack_flight: Dur,
 }
 
-/// Alpha of 1: fine enough that alpha differs from the simulator's double only where that is rounded.
-const ONE: u64 = 1 << 62;
+impl Nic {
+    /// The limiter of a connection, as it was right before what happens now.
+    pub fn ns3(&self, id: u16) -> Option<Limiter> {
+        let pair = self.pairs.get(usize::from(self.table.get(id)))?;
+        let mut limiter = self.send_queues.limits.get(usize::from(pair.limit))?.limiter;
+        if let Some(before) = self.seen.0.checked_sub(1) {
+            limiter.catch_up(&self.config.rp, &self.config.faults.rp, Time(before));
+        }
+        Some(limiter)
+    }
 
-/// One limiter. Rates are bits a second of frames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limiter {
-    line: u64,
-    rate: u64,
-    target: u64,
-    alpha: u64,
-    /// Increases since the last cut.
-    stage: u32,
-    /// Whether there was a CNP since the alpha timer ran out, and since a cut was possible.
-    alpha_saw: bool,
-    cut_saw: bool,
-    alpha_due: Time,
-    timer_due: Time,
-    cut_due: Time,
-    /// When the rate may change next by itself.
-    due: Time,
-    cuts: u64,
-    increases: u64,
-    first_cut: Option<Time>,
+    /// A marked acknowledgement of a queue pair arrives at `now`; whether the NIC is one of the simulator's.
+    pub(super) fn notified_by_ack(&mut self, now: Time, slot: u16) -> bool {
+        let Some(config) = &self.config.ns3 else { return false };
+        let (rp, faults) = (&self.config.rp, &self.config.faults.rp);
+        let limit = self.pairs.get(usize::from(slot)).map_or(NOBODY, |pair| pair.limit);
+        if let Some(Limit { limiter, .. }) = self.send_queues.limits.get_mut(usize::from(limit)) {
+            self.counters.rp_cnp_handled += 1;
+            // At one instant the simulator handles first what was scheduled first: the alpha timer, if it takes longer than an
+            // acknowledgement on its last cable.
+            limiter.catch_up(rp, faults, now);
+            let acks_first = rp.alpha_timer <= config.ack_flight && limiter.goes_by_periods();
+            limiter.notified(rp, faults, now.saturating_sub(Dur(u64::from(acks_first))));
+        }
+        true
+    }
 }
 
-impl Limiter {
-    /// No CNP so far, on a port of `line` bits a second.
-    pub const fn new(line: u64) -> Limiter {
-        Limiter {
-            line,
-            rate: line,
-            target: line,
-            alpha: ONE,
-            stage: 0,
-            alpha_saw: false,
-            cut_saw: false,
-            alpha_due: Time::MAX,
-            timer_due: Time::MAX,
-            cut_due: Time::MAX,
-            due: Time::MAX,
-            cuts: 0,
-            increases: 0,
-            first_cut: None,
-        }
-    }
-
-    /// The rate now.
+impl Limit {
+    /// A frame of `size` bytes leaves at `now`; whether the NIC is one of the simulator's.
     #[inline]
-    pub const fn rate(&self) -> u64 {
-        self.rate
-    }
-
-    /// Cuts and increases so far.
-    pub const fn changes(&self) -> (u64, u64) {
-        (self.cuts, self.increases)
-    }
-
-    /// When it cut first.
-    pub const fn first_cut(&self) -> Option<Time> {
-        self.first_cut
-    }
-
-    /// Makes up for the timers that have run out until `now`.
-    #[inline]
-    pub fn catch_up(&mut self, config: &Config, now: Time) {
-        if self.due <= now {
-            self.run_out(config, now);
+    pub(super) fn left_as_ns3(&mut self, config: &super::Config, now: Time, size: u64) -> bool {
+        if config.ns3.is_none() {
+            return false;
         }
-    }
-
-    #[inline(never)]
-    fn run_out(&mut self, config: &Config, now: Time) {
-        while self.due <= now {
-            // What was scheduled first goes first.
-            if self.timer_due == self.due {
-                self.timer_due += config.timer;
-                self.increase(config);
-            } else {
-                self.cut(config);
-            }
-            self.set_due();
-        }
-    }
-
-    fn set_due(&mut self) {
-        let cut = if self.cut_saw { self.cut_due } else { Time::MAX };
-        self.due = self.timer_due.min(cut);
-    }
-
-    /// Makes up for the steps of alpha until `now`: nothing follows from it before a cut.
-    fn catch_alpha_up(&mut self, config: &Config, now: Time) {
-        if self.alpha_due > now {
-            return;
-        }
-        if self.alpha_saw {
-            self.alpha = self.alpha - (self.alpha >> config.g) + (ONE >> config.g);
-            self.alpha_saw = false;
-            self.alpha_due += config.alpha_timer;
-        }
-        while self.alpha_due <= now {
-            self.alpha -= self.alpha >> config.g;
-            self.alpha_due += config.alpha_timer;
-        }
-    }
-
-    fn cut(&mut self, config: &Config) {
-        let at = self.cut_due;
-        self.catch_alpha_up(config, at);
-        self.cut_due += config.cut_timer;
-        self.cut_saw = false;
-        if self.stage > 0 {
-            self.target = self.rate;
-        }
-        let left = u128::from(self.rate) * u128::from(2 * ONE - self.alpha) / u128::from(2 * ONE);
-        self.rate = u64::try_from(left).unwrap_or(u64::MAX).max(config.min_rate);
-        self.stage = 0;
-        self.timer_due = at + config.timer;
-        self.cuts += 1;
-        self.first_cut = self.first_cut.or(Some(at));
-    }
-
-    fn increase(&mut self, config: &Config) {
-        let step = match self.stage {
-            stage if stage < config.threshold => 0,
-            stage if stage == config.threshold => config.ai_rate,
-            _ => config.hai_rate,
-        };
-        self.target = (self.target + step).min(self.line);
-        self.rate = self.rate / 2 + self.target / 2;
-        self.stage += 1;
-        self.increases += 1;
-    }
-
-    /// A marked acknowledgement arrives at `now`.
-    pub fn notified(&mut self, config: &Config, now: Time) {
-        // At one instant the simulator handles first what was scheduled first: the alpha timer, if it takes longer than an
-        // acknowledgement on its last cable.
-        self.catch_up(config, now);
-        let acks_first = config.alpha_timer <= config.ack_flight;
-        self.catch_alpha_up(config, now.saturating_sub(Dur(u64::from(acks_first))));
-        if self.cut_due <= now {
-            let missed = (now - self.cut_due) / config.cut_timer + 1;
-            self.cut_due += config.cut_timer * missed;
-        }
-        self.cut_saw = true;
-        self.alpha_saw = self.alpha_due != Time::MAX;
-        if self.alpha_due == Time::MAX {
-            self.target = self.rate;
-            self.alpha_due = now + config.alpha_timer;
-            self.cut_due = now + config.cut_timer + Dur::ns(1);
-        }
-        self.set_due();
+        self.limiter.catch_up(&config.rp, &config.faults.rp, now);
+        self.pacer.left_after(now, (size, self.limiter.rate()), gap);
+        true
     }
 }
 
@@ -199,4 +69,13 @@ fn gap(size: u64, rate: u64) -> Dur {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_whole_nanoseconds() {
+        const LINE: u64 = 100_000_000_000;
+        assert_eq!(gap(1_048, LINE), Dur::ns(83));
+        assert_eq!(gap(1_048, LINE / 2), Dur::ns(167));
+    }
+}

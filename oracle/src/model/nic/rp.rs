@@ -10,6 +10,8 @@ use rig_units::{Dur, Time};
 pub const ONE: u32 = 1 << 30;
 /// Half of alpha, as NVIDIA says it.
 const PAPER_GD: u8 = 11;
+/// So much later than that of alpha a period ends at whose end it may cut: alpha has moved by then.
+const BEHIND_ALPHA: Dur = Dur::ns(1);
 /// A million parts: alpha as it is declared.
 const PPM: u64 = 1_000_000;
 
@@ -37,9 +39,16 @@ pub struct Limiter {
     nearest: bool,
     /// How long before the first instant an alpha timer that runs by itself last ran out.
     phase: Dur,
+    /// When a limiter that goes by periods may cut next; never before its first CNP. Whether there was a CNP in this period, and in this one of alpha.
+    cut_due: Time,
+    is_asked: bool,
+    is_told: bool,
     /// Faults: a cut that no CNP asks for is to come; a cut out of turn has been made in this window.
     cuts_again: bool,
     cut_twice: bool,
+    /// How often it has cut, and when first.
+    #[cfg(feature = "ns3")]
+    cuts: (u64, Option<Time>),
 }
 
 impl Limiter {
@@ -61,8 +70,13 @@ impl Limiter {
             due: Time::MAX,
             nearest: false,
             phase: Dur::ZERO,
+            cut_due: Time::MAX,
+            is_asked: false,
+            is_told: false,
             cuts_again: false,
             cut_twice: false,
+            #[cfg(feature = "ns3")]
+            cuts: (0, None),
         }
     }
 
@@ -129,18 +143,13 @@ impl Limiter {
     /// The same for all that they have done.
     pub fn catch_up_all(&mut self, rp: &Rp, faults: &RpFaults, now: Time) {
         self.catch_up(rp, faults, now);
-        if self.alpha_due <= now {
-            self.decay(rp, faults, now);
-        }
-        while self.alpha_due <= now {
-            self.alpha_ran_out(rp, faults, now);
-        }
+        self.alpha_until(rp, faults, now);
     }
 
     /// Lets alpha fall at each step that was due until `now`, as long as none of them changes the rate.
     #[inline]
     fn decay(&mut self, rp: &Rp, faults: &RpFaults, now: Time) {
-        if self.cuts_again || faults.alpha_not_decayed {
+        if self.cuts_again || faults.alpha_not_decayed || self.is_told {
             return;
         }
         let (mut alpha, mut due) = (self.alpha, self.alpha_due);
@@ -156,7 +165,9 @@ impl Limiter {
     #[inline(never)]
     fn run_out(&mut self, rp: &Rp, faults: &RpFaults, now: Time) {
         while self.due <= now {
-            if self.cuts_again && self.alpha_due <= self.timer_due {
+            if self.is_asked && self.cut_due < self.timer_due {
+                self.period_ran_out(rp, faults);
+            } else if self.cuts_again && self.alpha_due <= self.timer_due {
                 self.alpha_ran_out(rp, faults, now);
             } else {
                 self.timer_ran_out(rp, faults, now);
@@ -167,7 +178,77 @@ impl Limiter {
 
     fn set_due(&mut self) {
         let cut = if self.cuts_again { self.alpha_due } else { Time::MAX };
-        self.due = self.timer_due.min(cut);
+        let period = if self.is_asked { self.cut_due } else { Time::MAX };
+        self.due = self.timer_due.min(cut).min(period);
+    }
+
+    /// How often it has cut at the end of a period, and when first.
+    #[cfg(feature = "ns3")]
+    pub const fn cuts(&self) -> (u64, Option<Time>) {
+        self.cuts
+    }
+
+    /// Whether periods run.
+    #[cfg(feature = "ns3")]
+    pub(super) const fn goes_by_periods(&self) -> bool {
+        self.cut_due.0 != Time::MAX.0
+    }
+
+    /// A CNP takes effect at `now` of a limiter that goes by periods.
+    fn asked(&mut self, rp: &Rp, now: Time) {
+        if self.cut_due == Time::MAX {
+            self.alpha_due = now + rp.alpha_timer;
+            self.cut_due = now + self.period(rp) + BEHIND_ALPHA;
+        } else {
+            if self.cut_due <= now {
+                let missed = (now - self.cut_due) / self.period(rp) + 1;
+                self.cut_due += self.period(rp) * missed;
+            }
+            self.is_told = true;
+        }
+        self.is_asked = true;
+        self.set_due();
+    }
+
+    /// From one instant to cut at to the next.
+    const fn period(&self, rp: &Rp) -> Dur {
+        Dur(if rp.cut_window.0 == 0 { 1 } else { rp.cut_window.0 })
+    }
+
+    /// A period is over in which there was a CNP.
+    fn period_ran_out(&mut self, rp: &Rp, faults: &RpFaults) {
+        let at = self.cut_due;
+        self.alpha_until(rp, faults, at);
+        self.cut_due += self.period(rp);
+        self.is_asked = false;
+        #[cfg(feature = "ns3")]
+        {
+            self.cuts = (self.cuts.0 + 1, self.cuts.1.or(Some(at)));
+        }
+        self.reduce(rp, faults, at);
+        self.last_cut = Some(at);
+    }
+
+    /// Makes up for the steps of alpha until `now`.
+    fn alpha_until(&mut self, rp: &Rp, faults: &RpFaults, now: Time) {
+        if self.is_told && self.alpha_due <= now {
+            self.is_told = false;
+            self.alpha_due += rp.alpha_timer;
+            self.raise(rp, faults);
+        }
+        if self.alpha_due <= now {
+            self.decay(rp, faults, now);
+        }
+        while self.alpha_due <= now {
+            self.alpha_ran_out(rp, faults, now);
+        }
+    }
+
+    /// Alpha comes nearer to one.
+    const fn raise(&mut self, rp: &Rp, faults: &RpFaults) {
+        if !faults.alpha_not_raised {
+            self.alpha = self.alpha - self.alpha / rp.inverse_g + ONE / rp.inverse_g;
+        }
     }
 
     fn alpha_ran_out(&mut self, rp: &Rp, faults: &RpFaults, now: Time) {
@@ -200,6 +281,10 @@ impl Limiter {
     /// A CNP takes effect at `now`: whether it cut.
     pub fn notified(&mut self, rp: &Rp, faults: &RpFaults, now: Time) -> bool {
         self.catch_up_all(rp, faults, now);
+        if rp.by_period == Some(true) {
+            self.asked(rp, now);
+            return true;
+        }
         let in_window = self.last_cut.is_some_and(|last| now - last < rp.cut_window);
         if in_window && (!faults.cut_twice_per_window || self.cut_twice) {
             return false;
@@ -236,8 +321,9 @@ impl Limiter {
         });
         let left = self.rate.saturating_sub(cut).max(leaves).max(least);
         self.rate = self.settable(rp, left, least);
-        if !faults.alpha_not_raised {
-            self.alpha = self.alpha - self.alpha / rp.inverse_g + ONE / rp.inverse_g;
+        let by_period = rp.by_period == Some(true);
+        if !by_period {
+            self.raise(rp, faults);
         }
         self.increased = false;
         self.cuts_again = false;
@@ -247,7 +333,9 @@ impl Limiter {
         if !faults.bytes_not_reset {
             self.bytes = 0;
         }
-        self.alpha_due = self.alpha_runs_out(rp, now);
+        if !by_period {
+            self.alpha_due = self.alpha_runs_out(rp, now);
+        }
         if !faults.timer_not_restarted || self.timer_due == Time::MAX {
             self.timer_due = now + rp.timer;
         }

@@ -20,21 +20,13 @@ use std::collections::binary_heap::PeekMut;
 #[derive(Debug, Clone)]
 pub(super) struct Limit {
     pub(super) limiter: Limiter,
-    /// What limits instead in a NIC of the packet simulator.
-    #[cfg(feature = "ns3")]
-    pub(super) ns3: Option<super::ns3_dcqcn::Limiter>,
     pub(super) pacer: Pacer,
 }
 
 impl Limit {
     /// The limit of a port of `line` bits a second.
     pub(super) fn new(config: &Config, line: u64) -> Limit {
-        Limit {
-            limiter: config.fresh(line),
-            #[cfg(feature = "ns3")]
-            ns3: config.ns3.map(|_| super::ns3_dcqcn::Limiter::new(line)),
-            pacer: Pacer::of_device(config.ways()),
-        }
+        Limit { limiter: config.fresh(line), pacer: Pacer::of_device(config.ways()) }
     }
 
     /// A frame of `size` bytes leaves at `now`.

@@ -130,7 +130,13 @@ pub fn start(rp: &Rp, line: PortSpeed) -> Real {
 
 /// The first cut of a limiter at the speed of the port.
 pub fn first_cut(rp: &Rp, line: PortSpeed) -> Real {
-    cut(rp, start(rp, line), initial_alpha(rp))
+    let mut alpha = initial_alpha(rp);
+    // It comes at the end of a period, over which alpha has moved.
+    if rp.by_period == Some(true) {
+        let timers = rp.cut_window / rp.alpha_timer;
+        alpha = alpha.hull(decayed(rp, alpha, (0, timers))).hull(Real::ONE);
+    }
+    cut(rp, start(rp, line), alpha)
 }
 
 /// The form of a cut, for reports.

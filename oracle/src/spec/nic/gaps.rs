@@ -10,6 +10,8 @@
 //! against the hull of all that may have happened, one that cuts at no CNP at the end of a window would pass at each rate in between. Where
 //! no history is left, the frame fits none of them, and all go on.
 
+use super::periods::{self, End};
+use super::real::Real;
 use super::rp::Limiter;
 use rig_lab::Rp;
 use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
@@ -103,7 +105,15 @@ pub fn gaps(
     let effects: Vec<Time> = cnps.iter().map(|&at| at + middle).collect();
     // An effect is half the width off either way, and two of them all of it.
     let blur = off.stamps * 2 + off.cnps + rp.latency.width();
-    let sight = Sight { window: rp.cut_window, effects: &effects, blur, apart: off.apart };
+    let sight = match rp.by_period {
+        Some(true) => Sight::by_period(rp, &effects, (blur, off.apart)),
+        _ => Sight {
+            window: rp.cut_window,
+            effects: effects.into_iter().map(Effect::of_cnp).collect(),
+            blur,
+            apart: off.apart,
+        },
+    };
     let mut histories = vec![History { limiter: Limiter::new(rp, line), next: 0, otherwise: 0 }];
     let mut from = 0;
     let mut gaps = Vec::new();
@@ -178,15 +188,44 @@ fn add<'a>(all: &mut Vec<History<'a>>, history: History<'a>) {
     }
 }
 
-struct Sight<'a> {
+/// An instant at which a limiter may cut.
+#[derive(Debug, Clone, Copy)]
+struct Effect {
+    at: Time,
+    /// Of the end of a period: alpha then, and whether there was a CNP for certain. Of a CNP: none.
+    of_period: Option<(Real, bool)>,
+}
+
+impl Effect {
+    const fn of_cnp(at: Time) -> Effect {
+        Effect { at, of_period: None }
+    }
+}
+
+struct Sight {
     window: Dur,
-    effects: &'a [Time],
+    effects: Vec<Effect>,
     /// How far an effect may be off from a frame or from another effect.
     blur: Dur,
     apart: Apart,
 }
 
-impl Sight<'_> {
+impl Sight {
+    /// That of a limiter that looks at the ends of periods alone, which its clock times from the first CNP on.
+    fn by_period(rp: &Rp, effects: &[Time], (blur, apart): (Dur, Apart)) -> Sight {
+        let ends = periods::ends(rp, effects, blur, apart);
+        let first = effects.first().copied().unwrap_or_default();
+        let timed = ends.last().and_then(|end| end.at.since(first)).unwrap_or_default();
+        let of_end =
+            |End { at, is_certain, alpha }| Effect { at, of_period: Some((alpha, is_certain)) };
+        Sight {
+            window: Dur::ZERO,
+            effects: ends.into_iter().map(of_end).collect(),
+            blur: blur + Dur(apart.part(timed.0)),
+            apart,
+        }
+    }
+
     /// How far what the limiter times for so long from an effect on may be off.
     fn blur_after(&self, timed: Dur) -> Dur {
         self.blur + Dur(self.apart.part(timed.0))
@@ -197,7 +236,8 @@ impl Sight<'_> {
         let mut open = before;
         let mut done: Vec<History<'a>> = Vec::new();
         while let Some(history) = open.pop() {
-            let (timer, cnp) = (history.limiter.timer(), self.effects.get(history.next).copied());
+            let effect = self.effects.get(history.next).copied();
+            let (timer, cnp) = (history.limiter.timer(), effect.map(|effect| effect.at));
             let run = history.limiter.last_cut().zip(timer);
             let run = run.and_then(|(cut, timer)| timer.since(cut)).unwrap_or(Dur::ZERO);
             let of_timer = self.blur_after(run);
@@ -218,10 +258,10 @@ impl Sight<'_> {
                 other.limiter.run_timer();
                 add(&mut open, other);
             }
-            if let Some(cnp) = cnp
-                && timer.is_none_or(|timer| cnp < timer + of_timer)
+            if let Some(effect) = effect
+                && timer.is_none_or(|timer| effect.at < timer + of_timer)
             {
-                self.obey(&history, cnp).into_iter().for_each(|other| add(&mut open, other));
+                self.obey(&history, effect).into_iter().for_each(|other| add(&mut open, other));
             }
             if open.len() + done.len() > MOST {
                 return Vec::new();
@@ -231,8 +271,15 @@ impl Sight<'_> {
     }
 
     /// What a CNP may do: cut, nothing, or either.
-    fn obey<'a>(&self, history: &History<'a>, at: Time) -> Vec<History<'a>> {
-        let after = History { next: history.next + 1, ..*history };
+    fn obey<'a>(&self, history: &History<'a>, effect: Effect) -> Vec<History<'a>> {
+        let (after, at) = (History { next: history.next + 1, ..*history }, effect.at);
+        if let Some((alpha, is_certain)) = effect.of_period {
+            let mut cut = after;
+            cut.limiter.cut_by(at, alpha);
+            let is_enabled = after.limiter.is_enabled();
+            let uncut = (!is_enabled || !is_certain).then_some(after);
+            return is_enabled.then_some(cut).into_iter().chain(uncut).collect();
+        }
         let since = history.limiter.last_cut().map(|cut| at.since(cut).unwrap_or(Dur::ZERO));
         let enabled = after.limiter.is_enabled();
         let of_window = self.blur_after(self.window);

@@ -18,6 +18,7 @@ pub mod losses;
 pub mod neighbours;
 pub mod np;
 pub mod pause;
+mod periods;
 pub mod pipeline;
 pub mod rc;
 mod ready;

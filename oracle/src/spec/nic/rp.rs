@@ -79,14 +79,19 @@ impl<'a> Limiter<'a> {
 
     /// A CNP cuts, whatever the window says. How long ago the last cut was is known to within `blur` either way.
     pub(super) fn cut(&mut self, at: Time, blur: Dur) {
+        let before = self.state.alpha.at(self.rp, at, blur);
+        self.cut_by(at, before);
+        self.state.alpha = Alpha::cut(self.rp, at, before);
+    }
+
+    /// It cuts with this alpha, which does not move by that.
+    pub(super) fn cut_by(&mut self, at: Time, alpha: Real) {
         let rp = self.rp;
-        let State { alpha, cut, target, .. } = self.state;
+        let State { cut, target, .. } = self.state;
         // A limiter that no CNP has reached sends at the speed of its port.
         let rate = if cut.is_none() { forms::start(rp, self.line) } else { self.rate() };
-        let alpha = alpha.at(rp, at, blur);
         let saves = rp.clamp || cut.is_none() || self.state.timers + self.by_bytes() > 0;
         self.state = State {
-            alpha: Alpha::cut(rp, at, alpha),
             target: if saves { rate } else { target },
             from: forms::cut(rp, rate, alpha),
             increases: 0,

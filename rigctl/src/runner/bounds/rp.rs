@@ -380,3 +380,35 @@ fn what_goes_to_the_rig_is_what_the_limiter_is_declared_to_let_out_whatever_the_
     let word = word(", or: declared", &steps, &["nic.rp.enable=false"]);
     assert!(matches!(word, Word::Fail(_)), "{word:?}");
 }
+
+#[test]
+fn a_limiter_that_looks_at_the_ends_of_periods_is_followed_and_one_of_other_periods_is_not() {
+    let text = "    dut: {nic: {rp: {enable: true, limiting: packet, by_period: true, cut_window: 50us, inverse_g: 16, alpha_timer: 20us}}}
+    flows: {sender: {nic: p1, class: 3, verb: write, message: 64KiB, mtu: 1024B}}
+    streams: {few: {from: p1, class: 6, kind: cnp, of: sender, every: 33us, count: 9}}
+    steps: [{at: 0us, start: sender, for: 500us}, {at: 30us, start: few}]
+    length: 550us
+    trials: 1
+    measure: [{rate.follows: {flow: sender}}]
+";
+    let word = |seed: u64, departs: &[&str]| {
+        let ran = Ran::seeded("gen2", text, seed, declaring(&[], departs));
+        ran.as_seen().word("rate.follows")
+    };
+    for seed in 0..8 {
+        assert_eq!(word(seed, &[]), Word::Pass, "{seed}");
+    }
+    for outside in [
+        "nic.rp.by_period=never",
+        "nic.rp.cut_window=49us",
+        "nic.rp.cut_window=51us",
+        "nic.rp.alpha_timer=19us",
+        "nic.rp.alpha_timer=21us",
+        "nic.rp.inverse_g=15",
+        "deviation=alpha_not_raised",
+        "deviation=alpha_not_decayed",
+    ] {
+        let word = word(7, &[outside]);
+        assert!(matches!(word, Word::Fail(_)), "{outside}: {word:?}");
+    }
+}

@@ -351,3 +351,63 @@ fn an_alpha_timer_that_runs_on_runs_out_at_instants_of_its_own_whatever_cuts() {
     assert_eq!(at(&mut limiter, Time(us(200).0 - 1)), raised);
     assert!(at(&mut limiter, us(200)) < raised);
 }
+
+/// The parameters that HPCC's scripts call `dcqcn`.
+fn by_period() -> Rp {
+    Rp {
+        by_period: Some(true),
+        initial_alpha: Ppm::ONE,
+        inverse_g: 256,
+        alpha_timer: Dur::us(1),
+        cut_window: Dur::us(4),
+        timer: Dur::us(300),
+        byte_counter: Bytes(0),
+        threshold: 2,
+        ai_rate: L2Rate { bps: 20_000_000 },
+        hai_rate: L2Rate { bps: 200_000_000 },
+        min_rate: L2Rate { bps: 1_000_000_000 },
+        clamp: false,
+        ..rp()
+    }
+}
+
+#[test]
+fn by_periods_the_first_cnp_cuts_when_that_of_a_cut_is_over_behind_alpha() {
+    let rp = by_period();
+    let mut limiter = Limiter::new(&rp, LINE);
+    limiter.notified(&rp, &SOUND, us(10));
+    limiter.catch_up(&rp, &SOUND, us(14));
+    assert_eq!(limiter.rate(), LINE);
+    limiter.catch_up(&rp, &SOUND, us(14) + Dur::ns(1));
+    // Alpha has decayed four times: the first CNP only starts it.
+    let want = LINE as f64 * (1.0 - (255.0_f64 / 256.0).powi(4) / 2.0);
+    assert!((limiter.rate() as f64 - want).abs() < 500.0, "{} {want}", limiter.rate());
+}
+
+#[test]
+fn by_periods_cuts_that_follow_one_another_keep_the_target_and_recovery_is_additive_once() {
+    let rp = by_period();
+    let mut limiter = Limiter::new(&rp, LINE);
+    let catch_up = |limiter: &mut Limiter, at| limiter.catch_up(&rp, &SOUND, at);
+    for cnp in 0..3 {
+        limiter.notified(&rp, &SOUND, us(5 * cnp));
+    }
+    catch_up(&mut limiter, us(13));
+    assert_eq!(limiter.target(), LINE);
+    let slow = limiter.rate();
+    assert!(slow < LINE / 4, "three cuts: {slow}");
+    let cut = us(12) + Dur::ns(1);
+    catch_up(&mut limiter, cut + Dur::us(300));
+    assert_eq!(limiter.rate(), slow.midpoint(LINE));
+    // A cut behind an increase saves the target: now one increase recovers, the next is additive, then they are hyper.
+    limiter.notified(&rp, &SOUND, cut + Dur::us(300));
+    catch_up(&mut limiter, cut + Dur::us(304));
+    let target = slow.midpoint(LINE);
+    assert_eq!(limiter.target(), target);
+    let mut targets = Vec::new();
+    for round in 1..=4 {
+        catch_up(&mut limiter, cut + Dur::us(304 + 300 * round));
+        targets.push(limiter.target() - target);
+    }
+    assert_eq!(targets, [0, 20_000_000, 220_000_000, 420_000_000]);
+}
