@@ -28,21 +28,50 @@ const fn reaches_the_device(action: &Action, cuts: bool) -> bool {
     }
 }
 
-/// Settings of which nobody predicts when they take effect, as long as nothing is sent meanwhile: a switch takes as long as it takes.
-const SETTLE: [&str; 1] = ["shut_port"];
+/// The setting of which nobody predicts when it takes effect, as long as nothing is sent meanwhile: a switch takes as long as it takes.
+const SETTLES: &str = "shut_port";
 /// Those of a watchdog, of which nobody sees when they take effect where it has no PFC to act on.
-const UNSEEN: &str = "pfcwd.";
+const OF_WATCHDOGS: &str = "pfcwd.";
+/// Those of queues, of which nobody sees it where they are empty.
+const OF_QUEUES: &str = "wred.";
+/// For how long nothing has been sent at the least where queues are empty for certain.
+const REST: Dur = Dur::ms(50);
 /// How long the rig sends and receives before it looks whether a change is made.
 const MEANWHILE: Dur = Dur::us(200);
 
-/// Whether a step that the device does itself is late where it was done after it was due: not where it only had to be over by the time of the next,
-/// `in_time`, and either nothing was sent meanwhile, the rig being `idle`, or it is of watchdogs that have no PFC to act on, the script being
-/// `calm`.
-fn is_timed(action: &Action, (idle, calm): (bool, bool), in_time: bool) -> bool {
+/// What goes on as a step is done.
+#[derive(Debug, Clone, Copy, Default)]
+struct Quiet {
+    /// The rig sends nothing.
+    idle: bool,
+    /// Nor did it for a while before.
+    rests: bool,
+    /// The script has no PFC.
+    calm: bool,
+    /// The step was over by the time of the next one.
+    in_time: bool,
+    /// It was by that of the next one that is no change of a setting.
+    changed_in_time: bool,
+}
+
+/// Whether a step that the device does itself is late where it was done after it was due: not where it only had to be over by then, and nobody
+/// could see meanwhile whether it was.
+fn is_timed(action: &Action, quiet: Quiet) -> bool {
     let Action::Configure(Setting { path, .. }) = action else { return true };
-    let settles = idle && SETTLE.contains(&path.as_str());
-    let is_unseen = calm && path.starts_with(UNSEEN);
-    !(in_time && (settles || is_unseen))
+    let settles = quiet.idle && quiet.in_time && path == SETTLES;
+    let of_watchdogs = quiet.calm && path.starts_with(OF_WATCHDOGS);
+    let of_queues = quiet.rests && path.starts_with(OF_QUEUES);
+    !(settles || quiet.changed_in_time && (of_watchdogs || of_queues))
+}
+
+/// By when each step has to be over that only has to be over by then: the next step; and the next that changes no setting.
+fn deadlines(script: &Script) -> Vec<[Dur; 2]> {
+    let mut ends = vec![[script.length; 2]; script.steps.len()];
+    for (at, next) in script.steps.iter().enumerate().skip(1).rev() {
+        let changes = matches!(next.action, Action::Configure(_));
+        ends[at - 1] = [next.at, if changes { ends[at][1] } else { next.at }];
+    }
+    ends
 }
 
 /// Whether no PFC is sent towards the device: by the rig, or by a NIC behind it.
@@ -65,10 +94,15 @@ pub(super) struct Trial<'a> {
 impl Trial<'_> {
     /// Does every step when it is due.
     pub(super) fn run(&mut self, origin: Time) -> Result<(), Broken> {
-        let ends = self.script.steps.iter().skip(1).map(|step| step.at);
-        let ends = ends.chain([self.script.length]);
-        for (step, end) in self.script.steps.iter().zip(ends) {
+        let calm = is_calm(self.script);
+        let mut rests = false;
+        for (step, ends) in self.script.steps.iter().zip(deadlines(self.script)) {
             let at = origin + step.at;
+            let early = at.saturating_sub(REST);
+            if self.lab.now() < early {
+                self.lab.bench.pacer.run_until(early, &mut self.tape)?;
+                rests = self.is_idle();
+            }
             self.lab.bench.pacer.run_until(at, &mut self.tape)?;
             self.tape.goes_on()?;
             self.tape.ledger.event(step.at);
@@ -76,8 +110,10 @@ impl Trial<'_> {
             self.act(at, &step.action)?;
             let cuts = self.lab.bench.cabling.is_cut_by_the_device();
             let now = self.lab.now();
-            let in_time = now <= origin + end;
-            let is_timed = is_timed(&step.action, (idle, is_calm(self.script)), in_time);
+            rests &= idle;
+            let [in_time, changed_in_time] = ends.map(|end| now <= origin + end);
+            let quiet = Quiet { idle, rests, calm, in_time, changed_in_time };
+            let is_timed = is_timed(&step.action, quiet);
             if reaches_the_device(&step.action, cuts) && is_timed {
                 self.tape.acted(at, now);
             }
@@ -242,15 +278,22 @@ mod tests {
         let set = |path: &str| {
             Action::Configure(Setting { path: path.to_owned(), value: serde_json::Value::Null })
         };
-        let [none, idle, calm, both] = [(false, false), (true, false), (false, true), (true, true)];
+        let none = Quiet { in_time: true, changed_in_time: true, ..Quiet::default() };
+        let idle = Quiet { idle: true, ..none };
+        let late = |quiet: Quiet| Quiet { in_time: false, changed_in_time: false, ..quiet };
         let shut = set("shut_port");
-        assert!(!is_timed(&shut, idle, true));
-        assert!(is_timed(&shut, calm, true) && is_timed(&shut, idle, false));
-        let detection = set("pfcwd.detection_time");
-        assert!(is_timed(&detection, idle, true), "polls begin with it");
-        assert!(!is_timed(&detection, calm, true), "which nobody sees");
-        assert!(is_timed(&detection, calm, false) && is_timed(&detection, none, true));
-        assert!(is_timed(&set("wred.kmin"), both, true));
-        assert!(is_timed(&Action::LinkDown(0), both, true));
+        assert!(!is_timed(&shut, idle));
+        assert!(is_timed(&shut, none) && is_timed(&shut, Quiet { in_time: false, ..idle }));
+        let (detection, calm) = (set("pfcwd.detection_time"), Quiet { calm: true, ..none });
+        assert!(is_timed(&detection, idle), "polls begin with it");
+        assert!(!is_timed(&detection, calm), "which nobody sees");
+        assert!(!is_timed(&detection, Quiet { in_time: false, ..calm }), "the next is another");
+        assert!(is_timed(&detection, late(calm)) && is_timed(&detection, none));
+        let (kmin, rests) = (set("wred.kmin"), Quiet { rests: true, ..idle });
+        assert!(!is_timed(&kmin, rests));
+        assert!(is_timed(&kmin, Quiet { calm: true, ..idle }), "a queue may not be empty yet");
+        assert!(is_timed(&kmin, late(rests)));
+        let all = Quiet { calm: true, ..rests };
+        assert!(is_timed(&Action::LinkDown(0), all) && is_timed(&set("buffer.xoff"), all));
     }
 }
