@@ -241,17 +241,24 @@ fn reading(
     }
 }
 
-/// How often the host of the receiver asked for a pause of a class between two instants.
-fn pauses(trial: &Trial, tenants: &Tenants<'_>, (from, until): (Time, Time)) -> u64 {
+/// How often the host of the receiver asked for a pause of a class between two instants, and for how long in all: until it said XON, or as much longer.
+fn pauses(trial: &Trial, tenants: &Tenants<'_>, (from, until): (Time, Time)) -> (u64, Dur) {
     let class = usize::from(tenants.spec.class);
-    let asks = trial.observation.records.iter().filter(|one| {
-        let What::Pfc { enable, quanta } = one.what else { return false };
-        (one.port, one.dir) == (tenants.spec.to, Dir::Rx)
-            && enable >> class & 1 == 1
-            && quanta[class] > Quanta(0)
-            && (from..until).contains(&one.at)
-    });
-    u64::try_from(asks.count()).unwrap_or(u64::MAX)
+    let (mut count, mut paused, mut since) = (0, Dur::ZERO, None);
+    for one in trial.observation.records.iter().filter(|one| one.at < until) {
+        let What::Pfc { enable, quanta } = one.what else { continue };
+        if (one.port, one.dir) != (tenants.spec.to, Dir::Rx) || enable >> class & 1 == 0 {
+            continue;
+        }
+        if quanta[class] > Quanta(0) {
+            count += u64::from(one.at >= from);
+            since = since.or(Some(one.at.max(from)));
+        } else if let Some(since) = since.take() {
+            paused += one.at.since(since).unwrap_or_default();
+        }
+    }
+    let last = since.and_then(|since| until.since(since)).unwrap_or_default();
+    (count, paused + last)
 }
 
 /// What a frame of so many bytes takes on the wire of the sender.

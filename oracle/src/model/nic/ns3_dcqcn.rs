@@ -4,60 +4,17 @@
 //! Its acknowledgements carry the mark of their frame back to the sender, where each that is marked counts as a CNP, and gaps between frames are
 //! whole nanoseconds.
 
-use super::Nic;
-use super::rp::Limiter;
-use super::send_queues::Limit;
-use super::table::NOBODY;
-use rig_units::{Dur, Time};
+mod of_nic;
+
+use rig_units::Dur;
 
 /// What the simulator's acknowledgements are like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Config {
-    /// Their size.
+    /// Bytes of one, FCS counted.
     pub ack_size: u16,
-    /// What one takes on its last cable.
+    /// How long one is on its last cable.
     pub ack_flight: Dur,
-}
-
-impl Nic {
-    /// The limiter of a connection, as it was right before what happens now.
-    pub fn ns3(&self, id: u16) -> Option<Limiter> {
-        let pair = self.pairs.get(usize::from(self.table.get(id)))?;
-        let mut limiter = self.send_queues.limits.get(usize::from(pair.limit))?.limiter;
-        if let Some(before) = self.seen.0.checked_sub(1) {
-            limiter.catch_up(&self.config.rp, &self.config.faults.rp, Time(before));
-        }
-        Some(limiter)
-    }
-
-    /// A marked acknowledgement of a queue pair arrives at `now`; whether the NIC is one of the simulator's.
-    pub(super) fn notified_by_ack(&mut self, now: Time, slot: u16) -> bool {
-        let Some(config) = &self.config.ns3 else { return false };
-        let (rp, faults) = (&self.config.rp, &self.config.faults.rp);
-        let limit = self.pairs.get(usize::from(slot)).map_or(NOBODY, |pair| pair.limit);
-        if let Some(Limit { limiter, .. }) = self.send_queues.limits.get_mut(usize::from(limit)) {
-            self.counters.rp_cnp_handled += 1;
-            // At one instant the simulator handles first what was scheduled first: the alpha timer, if it takes longer than an
-            // acknowledgement on its last cable.
-            limiter.catch_up(rp, faults, now);
-            let acks_first = rp.alpha_timer <= config.ack_flight && limiter.goes_by_periods();
-            limiter.notified(rp, faults, now.saturating_sub(Dur(u64::from(acks_first))));
-        }
-        true
-    }
-}
-
-impl Limit {
-    /// A frame of `size` bytes leaves at `now`; whether the NIC is one of the simulator's.
-    #[inline]
-    pub(super) fn left_as_ns3(&mut self, config: &super::Config, now: Time, size: u64) -> bool {
-        if config.ns3.is_none() {
-            return false;
-        }
-        self.limiter.catch_up(&config.rp, &config.faults.rp, now);
-        self.pacer.left_after(now, (size, self.limiter.rate()), gap);
-        true
-    }
 }
 
 /// From a frame of so many bytes to the next: cut down to whole nanoseconds.

@@ -34,25 +34,70 @@ impl Neighbour {
         Dur(all.0.div_ceil(self.packets.max(1)))
     }
 
-    /// How long reads over the bus take of which a packet may need some, where each takes `miss` and so many connections bring something.
-    fn reads(&self, host: &NicHost, connections: u64, miss: Dur) -> Dur {
-        let waits = host.contexts.is_some_and(|places| connections > places.into());
-        let context = if waits { miss } else { Dur::ZERO };
-        let table = host.mtt.zip(host.page).zip(host.region);
-        let Some(((mtt, page), region)) = table else { return context };
-        let (page, region) = (page.0.max(1), region.0.max(1));
-        let pages = region.div_ceil(page);
-        let addresses = if connections.saturating_mul(pages) <= mtt.into() {
+    /// How many pages a packet touches, at most: one where it begins, and each that begins in it.
+    fn pages(&self, page: u64) -> u64 {
+        1 + (self.payload.0 / self.packets.max(1)).div_ceil(page)
+    }
+
+    /// How long reads over the bus take of which a packet may need some, where each takes `miss`. `is_warm`: a table in which all pages have their place
+    /// has read them.
+    fn reads(&self, table: &Table, miss: Dur, is_warm: bool) -> Dur {
+        let context = if table.reads_contexts { miss } else { Dur::ZERO };
+        let Some(Pages { page, region, fit, at_hand }) = table.pages else { return context };
+        let addresses = if fit && is_warm {
             Dur::ZERO
-        } else if connections > mtt.into() {
+        } else if !at_hand {
             miss * (1 + self.payload.0 / self.packets.max(1) / page)
         } else {
             // Each page once, as its region is gone through.
-            let all = u128::from(miss.0) * u128::from(self.payload.0) * u128::from(pages);
+            let pages = u128::from(region.div_ceil(page));
+            let all = u128::from(miss.0) * u128::from(self.payload.0) * pages;
             let all = all.div_ceil(u128::from(region));
             self.of_each(Dur(u64::try_from(all).unwrap_or(u64::MAX)))
         };
         context + addresses
+    }
+}
+
+/// What a host's NIC has at hand, as the connections use it that bring something.
+#[derive(Debug, Clone, Copy)]
+struct Table {
+    connections: u64,
+    /// Whether each packet may need its connection's context read.
+    reads_contexts: bool,
+    pages: Option<Pages>,
+}
+
+/// Addresses of pages.
+#[derive(Debug, Clone, Copy)]
+struct Pages {
+    page: u64,
+    region: u64,
+    /// Whether those of all connections have their place: each is read once, and never again.
+    fit: bool,
+    /// Whether those that a round touches have: one that is gone on with in the next is there still.
+    at_hand: bool,
+}
+
+impl Table {
+    fn of(host: &NicHost, arriving: &[&Neighbour]) -> Table {
+        let connections = u64::try_from(arriving.len()).unwrap_or(u64::MAX);
+        let reads_contexts = host.contexts.is_some_and(|places| connections > places.into());
+        let table = host.mtt.zip(host.page).zip(host.region);
+        let pages = table.map(|((mtt, page), region)| {
+            let (page, region) = (page.0.max(1), region.0.max(1));
+            let all = connections.saturating_mul(region.div_ceil(page));
+            let touched: u64 = arriving.iter().map(|one| one.pages(page)).sum();
+            let (fit, at_hand) = (all <= mtt.into(), touched <= mtt.into());
+            Pages { page, region, fit, at_hand: fit || at_hand }
+        });
+        Table { connections, reads_contexts, pages }
+    }
+
+    /// How long it takes to read every page once, where all have their place.
+    fn fills_in(&self, miss: Dur) -> Option<Dur> {
+        let Pages { page, region, .. } = self.pages.filter(|pages| pages.fit)?;
+        Some(Dur(miss.0.saturating_mul(self.connections.saturating_mul(region.div_ceil(page)))))
     }
 }
 
@@ -64,10 +109,15 @@ pub struct Round {
     wire: Dur,
     /// What the host takes for all of them, at least and at most; `None` where it takes all at once.
     takes: Option<(Dur, Dur)>,
+    /// Where all pages have their place: how long it takes to read each once, what a round takes at most meanwhile, and what one page of each connection does.
+    cold: Option<(Dur, Dur, Dur)>,
     /// How many rounds wait for the host, at most.
     waiting: u64,
-    /// For how long the host may stand idle behind a pause, at most.
+    /// For how long the host may stand idle behind a pause, at most; and the port for one.
     idle: Dur,
+    pause: Dur,
+    /// From a word of the host until its sender obeys.
+    heard: Dur,
     /// How long what had waited keeps the port from sending, at most.
     drain: Dur,
 }
@@ -85,34 +135,56 @@ impl Round {
         let own = tenant.slot(speed);
         let wire: Dur = all().map(|one| one.slot(speed)).sum();
         let Some(bus) = bus(host) else {
-            let (takes, waiting, idle, drain) = (None, 0, Dur::ZERO, Dur::ZERO);
-            return Some(Round { own, wire, takes, waiting, idle, drain });
+            let (takes, cold, waiting, drain) = (None, None, 0, Dur::ZERO);
+            let (idle, pause) = (Dur::ZERO, Dur::ZERO);
+            return Some(Round { own, wire, takes, cold, waiting, idle, pause, heard, drain });
         };
         let (xoff, xon) = thresholds?;
-        let arriving = || all().filter(|one| one.arrives);
-        let connections = u64::try_from(arriving().count()).unwrap_or(u64::MAX);
-        let of = |miss: Dur| {
-            let each = |one: &Neighbour| {
-                one.of_each(bus.serialise(one.frames)) + one.reads(host, connections, miss)
+        let arriving: Vec<&Neighbour> = all().filter(|one| one.arrives).collect();
+        let table = Table::of(host, &arriving);
+        let of = |miss: Dur, is_warm: bool| {
+            let each = |one: &&Neighbour| {
+                one.of_each(bus.serialise(one.frames)) + one.reads(&table, miss, is_warm)
             };
-            arriving().map(each).sum::<Dur>()
+            arriving.iter().map(each).sum::<Dur>()
         };
         let miss = host.mtt_miss.unwrap_or(Within::ZERO);
-        let (least, most) = (bus.bps > 0).then(|| (of(miss.least()), of(miss.most())))?;
-        let bytes: u64 = arriving().map(|one| one.frames.0 / one.packets.max(1)).sum();
-        let waiting = xoff.0.div_ceil(bytes.max(1)) + heard.div_ceil(wire) + 1;
+        let takes = || (of(miss.least(), true), of(miss.most(), true));
+        let (least, most) = (bus.bps > 0).then(takes)?;
+        let of_each = miss.most() * table.connections;
+        let cold = table.fills_in(miss.most()).map(|all| (all, of(miss.most(), false), of_each));
+        let slowest = cold.map_or(most, |(_, most, _)| most);
+        let bytes: u64 = arriving.iter().map(|one| one.frames.0 / one.packets.max(1)).sum();
+        let overshoot = heard.div_ceil(wire) + 1;
+        let waiting = xoff.0.div_ceil(bytes.max(1)) + overshoot;
         // XON is said while so much still waits.
         let idle = heard.saturating_sub(least * (xon.0 / bytes.max(1)));
-        let drain = most * waiting + heard;
-        Some(Round { own, wire, takes: Some((least, most)), waiting, idle, drain })
+        let drained = xoff.0.saturating_sub(xon.0).div_ceil(bytes.max(1)) + overshoot;
+        // What is read at once may stand at any place of what waits.
+        let pause = slowest * drained + of_each + heard;
+        let drain = slowest * waiting + heard;
+        let takes = Some((least, most));
+        Some(Round { own, wire, takes, cold, waiting, idle, pause, heard, drain })
     }
 
-    /// How many packets of the tenant pass in a stretch, at least: with so many pauses that its host asks for, and what goes ahead of data taking `answers`.
-    pub fn passes(&self, stretch: Dur, answers: Dur, pauses: u64) -> u64 {
-        let on_wire = stretch.saturating_sub(self.drain + answers).0 / self.wire.0.max(1);
+    /// How many packets of the tenant pass in a stretch, at least: with so many pauses that its host asks for, which last so long together, and what goes
+    /// ahead of data taking `answers`.
+    pub fn passes(&self, stretch: Dur, answers: Dur, (pauses, paused): (u64, Dur)) -> u64 {
+        // A host that is faster than the port in the mean may be slower for a while; what it paused meanwhile nobody makes up for.
+        let held = match self.is_by_host() {
+            true => Dur::ZERO,
+            false => (paused + self.heard * pauses).min(self.pause * pauses),
+        };
+        let sent = stretch.saturating_sub(self.drain + answers + held);
+        let on_wire = sent.0 / self.wire.0.max(1);
         let taken = self.takes.map_or(u64::MAX, |(_, most)| {
             let busy = stretch.saturating_sub(self.idle * pauses);
-            (busy.0 / most.0.max(1)).saturating_sub(self.waiting)
+            let rounds = |less: Dur, most: Dur| {
+                (busy.saturating_sub(less).0 / most.0.max(1)).saturating_sub(self.waiting)
+            };
+            self.cold.map_or(rounds(Dur::ZERO, most), |(all, meanwhile, of_each)| {
+                rounds(all, most).max(rounds(of_each, meanwhile))
+            })
         });
         // A round is under way as it begins, and as it ends.
         on_wire.min(taken).saturating_sub(2)
@@ -165,8 +237,8 @@ mod tests {
         // 1000 B on the wire of 0.8 ns, and 250 B of each of two others.
         let of = round(&NicHost::default(), &packet(980), &[packet(230), packet(230)]);
         assert_eq!((of.own, of.wire), (Dur::ns(800), Dur::ns(1_200)));
-        assert_eq!(of.passes(Dur::us(1_200), Dur::ZERO, 0), 998);
-        assert_eq!(of.passes(Dur::us(1_200), Dur::us(600), 0), 498);
+        assert_eq!(of.passes(Dur::us(1_200), Dur::ZERO, (0, Dur::ZERO)), 998);
+        assert_eq!(of.passes(Dur::us(1_200), Dur::us(600), (0, Dur::ZERO)), 498);
         // They took a tenth of the time: nine tenths are left, and a round at either end.
         assert_eq!(of.left(Dur::us(1_000), Dur(97_600_000)), 1_123);
         assert_eq!((of.alone(Dur::us(800)), of.is_by_host()), (1_002, false));
@@ -194,7 +266,7 @@ mod tests {
         let three = of(&[packet(1_000), packet(1_000)]);
         assert_eq!(three.takes, Some((Dur::us(6), Dur::us(6))));
         // Two rounds wait, one comes meanwhile, one more, and one at either end.
-        assert_eq!(three.passes(Dur::ms(6), Dur::ZERO, 0), 1_000 - 4 - 2);
+        assert_eq!(three.passes(Dur::ms(6), Dur::ZERO, (0, Dur::ZERO)), 1_000 - 4 - 2);
         assert!(three.is_by_host() && three.left(Dur::ms(6), Dur::ZERO) == 0);
         // Whoever sends elsewhere takes the wire alone.
         let elsewhere = Neighbour { arrives: false, ..packet(1_000) };
@@ -211,8 +283,20 @@ mod tests {
         };
         let of = |others: &[Neighbour]| round(&table, &packet(1_000), others).takes.unwrap().0;
         assert_eq!(of(&[packet(1_000)]), Dur::us(2));
-        // Three times two pages: a quarter of a read for each packet, and of five connections one each.
-        assert_eq!(of(&[packet(1_000); 2]), Dur::ns(3_750));
-        assert_eq!(of(&[packet(1_000); 4]), Dur::us(10));
+        // A packet may touch two pages: three connections need six at once, and each packet reads one.
+        assert_eq!(of(&[packet(1_000); 2]), Dur::us(6));
+        let eight = NicHost { mtt: Some(8), ..table };
+        let of = |others: &[Neighbour]| round(&eight, &packet(1_000), others);
+        // Five times two pages do not fit, and what four touch does not stay: but of three all stays.
+        assert_eq!(of(&[packet(1_000); 4]).takes.unwrap().0, Dur::us(10));
+        let three = of(&[packet(1_000); 2]);
+        assert_eq!(three.takes.unwrap().0, Dur::us(3));
+        // Until each of six pages was read a round takes a quarter of a read for each packet beside.
+        assert_eq!(three.cold, Some((Dur::us(6), Dur::ns(3_750), Dur::us(3))));
+        let warm = three.passes(Dur::us(3_000), Dur::ZERO, (0, Dur::ZERO));
+        assert_eq!(warm, (3_000 - 6) / 3 - three.waiting - 2);
+        let wide = NicHost { region: Some(Bytes(16_000)), mtt: Some(7), ..table };
+        let two = round(&wide, &packet(1_000), &[packet(1_000)]).takes.unwrap().0;
+        assert_eq!(two, Dur::ns(2_500), "eight pages do not fit, and the four of a round stay");
     }
 }

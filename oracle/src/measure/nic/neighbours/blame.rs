@@ -22,8 +22,8 @@ pub(super) struct Taken {
     own: Dur,
     /// Packets of each other connection.
     turns: BTreeMap<u16, u64>,
-    /// How often the receiver asked for a pause.
-    pub(super) pauses: u64,
+    /// How often the receiver asked for a pause, and for how long in all.
+    pub(super) pauses: (u64, Dur),
     /// The two packets of the tenant that left furthest apart.
     pub(super) longest_wait: Vec<usize>,
 }
@@ -89,6 +89,14 @@ impl Taken {
 pub(super) fn blame(tenants: &Tenants<'_>, round: &Round, taken: &Taken, lasts: Within) -> String {
     let name = &tenants.spec.name;
     let beside = words(tenants);
+    let most = taken.turns.iter().max_by_key(|(_, packets)| **packets);
+    if let Some((connection, packets)) = most.filter(|(_, packets)| **packets > taken.left * 2) {
+        let of = tenants.name_of(*connection);
+        return format!(
+            "{of} alone sent {packets} in the {} turns of {name}: the turns of the port, shared with {beside}",
+            taken.left
+        );
+    }
     let waits = taken.left.saturating_sub(taken.reached);
     if tenants.receiver.host.pcie.is_some() && waits > taken.left / 20 {
         let each = Dur(lasts.least().0 / taken.reached.max(1));
@@ -99,15 +107,12 @@ pub(super) fn blame(tenants: &Tenants<'_>, round: &Round, taken: &Taken, lasts: 
             round.lasts()
         );
     }
-    let most = taken.turns.iter().max_by_key(|(_, packets)| **packets);
-    if let Some((connection, packets)) = most.filter(|(_, packets)| **packets > taken.left * 2) {
-        let of = tenants.name_of(*connection);
+    let idle = lasts.least().saturating_sub(taken.own + taken.others);
+    if idle < round.lasts() {
         return format!(
-            "{of} alone sent {packets} in the {} turns of {name}: the turns of the port, shared with {beside}",
-            taken.left
+            "the port was never idle, and took turns: it cannot be told who of {beside} had what was {name}'s"
         );
     }
-    let idle = lasts.least().saturating_sub(taken.own + taken.others);
     format!(
         "the port stood idle for {idle} of {} while {name} had packets to send: its send queues, held by {beside}",
         lasts.least()
