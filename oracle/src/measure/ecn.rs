@@ -18,6 +18,7 @@ use rig_testcases::{Action, Case, Measure, Script, StreamRate, StreamSpec, Switc
 mod averages;
 pub(super) mod counters;
 pub(super) mod curve;
+mod deep;
 mod draws;
 pub(super) mod order;
 
@@ -79,6 +80,7 @@ pub(super) static MARKS: Known = Known {
         let named = script.streams.iter().filter(|spec| spec.name == measure.named("stream"));
         named.filter_map(|spec| limits::filling(context, script, observation, spec)).collect()
     },
+    unpromised: Some(deep::by_itself),
     ..Known::USUAL
 };
 
