@@ -3,7 +3,7 @@
 
 use core::ops::Bound;
 use rig_capture::Unit;
-use rig_lab::Lab;
+use rig_lab::{Lab, Setting};
 use rig_oracle::measure::Registry;
 use rig_oracle::{Alike, Verdict};
 use rig_testcases::Case;
@@ -146,4 +146,22 @@ fn a_device_that_begins_to_mark_a_frame_late_fails() {
         assert_eq!(verdict(None), Verdict::Pass, "{seed}");
         assert!(matches!(verdict(Some("x1.01")), Verdict::Fail(_)), "{seed}");
     }
+}
+
+#[test]
+fn a_switch_through_which_much_is_on_its_way_is_not_held_to_a_low_kmin() {
+    let (lab, case) = bundled("ecn::none-under-a-load-that-fits-broadcom");
+    let verdict = |delay: &str| {
+        let mut lab = lab.clone();
+        let setting = Setting { path: "forwarding_delay".to_owned(), value: delay.into() };
+        for dut in lab.duts.iter_mut().filter(|dut| dut.declared.switch().is_some()) {
+            dut.declared = dut.declared.with(&setting).expect("a delay");
+        }
+        let stop = Stop::default();
+        case::run(&Rig::of(&lab, &[&case], 1, &stop), &case).report.verdict
+    };
+    assert_eq!(verdict("5us"), Verdict::Pass);
+    // At 98 Gb/s 147 kB are on their way at once.
+    let Verdict::Skipped(why) = verdict("12us") else { panic!("{:?}", verdict("12us")) };
+    assert!(format!("{why:?}").contains("on its way through the device"), "{why:?}");
 }

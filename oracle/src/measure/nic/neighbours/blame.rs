@@ -114,7 +114,7 @@ pub(super) fn blame(tenants: &Tenants<'_>, round: &Round, taken: &Taken, lasts: 
         );
     }
     format!(
-        "the port stood idle for {idle} of {} while {name} had packets to send: its send queues, held by {beside}",
+        "the port stood idle for {idle} of {} while {name} had packets to send: its send queues, held by {beside}, or its NIC sends no more messages a second, which no profile says",
         lasts.least()
     )
 }
