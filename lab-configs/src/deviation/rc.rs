@@ -34,6 +34,9 @@ table! {
     /// An acknowledgement counts for the packet that it names alone: one that is lost is never made up for.
     // One that is lost leaves the sender waiting for ever, or for its timeout.
     ack_counts_for_one;
+    /// One in 64 acknowledgements waits for so long, and all behind it do, too.
+    // On average a message takes as long as it should. Who waits for the slowest of many waits for that.
+    acks_stall ("microseconds", 1..=100_000, default 1_000);
     /// Progress does not restart the timeout: it runs out while acknowledgements come.
     // A flow longer than the timeout is sent again although nothing was lost.
     timeout_not_restarted;

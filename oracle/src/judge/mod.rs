@@ -18,6 +18,7 @@ pub mod moved;
 pub mod nic;
 pub mod pairs;
 pub mod place;
+pub mod quantile;
 pub mod ramp;
 pub mod restoration;
 pub mod search;

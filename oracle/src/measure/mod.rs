@@ -146,6 +146,7 @@ static ALL: &[&Known] = &[
     &nic::fence::FENCE,
     &nic::incast::OUTSTANDING,
     &nic::neighbours::BESIDE,
+    &nic::tail::TAIL,
     &nic::app::PROTOCOL,
     &nic::app::keys::KEYS,
     &nic::receives::RECEIVES,

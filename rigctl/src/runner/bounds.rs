@@ -43,6 +43,7 @@ mod search;
 mod shares;
 mod storm;
 mod tags;
+mod tail;
 mod threshold_steps;
 mod throughput;
 mod timestamps;

@@ -1,8 +1,18 @@
-//! What a queue pair of a NIC takes from its neighbours that is not its: more than its turn, or the port while it sends nothing.
+//! What a queue pair of a NIC takes from its neighbours that is not its: more than its turn, the port while it sends nothing, or their acknowledgements.
 
-use super::Config;
 use super::pair::Pair;
+use super::{Config, Nic};
 use rig_units::Dur;
+
+impl Nic {
+    /// How long the acknowledgement waits that is made now, where one in 64 does. All that are ready behind it wait with it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn stands_still(&mut self, us: u32) -> Dur {
+        self.acks = self.acks.wrapping_add(1);
+        if self.acks.is_multiple_of(64) { Dur::us(us.into()) } else { Dur::ZERO }
+    }
+}
 
 impl Pair {
     /// For how long nothing leaves from when its next frame begins to.

@@ -116,6 +116,8 @@ pub struct Nic {
     kept: BTreeMap<u16, Kept>,
     /// How many holes it has seen in what came.
     holes: u32,
+    /// How many acknowledgements it has made, where that matters.
+    acks: u32,
     /// Frames that began to leave, counted where some of them are spoilt.
     begun: u64,
     /// Nothing leaves before, of one that lets nothing leave for longer than it may.
@@ -188,6 +190,7 @@ impl Nic {
             answers: Answers::default(),
             kept: BTreeMap::new(),
             holes: 0,
+            acks: 0,
             begun: 0,
             stalled: Time::ZERO,
             later: BTreeSet::new(),

@@ -214,7 +214,10 @@ impl Nic {
         if self.config.faults.rc.answers_in_class_0 {
             ack.dscp = 0;
         }
-        let ready = now + self.draws.next(self.config.rc.ack_latency);
+        let mut ready = now + self.draws.next(self.config.rc.ack_latency);
+        if let Some(us) = self.config.faults.rc.acks_stall {
+            ready += self.stands_still(us);
+        }
         let Some(held) = self.config.rc.ack_held else {
             return self.answers.push(Answer::Ack, ready, &ack);
         };
