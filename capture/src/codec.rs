@@ -66,7 +66,8 @@ pub fn encode(record: &Record, script: &Script) -> Vec<u8> {
             let verb = script
                 .flow_at(roce.connection, roce.psn)
                 .map_or(Verb::Write, |(_, flow)| flow.verb);
-            wire::nic::frame(verb, record.port, record.dir == Dir::Tx, &roce)
+            let place = (record.port, record.dir == Dir::Tx);
+            wire::nic::frame_behind(record.vlan, verb, place, &roce)
         }
         What::BlueRdma(frame) => frame.bytes(record.port, record.dir == Dir::Tx),
         What::Pfc { enable, quanta } => wire::pfc(from, enable, quanta),

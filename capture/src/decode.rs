@@ -122,7 +122,7 @@ impl Decoder {
         self.closed
     }
 
-    /// What a frame was that passed `port` in direction `dir`, how MACsec protected it, and the tag of a frame of a stream.
+    /// What a frame was that passed `port` in direction `dir`, how MACsec protected it, and the tag of a frame of a stream or a connection.
     /// `frame` starts at the destination MAC and has no FCS; `len` is its length on the wire, without FCS, of which a capture
     /// may have kept less.
     pub fn read(
@@ -234,10 +234,11 @@ impl Decoder {
     }
 }
 
-/// The 802.1Q tag of a frame of a stream.
+/// The 802.1Q tag of a frame of a stream, or of a connection.
 fn tag(what: &What, frame: &[u8]) -> Option<vlan::Repr> {
     let (link, rest) = ethernet::Repr::parse(frame).ok()?;
-    let tagged = link.ethertype == ethertype::VLAN && matches!(what, What::Data { .. });
+    let tagged =
+        link.ethertype == ethertype::VLAN && matches!(what, What::Data { .. } | What::Roce(_));
     tagged.then(|| vlan::Repr::parse(rest).ok())?.map(|(tag, _, _)| tag)
 }
 

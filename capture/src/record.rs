@@ -31,7 +31,7 @@ pub struct Record {
     pub what: What,
     /// How MACsec protected it; `None`: not at all. What it was is what it said in clear.
     pub secured: Option<Secured>,
-    /// The 802.1Q tag that it carried, of a frame of a stream; `None`: it carried none.
+    /// The 802.1Q tag that it carried, of a frame of a stream or a connection; `None`: it carried none.
     pub vlan: Option<vlan::Repr>,
 }
 

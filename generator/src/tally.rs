@@ -123,6 +123,7 @@ mod tests {
             count: Some(10),
             psn: 0,
             address: 0,
+            vlan: None,
             container: Container::USUAL,
             app: None,
         };

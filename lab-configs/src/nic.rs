@@ -54,6 +54,9 @@ pub struct Np {
     pub latency: Within,
     /// DSCP of a CNP (NVIDIA `cnp_dscp`).
     pub dscp: u8,
+    /// Priority in the 802.1Q tag of a CNP, where its connection's frames have one (NVIDIA `cnp_802p_prio`). Unset: nothing is known of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pcp: Option<u8>,
     /// ECN field of a CNP. No rule of the IBTA is known for it.
     pub ecn: EcnField,
     /// Whether a mark on an acknowledgement is answered as one on data is.
@@ -289,6 +292,7 @@ impl Np {
         needed("scope", Word, "qp").by_case().live().tried(&["qp", "dest_ip", "port"]),
         needed("latency", Range, "1us").by_case().live().varies(),
         needed("dscp", Count, "48").by_case().live().tried(&["0", "46"]),
+        optional("pcp", Count).by_case().live().tried(&["5"]),
         needed("ecn", Word, "not-ect").by_case().live().tried(&["not-ect", "ect0", "ect1", "ce"]),
         needed("ack_earns", Switch, "false").by_case().live().tried(&["true"]),
         needed("nak_earns", Switch, "false").by_case().live().tried(&["true"]),
@@ -374,6 +378,8 @@ impl Nic {
         let name = format!("the generation `{generation}`");
         wrong(!crate::is_name(generation), "generation", name, "a name such as gen1");
         wrong(np.dscp > 63, "np.dscp", format!("DSCP {}", np.dscp), "0 to 63");
+        let pcp = np.pcp.unwrap_or(0);
+        wrong(pcp > 7, "np.pcp", format!("priority {pcp}"), "0 to 7");
         let g = format!("g = 1/{}", rp.inverse_g);
         wrong(!(2..=65_536).contains(&rp.inverse_g), "rp.inverse_g", g, "2 to 65536");
         let gd = rp.gd.unwrap_or(11);

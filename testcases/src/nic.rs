@@ -2,6 +2,7 @@
 
 use crate::app::AppStep;
 use crate::container::Container;
+use rig_frames::vlan;
 use rig_units::{Bytes, Dur, PortSpeed};
 
 /// What a NIC sends by itself, as written: messages of one connection, one right after the other.
@@ -25,6 +26,8 @@ pub struct Flow {
     pub psn: u32,
     /// Which of the addresses of the rig's port it goes to; 0 is the usual one.
     pub address: u8,
+    /// The 802.1Q tag of its connection's frames, whichever end sends them.
+    pub vlan: Option<vlan::Repr>,
     /// Of which container it is.
     pub container: Container<String>,
     /// Which step of an application its messages are, if they are.
@@ -56,6 +59,8 @@ pub struct FlowSpec {
     pub psn: u32,
     /// Which of the addresses of the rig's port it goes to; 0 is the usual one.
     pub address: u8,
+    /// The 802.1Q tag of its connection's frames, whichever end sends them; a CNP's has a priority of its own.
+    pub vlan: Option<vlan::Repr>,
     /// Of which container it is.
     pub container: Container<u16>,
     /// Which step of an application its messages are, if they are.

@@ -345,11 +345,10 @@ impl Resolving<'_> {
 
     fn flow(&self, name: &str, flow: &Flow) -> Result<FlowSpec, Fault> {
         let place = format!("flows.{name}");
-        let Some(dscp) = self.qos.dscp_of(flow.class, Color::Green) else {
-            let found = format!("no DSCP is mapped to class {}", flow.class);
-            return Err(self.case.fault(&place, found, "a class such as 3"));
-        };
-        let headers = flow.verb.headers();
+        let none = || format!("no DSCP is mapped to class {}", flow.class);
+        let dscp = self.qos.dscp_of(flow.class, Color::Green);
+        let dscp = dscp.ok_or_else(|| self.case.fault(&place, none(), "a class such as 3"))?;
+        let headers = flow.verb.headers() + crate::wire::tag_size(flow.vlan);
         if flow.mtu + headers > self.declared.mtu() {
             let found = format!("packets of {} and headers of {headers}", flow.mtu);
             let want = format!("at most the device's MTU of {}", self.declared.mtu());
@@ -368,6 +367,7 @@ impl Resolving<'_> {
             count: flow.count,
             psn: flow.psn,
             address: flow.address,
+            vlan: flow.vlan,
             container: flow.container.on(self.declared, &self.case.flows),
             app: flow.app,
         })

@@ -135,7 +135,7 @@ fn stream() -> Value {
     object(&properties, &[])
 }
 
-/// The 802.1Q tag of a stream's frames.
+/// The 802.1Q tag of a stream's frames, or of those of a flow's connection.
 fn vlan() -> Value {
     let number =
         |least: u16, most: u16| json!({ "type": "integer", "minimum": least, "maximum": most });
@@ -187,6 +187,7 @@ fn flow() -> Value {
         "count": { "type": "integer", "minimum": 1 },
         "psn": psn(),
         "address": address(),
+        "vlan": vlan(),
         "container": container(),
         "queue_pairs": {
             "description": "how many queue pairs do the same, each a flow of its own: NAME-1, NAME-2, ...",

@@ -68,6 +68,8 @@ pub struct Entry {
     pub unreliable: bool,
     /// Whether it holds of flows that share a queue pair, too.
     pub shares_pairs: bool,
+    /// Whether it holds of flows whose frames have 802.1Q tags, too, which are longer by that.
+    pub tagged: bool,
     /// What speaks against it in a case.
     pub sense: fn(&Measure, &Case) -> Vec<Fault>,
     /// What speaks against it in a case on a device.
@@ -94,6 +96,7 @@ impl Entry {
         beside_a_search: false,
         unreliable: false,
         shares_pairs: false,
+        tagged: false,
         sense: |_, _| Vec::new(),
         fits: |_, _, _, _| Ok(()),
     };

@@ -188,7 +188,7 @@ fn plain(
 }
 
 /// The frame behind a tag, which stands between its addresses and its type (IEEE 802.1Q 9.3).
-fn tagged(mut frame: Vec<u8>, vlan: Option<vlan::Repr>) -> Vec<u8> {
+pub(crate) fn tagged(mut frame: Vec<u8>, vlan: Option<vlan::Repr>) -> Vec<u8> {
     let Some(tag) = vlan else { return frame };
     let (kind, payload) = (ethernet::LEN - 2, ethernet::LEN);
     let inner = u16::from_be_bytes([frame[kind], frame[kind + 1]]);

@@ -1,5 +1,6 @@
 //! What a served NIC is asked to send by itself, as it travels.
 
+use rig_frames::vlan::{self, Pcp, Vid};
 use rig_testcases::{Container, FlowSpec, Memory, Verb};
 use rig_units::L2Rate;
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,9 @@ pub struct FlowOrder {
     /// Which of the addresses of the rig's port it goes to; 0 is the usual one.
     #[serde(default)]
     pub address: u8,
+    /// The 802.1Q tag of its connection's frames: VLAN and priority; `null`: they have none.
+    #[serde(default)]
+    pub vlan: Option<[u16; 2]>,
     /// The device's port whose NIC they go to; `null`: to the rig's port.
     #[serde(default)]
     pub to: Option<u16>,
@@ -133,7 +137,7 @@ impl FlowOrder {
         spec: &FlowSpec,
         (to, before): (Option<u16>, Option<u16>),
     ) -> FlowOrder {
-        let FlowSpec { verb, message, mtu, count, psn, class, dscp, address, .. } = *spec;
+        let FlowSpec { verb, message, mtu, count, psn, class, dscp, address, vlan, .. } = *spec;
         let verb = match verb {
             Verb::Send => Does::Send,
             Verb::SendRegistered => Does::SendRegistered,
@@ -149,6 +153,7 @@ impl FlowOrder {
             Verb::Datagram => Does::Datagram,
         };
         let container = Whose::of(&spec.container, before);
+        let vlan = vlan.map(|tag| [tag.vid.get(), tag.pcp.get().into()]);
         FlowOrder {
             connection,
             verb,
@@ -159,9 +164,19 @@ impl FlowOrder {
             class,
             dscp,
             address,
+            vlan,
             to,
             container,
         }
+    }
+}
+
+impl FlowOrder {
+    /// The tag of its connection's frames; none where what it says is none.
+    pub fn tag(&self) -> Option<vlan::Repr> {
+        let [vid, pcp] = self.vlan?;
+        let pcp = Pcp::new(u8::try_from(pcp).ok()?)?;
+        Some(vlan::Repr { vid: Vid::new(vid)?, pcp, dei: false })
     }
 }
 

@@ -8,13 +8,14 @@ use rig_lab::{Declared, Ets, Nic, Nics, Selection};
 use rig_units::{Dur, L2Rate};
 
 /// Every field of a NIC that is a knob.
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 15] = [
     "pfc.priorities",
     "ets.priorities",
     "ets.classes",
     "ets.limits",
     "np.interval",
     "np.dscp",
+    "np.pcp",
     "rp.cut_window",
     "rp.timer",
     "rp.byte_counter",
@@ -78,6 +79,7 @@ pub fn knob_of(declared: &Declared, path: &str) -> Result<String, String> {
         "ets.limits" => ("maxrate", limits(path, ets)?),
         "np.interval" => ("min_time_between_cnps", us(path, np.interval)?),
         "np.dscp" => ("cnp_dscp", np.dscp.to_string()),
+        "np.pcp" => ("cnp_802p_prio", np.pcp.ok_or_else(none)?.to_string()),
         "rp.cut_window" => ("rate_reduce_monitor_period", us(path, rp.cut_window)?),
         "rp.timer" => ("rpg_time_reset", us(path, rp.timer)?),
         "rp.byte_counter" => ("rpg_byte_reset", rp.byte_counter.0.to_string()),

@@ -239,7 +239,8 @@ impl Device {
     fn start_flow(&mut self, port: u16, order: &FlowOrder) -> Result<(), Refused> {
         let FlowOrder { connection, message, mtu, count, psn, class, dscp, .. } = *order;
         let verb = order.verb.into();
-        let id = self.nics.as_mut().ok_or_else(no_nic)?.begin(connection, verb);
+        let tag = order.tag();
+        let id = self.nics.as_mut().ok_or_else(no_nic)?.begin(connection, verb, tag);
         let verb = match verb {
             Verb::Send => nic::Verb::Send,
             Verb::SendRegistered => nic::Verb::SendRegistered,
@@ -262,8 +263,9 @@ impl Device {
         let nics = self.nics.as_mut().ok_or_else(no_nic)?;
         let takes_over = container.takes_over.map(|before| nics.name(before));
         let (ect, container) = (true, Container { takes_over, ..container });
+        let pcp = tag.map(|tag| tag.pcp.get());
         let flow =
-            nic::Flow { id, verb, message, mtu, count, psn, dst, class, dscp, ect, container };
+            nic::Flow { id, verb, message, mtu, count, psn, dst, class, dscp, pcp, ect, container };
         self.emulated.rig().start_flow(host, &flow);
         Ok(())
     }

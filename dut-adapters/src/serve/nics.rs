@@ -10,6 +10,7 @@ use crate::roce;
 use rig_capture::blue_rdma::Frame;
 use rig_capture::decode::to_nic;
 use rig_frames::ethernet::{self, ethertype};
+use rig_frames::vlan::{self, Pcp};
 use rig_lab::{Kind, Profile};
 use rig_oracle::model::blue_rdma::Said;
 use rig_oracle::model::{Network, Packet};
@@ -27,6 +28,8 @@ pub(super) struct Nics {
     used: u16,
     /// What each connection that sends by itself does.
     verbs: Vec<(u16, Verb)>,
+    /// The tag of each connection that has one.
+    tags: Vec<(u16, vlan::Repr)>,
     /// What frames say, if they are of blue-rdma.
     said: Option<Said>,
 }
@@ -40,6 +43,7 @@ impl Nics {
             first: 0,
             used: 0,
             verbs: Vec::new(),
+            tags: Vec::new(),
             said,
         })
     }
@@ -49,6 +53,7 @@ impl Nics {
         self.first = self.first.wrapping_add(self.used);
         self.used = 0;
         self.verbs.clear();
+        self.tags.clear();
     }
 
     /// What the engine calls a connection.
@@ -58,7 +63,9 @@ impl Nics {
     }
 
     /// A connection begins to do something by itself; what the engine calls it.
-    pub(super) fn begin(&mut self, connection: u16, verb: Verb) -> u16 {
+    pub(super) fn begin(&mut self, connection: u16, verb: Verb, tag: Option<vlan::Repr>) -> u16 {
+        self.tags.retain(|(known, _)| *known != connection);
+        self.tags.extend(tag.map(|tag| (connection, tag)));
         self.verbs.retain(|(known, _)| *known != connection);
         self.verbs.push((connection, verb));
         self.name(connection)
@@ -74,12 +81,9 @@ impl Nics {
         let Some(roce) = roce else { return Heard::Foreign };
         let name = self.name(roce.connection);
         // What it answers is in the class of its code point, as NICs have it by default.
-        Heard::Data(roce::packet(
-            &roce,
-            name,
-            (port, self.hosts[usize::from(port)]),
-            roce.dscp >> 3,
-        ))
+        let ends = (port, self.hosts[usize::from(port)]);
+        let packet = roce::packet(&roce, name, ends, roce.dscp >> 3);
+        Heard::Data(packet.with_pcp(pcp(frame)))
     }
 
     /// What a frame of blue-rdma is that arrived at `port`, cabled to rig port `rig`, from the NIC behind another one.
@@ -117,8 +121,18 @@ impl Nics {
         let roce = roce::roce(packet, connection)?;
         let verb = self.verbs.iter().find(|(known, _)| *known == connection);
         let verb = verb.map_or(Verb::Write, |(_, verb)| *verb);
-        Some(wire::nic::frame(verb, rig, false, &roce))
+        let own = self.tags.iter().find(|(known, _)| *known == connection).map(|(_, tag)| *tag);
+        let tag =
+            packet.pcp().and_then(Pcp::new).zip(own).map(|(pcp, tag)| vlan::Repr { pcp, ..tag });
+        Some(wire::nic::frame_behind(tag, verb, (rig, false), &roce))
     }
+}
+
+/// The priority in the tag of a frame.
+fn pcp(frame: &[u8]) -> Option<u8> {
+    let (link, rest) = ethernet::Repr::parse(frame).ok()?;
+    let tag = (link.ethertype == ethertype::VLAN).then(|| vlan::Repr::parse(rest).ok())?;
+    tag.map(|(tag, _, _)| tag.pcp.get())
 }
 
 /// Whether a frame is MAC Control: pauses are for every kind of device.

@@ -24,6 +24,9 @@ table! {
     cnp_reserved_set;
     /// A CNP lacks the bit that says what it is (BECN).
     cnp_without_becn;
+    /// A CNP has the priority of the connection that it is about in its tag, whatever is declared of CNPs.
+    // It waits in the queue whose congestion it tells of.
+    cnp_pcp_of_data;
     /// CNPs that are sent do not count.
     // Counter and CNPs on the wire disagree.
     cnp_not_counted;

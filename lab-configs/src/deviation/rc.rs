@@ -37,6 +37,15 @@ table! {
     /// One in 64 acknowledgements waits for so long, and all behind it do, too.
     // On average a message takes as long as it should. Who waits for the slowest of many waits for that.
     acks_stall ("microseconds", 1..=100_000, default 1_000);
+    /// The first packet of a message has priority 0 in its tag, the others that of their connection.
+    // It leaves by another queue of a switch that goes by tags, and comes behind those that follow it.
+    first_packet_pcp_zero;
+    /// An acknowledgement leaves without the tag of its connection.
+    // It comes in no VLAN of its sender's, which waits for its timer.
+    ack_untagged;
+    /// A NAK has priority 0 in its tag.
+    // What asks for a packet again waits behind best effort, or is lost there.
+    nak_pcp_zero;
     /// Progress does not restart the timeout: it runs out while acknowledgements come.
     // A flow longer than the timeout is sent again although nothing was lost.
     timeout_not_restarted;

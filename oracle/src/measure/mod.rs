@@ -139,6 +139,7 @@ static ALL: &[&Known] = &[
     &nic::rc::SENDER,
     &nic::recovery::RECOVERY,
     &nic::class::CLASS,
+    &nic::tags::TAGS,
     &nic::headers::MIG_REQ,
     &nic::headers::SOURCE_PORT,
     &nic::message::IMMEDIATE,

@@ -29,6 +29,7 @@ pub(super) mod recovery;
 pub(super) mod rp;
 pub(super) mod shares;
 mod spoilt;
+pub(super) mod tags;
 pub(super) mod tail;
 pub(super) mod turns;
 pub(super) mod unreliable;

@@ -87,6 +87,7 @@ fn takes(chance: Ppm, seed: u64) -> (Dur, Seen) {
         dst: 3,
         class: 3,
         dscp: 3,
+        pcp: None,
         ect: true,
         container: Container::USUAL,
     };

@@ -63,6 +63,7 @@ fn script() -> impl Strategy<Value = Script> {
                     dst,
                     class,
                     dscp: class,
+                    pcp: None,
                     ect: true,
                     container: rig_testcases::Container::USUAL,
                 },

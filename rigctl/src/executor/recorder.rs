@@ -51,7 +51,8 @@ impl<'a> Recorder<'a> {
         let extended = script.macsec.as_ref().is_some_and(|macsec| macsec.suite.is_extended());
         let (runs, lowest) = (Vec::new(), BTreeMap::new());
         let firsts = script.streams.iter().map(|spec| spec.psn).collect();
-        let tags = script.streams.iter().map(|spec| spec.vlan).collect();
+        let of_streams = script.streams.iter().map(|spec| spec.vlan);
+        let tags = of_streams.chain(script.flows.iter().map(|spec| spec.vlan)).collect();
         Recorder {
             stop,
             origin,
@@ -189,7 +190,8 @@ impl Tap for Recorder<'_> {
         };
         let at = Time(since.0);
         let secured = tag.map(|tag| self.secured((port, dir), tag));
-        let sent = own.then(|| self.tags[usize::from(place.0)]).flatten();
+        let has_one = own || matches!(what, What::Roce(_));
+        let sent = self.tags.get(usize::from(place.0)).copied().flatten().filter(|_| has_one);
         let vlan = sent.and_then(|tag| Some(vlan::Repr { pcp: Pcp::new(packet.pcp()?)?, ..tag }));
         self.ledger.saw(Record { at, port, dir, what, secured, vlan });
     }

@@ -401,9 +401,9 @@ impl Trial<'_, '_> {
         let takes_over = spec.container.takes_over;
         let before = takes_over.and_then(|of| self.recorder.names(self.script.connection(of)));
         let container = Container { takes_over: before, ..spec.container };
-        let ect = true;
+        let (ect, pcp) = (true, spec.vlan.map(|tag| tag.pcp.get()));
         let flow =
-            nic::Flow { id, verb, message, mtu, count, psn, dst, class, dscp, ect, container };
+            nic::Flow { id, verb, message, mtu, count, psn, dst, class, dscp, pcp, ect, container };
         match spec.app {
             Some(step) => self.lab.dut.rig().start_step(host, &flow, step),
             None => self.lab.dut.rig().start_flow(host, &flow),

@@ -27,6 +27,7 @@ mod neighbours;
 mod nic_pause;
 mod nic_pauses;
 mod nic_shares;
+mod nic_tags;
 mod np;
 mod packets;
 mod pause;

@@ -182,6 +182,9 @@ pub(super) fn unmade_by_perftest(name: &str, flow: &Flow) -> Option<String> {
             flow.psn
         ));
     }
+    if flow.vlan.is_some() {
+        return Some(format!("frames of {name} are tagged, and guests have no VLAN"));
+    }
     if flow.verb == Verb::SendRegistered {
         return Some(format!(
             "{name} registers memory for each message, and perftest once for all"

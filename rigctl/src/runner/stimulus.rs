@@ -88,10 +88,11 @@ pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
     let count = flow.count.filter(|_| flow.app.is_none());
     let count = count.map_or(String::new(), |count| format!(", {count} of them"));
     format!(
-        "{}: the NIC behind {} to {to}, class {}, {verb} of {message} in packets of {mtu}{count}{}{}",
+        "{}: the NIC behind {} to {to}, class {}, {verb} of {message} in packets of {mtu}{count}{}{}{}",
         flow.name,
         port(flow.nic),
         flow.class,
+        tag_text(flow.vlan),
         container_text(script, &flow.container),
         flow.app.as_ref().map_or(String::new(), step_text)
     )

@@ -83,6 +83,7 @@ const FLOW: GroupKeys<Flow> = GroupKeys {
         "count",
         "psn",
         "address",
+        "vlan",
         "queue_pairs",
     ],
     read: nic::flow,

@@ -70,6 +70,7 @@ pub(super) const FLOW: &[&str] = &[
     "count",
     "psn",
     "address",
+    "vlan",
     "container",
     "queue_pairs",
 ];

@@ -19,6 +19,7 @@ pub(super) fn check(at: &At<'_>, case: &Case) {
     notified(at, case);
     unreliable(at, case);
     shared(at, case);
+    tagged(at, case);
     for measure in &case.measure {
         (measure.entry.sense)(measure, case).into_iter().for_each(|fault| at.note(fault));
     }
@@ -47,6 +48,15 @@ fn shared(at: &At<'_>, case: &Case) {
             measure.name()
         );
         at.note(case.fault("measure", found, "a measure of `app.`"));
+    }
+}
+
+/// What counts on frames without a tag, where those of a flow have one.
+fn tagged(at: &At<'_>, case: &Case) {
+    let Some((name, _)) = case.flows.iter().find(|(_, flow)| flow.vlan.is_some()) else { return };
+    for measure in case.measure.iter().filter(|measure| !measure.entry.tagged) {
+        let found = format!("`{}` beside `{name}`, whose frames are tagged", measure.name());
+        at.note(case.fault("measure", found, "rc.tags, rc.class or cnp.format"));
     }
 }
 

@@ -125,7 +125,7 @@ fn headers(kind: StreamKind, vlan: Option<vlan::Repr>) -> Bytes {
 }
 
 /// Reads an 802.1Q tag (IEEE 802.1Q 9.6). Of its identifiers two name no VLAN (Table 9-2).
-fn tag(at: &At<'_>) -> Option<vlan::Repr> {
+pub(super) fn tag(at: &At<'_>) -> Option<vlan::Repr> {
     let fields = at.fields(&["id", "pcp"])?;
     let id = fields.need("id", "the VLAN, 1 to 4094").and_then(|at| {
         let why = match at.node.value {

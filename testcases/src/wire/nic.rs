@@ -3,7 +3,7 @@
 //! Both ends of a connection use one number of queue pair and one UDP source port, which follow from the connection's index; who
 //! sends follows from the addresses.
 
-use super::{Q_KEY, dut_mac, nic_ip, qpn, rig_address, rig_mac};
+use super::{Q_KEY, dut_mac, nic_ip, qpn, rig_address, rig_mac, tag_size, tagged};
 use crate::Verb;
 use crate::roce::{CnpFault, Roce, RoceKind};
 use rig_frames::ip::Dscp;
@@ -13,7 +13,7 @@ use rig_frames::roce::ext::Layout;
 use rig_frames::roce::{
     Ext, Opcode, Qpn, aeth, atomic_ack_eth, atomic_eth, bth, deth, ieth, imm_dt, reth,
 };
-use rig_frames::{ethernet, icrc, ipv4, ipv6, udp};
+use rig_frames::{ethernet, icrc, ipv4, ipv6, udp, vlan};
 use rig_units::Bytes;
 
 /// Offset over IPv4 of the BTH's byte with MigReq, of its partition key, of its byte with FECN and BECN, of the last byte of its PSN, and of a CNP's first reserved byte.
@@ -142,6 +142,21 @@ pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
     bytes
 }
 
+/// The same behind a tag, which its size counts.
+///
+/// # Panics
+/// On a connection of 16384 or more.
+pub fn frame_behind(
+    tag: Option<vlan::Repr>,
+    verb: Verb,
+    (port, to_nic): (u16, bool),
+    roce: &Roce,
+) -> Vec<u8> {
+    let more = u16::try_from(tag_size(tag).0).unwrap_or(0);
+    let plain = Roce { size: roce.size.saturating_sub(more), ..*roce };
+    tagged(frame(verb, port, to_nic, &plain), tag)
+}
+
 /// The R_Key that a frame names: the number of its queue pair, or that and what its owner puts behind it.
 const fn rkey(qp: Qpn, key: u8) -> u32 {
     match key {
@@ -200,10 +215,13 @@ fn opcode(verb: Verb, (first, last): (bool, bool), response: bool, tail: bool) -
     }
 }
 
-/// How much further back the BTH begins than over IPv4: over IPv6 by what its header is longer.
+/// How much further back the BTH begins than over IPv4 without a tag: by the tag, and over IPv6 by what its header is longer.
 fn behind_v4(frame: &[u8]) -> usize {
-    let is_v6 = frame.get(12..ethernet::LEN) == Some(&ethernet::ethertype::IPV6.to_be_bytes()[..]);
-    if is_v6 { ipv6::LEN - ipv4::LEN } else { 0 }
+    let is = |at: usize, kind: u16| frame.get(at..at + 2) == Some(&kind.to_be_bytes()[..]);
+    let (kind, tag) = (ethernet::LEN - 2, ethernet::ethertype::VLAN);
+    let tag = if is(kind, tag) { vlan::LEN } else { 0 };
+    let longer = ipv6::LEN - ipv4::LEN;
+    tag + if is(kind + tag, ethernet::ethertype::IPV6) { longer } else { 0 }
 }
 
 /// The same bytes with BECN set, which the ICRC does not cover.

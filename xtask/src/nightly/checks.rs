@@ -67,6 +67,13 @@ pub(crate) const CHECKS: &[Check] = &[
         round: matrix,
     },
     Check {
+        name: "alike",
+        about: "no two deviations of a part turn the same cases red with the same words",
+        share: 2,
+        rounds: Some(|| 1),
+        round: alike,
+    },
+    Check {
         name: "stalls",
         about: "a healthy device in real time while the rig and the device are stopped at seeded moments (root)",
         share: 3,
@@ -224,6 +231,11 @@ fn stalls(round: u64) -> Round {
     let first = FIRST_SEED + round * STALLS;
     let seeds = format!("{first}..{}", first + STALLS);
     Round::Test(test, vec![("RIG_STALL_SEEDS", seeds)])
+}
+
+fn alike(_: u64) -> Round {
+    let test = words("--package rigctl --test alike --locked -- --nocapture");
+    Round::Test(test, vec![("RIG_WHOLE_ALIKE", "1".to_owned())])
 }
 
 fn fuzz(round: u64) -> Round {

@@ -19,6 +19,7 @@ pub(in super::super) static CLASS: Known = Known {
         parts: Some(&[Part::Rc]),
         about: "the DSCP of what a NIC sends on its connections (data, requests, acknowledgements, NAKs), and whether its data can be marked",
         source: "IBTA volume 1, annex A17: the DSCP is the traffic class of the queue pair, and both ends of a connection have one",
+        tagged: true,
         ..OF_NIC
     },
     tells: Tells::Each("frame"),

@@ -108,6 +108,7 @@ pub(in super::super) static FORMAT: Known = Known {
         parts: Some(&[Part::Np]),
         about: "every CNP is well formed: opcode, BECN, reserved bytes, DSCP, ECN field",
         source: "IBTA volume 1 A17",
+        tagged: true,
         ..OF_MARKS
     },
     tells: Tells::Each("CNP"),

@@ -7,12 +7,13 @@
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{FromStart, Known, Red, Tells, told};
-use super::super::stamps;
-use super::Passage;
+use super::super::stamps::{self, Stamps};
 use super::limited::Limited;
+use super::{Passage, gap_stamps};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::quantile::{Ranks, ranks};
+use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use rig_capture::{Span, Unit, What};
@@ -56,7 +57,7 @@ pub(in super::super) static TAIL: Known = Known {
     tells: Tells::Width(
         "the packets and the acknowledgement of a message, by what the limiter and the receiver may take; the timestamps of both ends",
     ),
-    red: Red::Mutated("tail-of-a-tuned-dcqcn", "deviation=acks_stall"),
+    red: Red::Mutated("tail-without-dcqcn", "deviation=acks_stall"),
     on: |measure| measure.named("flow").to_owned(),
     expected: |measure, _, _| {
         let text = format!(
@@ -66,12 +67,25 @@ pub(in super::super) static TAIL: Known = Known {
         told(text, FORMULA, SOURCE)
     },
     judge: |measure, done, judged| tail(done, measure, judged),
-    stamps: Some(|measure, context, script| stamps::turns(context, script, measure.named("flow"))),
+    stamps: Some(told_by),
     of_nic: |measure, case| Some(case.flows.get(measure.named("flow"))?.nic.clone()),
     unpromised: Some(unknown),
     from_start: FromStart::Argument("from"),
     ..Known::USUAL
 };
+
+/// An acknowledgement by a part of the round trip; of a limiter that is told something, too, which packets left before each CNP.
+fn told_by(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<Stamps> {
+    let name = measure.named("flow");
+    let turns = stamps::turns(context, script, name)?;
+    let flow = script.flows.iter().find(|flow| flow.name == name)?;
+    let nic = context.nics().behind(*script.dut_ports.get(usize::from(flow.nic))?)?;
+    if !nic.rp.enable {
+        return Some(turns);
+    }
+    let packet = gap_stamps::of_packets(name, context, script)?.within;
+    stamps::told(turns.within.min(packet / 8), "an eighth of a packet, or of a round trip")
+}
 
 fn quantile(measure: &Measure) -> Ppm {
     measure.arguments.share("quantile").unwrap_or(Ppm(0))
@@ -93,11 +107,7 @@ fn of_messages(measure: &Measure, case: &Case) -> Vec<Fault> {
 }
 
 /// Why nothing says what a message may take.
-fn unknown(
-    measure: &Measure,
-    context: &crate::trials::context::Context<'_>,
-    script: &Script,
-) -> Option<String> {
+fn unknown(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<String> {
     let name = measure.named("flow");
     let flow = script.flows.iter().find(|flow| flow.name == name)?;
     let nic = context.nics().behind(*script.dut_ports.get(usize::from(flow.nic))?)?;

@@ -162,6 +162,7 @@ pub fn start<Q: EventQueue>(
             dst: scenario.receiver(sender),
             class,
             dscp: class,
+            pcp: None,
             ect: true,
             container: Container::USUAL,
         };

@@ -35,6 +35,7 @@ const FLOW: Flow = Flow {
     dst: 1,
     class: 3,
     dscp: 0,
+    pcp: None,
     ect: false,
     container: Container::USUAL,
 };

@@ -30,6 +30,7 @@ impl EachFrame {
         EachFrame {
             disguises: spoils
                 || faults.ud_sends_other_key
+                || faults.first_packet_pcp_zero
                 || config.odd_headers() != (false, false),
             is_timed: ack_timer::runs(rc, faults),
             adapts: rc.adaptive.is_some() || faults.adaptive_hidden,

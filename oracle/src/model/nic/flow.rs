@@ -81,6 +81,8 @@ pub struct Flow {
     pub class: u8,
     /// The DSCP in its frames.
     pub dscp: u8,
+    /// The priority in the 802.1Q tag of its connection's frames; `None`: they have none.
+    pub pcp: Option<u8>,
     /// Whether its frames are ECN-capable: ECT(0).
     pub ect: bool,
     /// Of which container it is; its flows are named by their connections.

@@ -50,6 +50,7 @@ mod seldom;
 mod send;
 mod send_queues;
 mod table;
+mod tags;
 mod unreliable;
 
 pub use config::Config;

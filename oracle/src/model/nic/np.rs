@@ -1,6 +1,6 @@
 //! The notification point: which marks are answered with a CNP.
 
-use super::Config;
+use super::{Config, tags};
 use crate::model::host::usual;
 use crate::model::packet::{CNP_SIZE, Packet, PacketKind};
 use rig_lab::{EcnField, Scope};
@@ -62,7 +62,6 @@ pub(super) fn cnp(config: &Config, from: u16, marked: &Packet) -> Packet {
         EcnField::Ect1 => cnp.with_ect1(),
         EcnField::Ce => cnp.with_ect(true).with_ce(true),
     };
-    cnp.with_record(true)
-        .with_reserved_set(faults.cnp_reserved_set)
-        .with_becn(!faults.cnp_without_becn)
+    let cnp = cnp.with_record(true).with_reserved_set(faults.cnp_reserved_set);
+    tags::like(marked, config, cnp.with_becn(!faults.cnp_without_becn))
 }

@@ -2,6 +2,7 @@
 
 use super::Nic;
 use super::answers::Answer;
+use super::tags;
 use crate::model::packet::{ATOMIC_ACK_SIZE, Packet};
 use rig_units::Time;
 
@@ -42,6 +43,7 @@ impl Nic {
         if self.config.faults.rc.answers_in_class_0 {
             ack.dscp = 0;
         }
+        ack = tags::like(packet, &self.config, ack);
         let ready = now + self.draws.next(self.config.rc.ack_latency);
         self.answers.push(Answer::Ack, ready, &ack);
     }

@@ -23,6 +23,8 @@ pub(super) struct Pair {
     pub(super) far: u16,
     pub(super) class: u8,
     dscp: u8,
+    /// The priority in the tag of what it sends.
+    pcp: Option<u8>,
     ect: bool,
     /// Payload of a packet of what a READ is answered with.
     pub(super) mtu: u32,
@@ -50,6 +52,7 @@ impl Pair {
             far,
             class: 0,
             dscp: 0,
+            pcp: None,
             ect: false,
             mtu: USUAL_MTU,
             frame: Packet::data(stream, from, far, 0, 0, 0),
@@ -67,6 +70,7 @@ impl Pair {
     /// Takes on a flow.
     pub(super) fn start(&mut self, flow: &Flow, rc: &Rc, faults: &RcFaults) {
         (self.far, self.class, self.dscp, self.ect) = (flow.dst, flow.class, flow.dscp, flow.ect);
+        self.pcp = flow.pcp;
         let mut requester = Requester::new(flow, rc);
         requester.asks_ahead(faults.reads_ahead.unwrap_or(0));
         self.requester = Some(requester);
@@ -77,6 +81,7 @@ impl Pair {
     pub(super) const fn answer_like(&mut self, request: &Packet) {
         (self.far, self.class, self.dscp, self.ect) =
             (request.src, request.class, request.dscp, request.ect());
+        self.pcp = request.pcp();
     }
 
     /// Whether it has a frame to send.
@@ -94,6 +99,14 @@ impl Pair {
     /// Makes up its next frame; to be called whenever that may be another one.
     #[inline(never)]
     pub(super) fn prepare(&mut self) {
+        self.make_up();
+        if let Some(pcp) = self.pcp {
+            self.frame = self.frame.tagged(pcp);
+        }
+    }
+
+    #[inline(always)]
+    fn make_up(&mut self) {
         if self.responder.owes() {
             return self.prepare_response();
         }
@@ -163,6 +176,14 @@ impl Pair {
             }
         };
         self.frame = packet.with_ect(self.ect).with_record(true);
+    }
+
+    /// Gives the first packet of a message no priority in its tag; a fault.
+    pub(super) fn forget_priority(&mut self) {
+        let is_data = self.frame.kind == PacketKind::Data && !self.frame.is_response();
+        if self.frame.pcp().is_some() && self.frame.is_first() && is_data {
+            self.frame = self.frame.with_pcp(Some(0));
+        }
     }
 
     /// Gives a datagram another Q_Key; a fault.

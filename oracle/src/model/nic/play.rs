@@ -6,6 +6,7 @@ use super::keys::Keys;
 use super::psn::Place;
 use super::requester::Requester;
 use super::seldom::Kind;
+use super::tags;
 use super::{Flow, Later, Nic};
 use crate::model::packet::{ACK_SIZE, Packet, PacketKind};
 use rig_lab::RcFaults;
@@ -135,6 +136,7 @@ impl Nic {
         if faults.answers_in_class_0 {
             nak.dscp = 0;
         }
+        nak = tags::like(packet, &self.config, nak);
         if !faults.denial_asks_again {
             nak = nak.with_denial();
             let all = self.apps.iter_mut().flat_map(|apps| apps.all.values_mut());

@@ -5,6 +5,7 @@ use super::np::cnp;
 use super::receive::takes_spoilt;
 use super::requester::Unready;
 use super::responder::Taken;
+use super::tags;
 use super::{Later, Nic};
 use crate::model::packet::{ACK_SIZE, Packet, PacketKind};
 use rig_capture::CompletionStatus;
@@ -214,6 +215,7 @@ impl Nic {
         if self.config.faults.rc.answers_in_class_0 {
             ack.dscp = 0;
         }
+        ack = tags::like(packet, &self.config, ack);
         let mut ready = now + self.draws.next(self.config.rc.ack_latency);
         if let Some(us) = self.config.faults.rc.acks_stall {
             ready += self.stands_still(us);
@@ -253,6 +255,7 @@ impl Nic {
         if self.config.faults.rc.answers_in_class_0 {
             nak.dscp = 0;
         }
+        nak = tags::like(packet, &self.config, nak);
         let latency = self.draws.next(self.config.rc.nak_latency);
         self.answers.push(Answer::Nak, now + latency, &nak);
         if self.config.np.nak_earns {

@@ -60,6 +60,11 @@ impl Nic {
         {
             self.pairs[usize::from(pair)].mistake_key();
         }
+        if let Choice::Pair(pair) = choice
+            && self.config.faults.rc.first_packet_pcp_zero
+        {
+            self.pairs[usize::from(pair)].forget_priority();
+        }
         let (clear, shared) = self.config.odd_headers();
         if let Some(frame) = self.next_mut(choice).filter(|frame| frame.kind != PacketKind::Cnp) {
             *frame = frame.with_mig_req(!clear).with_shared_port(shared);

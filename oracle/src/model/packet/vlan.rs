@@ -27,6 +27,13 @@ impl Packet {
         if self.marks & TAGGED == 0 { None } else { Some(self.marks >> FAULT & 7) }
     }
 
+    /// The same frame behind a tag of this priority, longer by that; one that has a tag has this priority.
+    #[must_use]
+    pub fn tagged(self, pcp: u8) -> Packet {
+        let more = if self.pcp().is_none() { LEN } else { 0 };
+        Packet { size: self.size.saturating_add(more), ..self.with_pcp(Some(pcp)) }
+    }
+
     /// The same frame without its tag, shorter by that unless it is as short as a frame can be.
     #[must_use]
     pub fn untagged(self) -> Packet {
@@ -52,6 +59,8 @@ mod tests {
                 (Some(pcp), None, false)
             );
             assert_eq!(tagged.with_pcp(None), plain);
+            assert_eq!(plain.tagged(pcp), Packet { size: 1_028, ..tagged });
+            assert_eq!(plain.tagged(7 - pcp).tagged(pcp), plain.tagged(pcp));
             assert_eq!(tagged.untagged(), Packet { size: 1_020, ..plain });
             assert_eq!(Packet { size: 66, ..tagged }.untagged().size, 64);
             // A receiver's answer has a tag of its own, or none.

@@ -48,6 +48,7 @@ fn order(connection: u16) -> FlowOrder {
         class: 3,
         dscp: 26,
         address: 0,
+        vlan: None,
         to: None,
         container: None,
     }

@@ -19,6 +19,7 @@ fn spec(count: Option<u32>) -> FlowSpec {
         count,
         psn: 0,
         address: 0,
+        vlan: None,
         container: rig_testcases::Container::USUAL,
         app: None,
     }

@@ -89,6 +89,7 @@ fn a_flow_fills_the_cable_at_the_speed_of_the_port() {
         dst: 0,
         class: 3,
         dscp: 26,
+        pcp: None,
         ect: true,
         container: rig_testcases::Container::USUAL,
     };

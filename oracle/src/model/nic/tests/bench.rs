@@ -74,6 +74,7 @@ pub(super) fn flow(id: u16) -> Flow {
         dst: RIG,
         class: 3,
         dscp: 26,
+        pcp: None,
         ect: true,
         container: rig_testcases::Container::USUAL,
     }

@@ -3,7 +3,7 @@
 use super::bench::*;
 use super::deviations::both;
 use crate::model::nic::{Config, Flow, Verb};
-use crate::model::packet::PacketKind::{Nak, ReadRequest};
+use crate::model::packet::PacketKind::{Ack, Nak, ReadRequest};
 use rig_units::Dur;
 
 const GBPS: u64 = 1_000_000_000;
@@ -17,6 +17,19 @@ fn nak_left_out_says_nothing_of_one_hole_in_so_many() {
         bench.received(Nak).iter().map(|seen| seen.packet.seq).collect::<Vec<u32>>()
     };
     assert_eq!(both("nak_left_out:2", naks), [vec![1, 3, 5], vec![1, 5]]);
+}
+
+#[test]
+fn acks_stall_holds_one_in_64_and_those_behind_it() {
+    let acks = |config: Config| {
+        let mut bench = bench(&config);
+        (0..66).for_each(|seq| bench.send(data(1, seq, false)));
+        bench.run(Dur::us(100));
+        let soon = bench.received(Ack).len();
+        bench.run(Dur::us(300));
+        [soon, bench.received(Ack).len()]
+    };
+    assert_eq!(both("acks_stall:200", acks), [[66, 66], [63, 66]]);
 }
 
 #[test]
