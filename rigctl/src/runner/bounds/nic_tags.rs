@@ -36,8 +36,11 @@ fn with(ran: &Ran, port: u16, kind: fn(RoceKind) -> bool, leaves: Option<vlan::R
     said.word("rc.tags")
 }
 
+/// A kind of packet: its words, the port by which it leaves, and whether one is of it.
+type Sent = (&'static str, u16, fn(RoceKind) -> bool);
+
 /// Of each kind what it is called, where it leaves, and how it is told.
-const KINDS: [(&str, u16, fn(RoceKind) -> bool); 3] = [
+const KINDS: [Sent; 3] = [
     ("a packet of data", 0, |kind| matches!(kind, RoceKind::Data { .. })),
     ("an acknowledgement", 1, |kind| kind == RoceKind::Ack),
     ("a NAK", 1, |kind| kind == RoceKind::Nak),
