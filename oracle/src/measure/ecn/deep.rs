@@ -1,10 +1,10 @@
 //! A queue that is deep although nothing waits: a frame counts to its depth as long as it is on its way through the device, and a long way of a fast port holds
 //! more than a low kmin.
 
-use super::class;
 use crate::measure::throughput::offered;
-use crate::spec::wred::{self, Fate};
+use crate::spec::wred::{self, Class, Fate};
 use crate::trials::context::Context;
+use rig_frames::ip::Ecn;
 use rig_lab::Switch;
 use rig_testcases::{Measure, Script, StreamSpec, Wanted};
 use rig_units::{Bytes, Dur, PortSpeed};
@@ -20,7 +20,8 @@ pub(super) fn by_itself(
 ) -> Option<String> {
     let declared = context.group.declared.switch()?;
     let spec = script.streams.iter().find(|spec| spec.name == measure.named("stream"))?;
-    let marks = class(declared, spec).fate(&declared.wred) == Fate::Mark
+    let class = Class { color: declared.qos.color(spec.dscp), capable: spec.ecn != Ecn::NotEct };
+    let marks = class.fate(&declared.wred) == Fate::Mark
         && declared.wred.queues.contains(&spec.class)
         && measure.wanted("expect") == Wanted::None;
     if !marks {
