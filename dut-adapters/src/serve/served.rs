@@ -160,11 +160,6 @@ impl<C: Clock> Served<C> {
         let (horizon, more) = self.receive()?;
         let dealt = self.device.run_until(horizon);
         self.send()?;
-        let happened = self.device.emulated.happened();
-        if happened != self.heralded {
-            self.heralded = happened;
-            self.mailbox.herald();
-        }
         let done = self.since_boot(self.clock.now());
         self.device.meter.late(dealt.event, done, |health| &mut health.event_late);
         self.device.meter.late(dealt.arrival, done, |health| &mut health.arrival_late);
@@ -175,6 +170,12 @@ impl<C: Clock> Served<C> {
             }
             // Who does not wait for the answer does not get it.
             let _gone = reply.send(self.answer(ask)?);
+        }
+        // What a letter had it do counts, too.
+        let happened = self.device.emulated.happened();
+        if happened != self.heralded {
+            self.heralded = happened;
+            self.mailbox.herald();
         }
         // What is due at an instant is done after it.
         let due = self.device.next().0.saturating_add(self.epoch.0).saturating_add(1);

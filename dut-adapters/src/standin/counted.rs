@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const LOOKS: u64 = 10;
 const CLOSEST: u64 = 8;
 const SECOND: u64 = 1_000;
+/// What is to be copied more often than this, in milliseconds, is not: there would be time for nothing else.
+const LEAST: u64 = 4;
 /// The watchdog's polls where CONFIG_DB says none, in milliseconds.
 const POLL: &str = "100";
 
@@ -97,7 +99,7 @@ impl CopySchedule {
             let of_copies = group == COPIES;
             let Faults { late_counters, late_watermarks, .. } = self.faults;
             let late = if of_copies { late_watermarks } else { late_counters }.0 / 1_000;
-            let after = Mono(now.0 + Dur::ms(ms).0 / 1_000 + late);
+            let after = Mono(now.0 + Dur::ms(ms.max(LEAST)).0 / 1_000 + late);
             // An interval that is set shorter counts from now on: syncd waits for the old one no longer.
             let next = self.due.entry(group).or_insert(now);
             *next = (*next).min(after);

@@ -66,10 +66,8 @@ impl Ears {
         let runs = Some(Builder::new().name("subscriber".into()).spawn(run)?);
         let ears = Ears { tell, heard, ends, runs };
         // What is changed once this returns is heard of.
-        match ears.heard.recv() {
-            Ok(first) => first.map(|_listens| ears),
-            Err(_) => Err(gone()),
-        }
+        while ears.hear(ENDS)?.is_none() {}
+        Ok(ears)
     }
 
     /// What a device tells by that its watchdogs have done something.
@@ -84,9 +82,11 @@ impl Ears {
     pub(super) fn hear(&self, within: Duration) -> RedisResult<Option<Heard>> {
         match self.heard.recv_timeout(within) {
             Ok(heard) => heard.map(Some),
-            // A thread that is over has said why, unless it has panicked.
             Err(RecvTimeoutError::Timeout) if !self.is_over() => Ok(None),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(gone()),
+            // A thread that is over has said why, unless it has panicked.
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                self.heard.try_recv().unwrap_or_else(|_| Err(gone())).map(Some)
+            }
         }
     }
 

@@ -200,7 +200,9 @@ impl WireLab {
             tape.decoder = core::mem::take(&mut tape.decoder).of_blue_rdma();
         }
         tape.unseen.before(read, &earlier);
-        let mut trial = Trial { lab: self, script, program: &program, tape, config: Vec::new() };
+        let slowest = speeds.iter().min().copied().unwrap_or(PortSpeed::G100);
+        let mut trial =
+            Trial { lab: self, script, program: &program, tape, config: Vec::new(), slowest };
         let ran = trial.run(origin);
         let stopped = trial.stop();
         drop(real_time);

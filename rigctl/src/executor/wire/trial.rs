@@ -10,7 +10,7 @@ use rig_dut::control::{FlowOrder, Order};
 use rig_generator::{Job, Program, Rhythm, Template, Watcher as _, Who};
 use rig_lab::Setting;
 use rig_testcases::{Action, FlowSpec, PfcFrames, Script};
-use rig_units::{Bytes, Dur, Time};
+use rig_units::{Bytes, Dur, PortSpeed, Quanta, Time};
 use std::{slice, thread};
 
 /// Whether a step is done by the device itself, so that nobody else sees when; `cuts`: it cuts links, too.
@@ -30,12 +30,11 @@ const fn reaches_the_device(action: &Action, cuts: bool) -> bool {
 
 /// The setting of which nobody predicts when it takes effect, as long as nothing is sent meanwhile: a switch takes as long as it takes.
 const SETTLES: &str = "shut_port";
-/// Those of a watchdog, of which nobody sees when they take effect where it has no PFC to act on.
-const OF_WATCHDOGS: &str = "pfcwd.";
+/// Those of a watchdog, of which nobody sees when they take effect where it has no PFC to act on; the big red switch acts without.
+const OF_WATCHDOGS: [&str; 4] =
+    ["pfcwd.detection_time", "pfcwd.restoration_time", "pfcwd.poll_interval", "pfcwd.action"];
 /// Those of queues, of which nobody sees it where they are empty.
 const OF_QUEUES: &str = "wred.";
-/// For how long nothing has been sent at the least where queues are empty for certain.
-const REST: Dur = Dur::ms(50);
 /// How long the rig sends and receives before it looks whether a change is made.
 const MEANWHILE: Dur = Dur::us(200);
 
@@ -44,7 +43,7 @@ const MEANWHILE: Dur = Dur::us(200);
 struct Quiet {
     /// The rig sends nothing.
     idle: bool,
-    /// Nor did it for a while before.
+    /// Nor did it for so long that queues are empty.
     rests: bool,
     /// The script has no PFC.
     calm: bool,
@@ -59,7 +58,7 @@ struct Quiet {
 fn is_timed(action: &Action, quiet: Quiet) -> bool {
     let Action::Configure(Setting { path, .. }) = action else { return true };
     let settles = quiet.idle && quiet.in_time && path == SETTLES;
-    let of_watchdogs = quiet.calm && path.starts_with(OF_WATCHDOGS);
+    let of_watchdogs = quiet.calm && OF_WATCHDOGS.contains(&path.as_str());
     let of_queues = quiet.rests && path.starts_with(OF_QUEUES);
     !(settles || quiet.changed_in_time && (of_watchdogs || of_queues))
 }
@@ -89,6 +88,8 @@ pub(super) struct Trial<'a> {
     pub(super) program: &'a Program,
     pub(super) tape: Tape<'a>,
     pub(super) config: Vec<ConfigOutcome>,
+    /// The speed of the slowest port.
+    pub(super) slowest: PortSpeed,
 }
 
 impl Trial<'_> {
@@ -98,19 +99,20 @@ impl Trial<'_> {
         let mut rests = false;
         for (step, ends) in self.script.steps.iter().zip(deadlines(self.script)) {
             let at = origin + step.at;
-            let early = at.saturating_sub(REST);
+            let early = at.saturating_sub(self.empties());
             if self.lab.now() < early {
                 self.lab.bench.pacer.run_until(early, &mut self.tape)?;
-                rests = self.is_idle();
+                rests = self.is_idle() && early + self.empties() <= at;
             }
             self.lab.bench.pacer.run_until(at, &mut self.tape)?;
             self.tape.goes_on()?;
             self.tape.ledger.event(step.at);
             let idle = self.is_idle();
-            self.act(at, &step.action)?;
+            self.act((at, origin + ends[0]), &step.action)?;
+            // What it has sent since may be over already.
+            rests &= idle && self.is_idle();
             let cuts = self.lab.bench.cabling.is_cut_by_the_device();
             let now = self.lab.now();
-            rests &= idle;
             let [in_time, changed_in_time] = ends.map(|end| now <= origin + end);
             let quiet = Quiet { idle, rests, calm, in_time, changed_in_time };
             let is_timed = is_timed(&step.action, quiet);
@@ -127,6 +129,14 @@ impl Trial<'_> {
             port.owes().into_iter().for_each(|since| self.tape.held(lane, since, now));
         }
         self.tape.goes_on()
+    }
+
+    /// How long after the last frame no queue holds any: the longest pause is over, and the slowest port has sent all that was sent so far.
+    fn empties(&self) -> Dur {
+        let sent = (0..)
+            .zip(&self.script.streams)
+            .map(|(index, spec)| self.slowest.slot(spec.on_wire()) * self.tape.ledger.sent(index));
+        self.slowest.pause(Quanta(u16::MAX)) + sent.sum::<Dur>()
     }
 
     /// Whether nothing is sent: nothing of the rig's, and nothing that it has others send.
@@ -158,7 +168,8 @@ impl Trial<'_> {
         self.script.dut_ports[usize::from(port)]
     }
 
-    fn act(&mut self, at: Time, action: &Action) -> Result<(), Broken> {
+    /// Does a step that is due `at`, before the `next`.
+    fn act(&mut self, (at, next): (Time, Time), action: &Action) -> Result<(), Broken> {
         match action {
             Action::StartStream(stream) => self.start_stream(at, *stream),
             Action::StopStream(stream) => {
@@ -198,7 +209,7 @@ impl Trial<'_> {
             Action::LinkDown(port) => self.link(at, *port, false)?,
             Action::LinkUp(port) => self.link(at, *port, true)?,
             Action::Configure(setting) => {
-                let refused = match self.set(setting)? {
+                let refused = match self.set(setting, next)? {
                     Err(Broken::Refused(refused)) => Some(refused.to_string()),
                     set => set.map(|()| None)?,
                 };
@@ -222,8 +233,9 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Changes a setting. A switch takes as long for it as hundreds of frames do: those leave and arrive meanwhile.
-    fn set(&mut self, setting: &Setting) -> Result<Result<(), Broken>, Broken> {
+    /// Changes a setting. A switch takes as long for it as hundreds of frames do: those leave and arrive meanwhile, until the next step is due, which may
+    /// stop them.
+    fn set(&mut self, setting: &Setting, next: Time) -> Result<Result<(), Broken>, Broken> {
         let idle = self.is_idle();
         let (Bench { control, pacer, .. }, tape) = (&mut *self.lab.bench, &mut self.tape);
         let settings = slice::from_ref(setting);
@@ -232,8 +244,8 @@ impl Trial<'_> {
         }
         thread::scope(|scope| {
             let sets = scope.spawn(|| control.set(settings));
-            while !sets.is_finished() && !tape.is_over() {
-                pacer.run_until(pacer.clock.now() + MEANWHILE, tape)?;
+            while !sets.is_finished() && !tape.is_over() && pacer.clock.now() < next {
+                pacer.run_until(next.min(pacer.clock.now() + MEANWHILE), tape)?;
             }
             Ok(sets.join().unwrap_or_else(|panics| std::panic::resume_unwind(panics)))
         })
@@ -289,6 +301,7 @@ mod tests {
         assert!(!is_timed(&detection, calm), "which nobody sees");
         assert!(!is_timed(&detection, Quiet { in_time: false, ..calm }), "the next is another");
         assert!(is_timed(&detection, late(calm)) && is_timed(&detection, none));
+        assert!(is_timed(&set("pfcwd.big_red_switch"), calm), "which drops without any PFC");
         let (kmin, rests) = (set("wred.kmin"), Quiet { rests: true, ..idle });
         assert!(!is_timed(&kmin, rests));
         assert!(is_timed(&kmin, Quiet { calm: true, ..idle }), "a queue may not be empty yet");
