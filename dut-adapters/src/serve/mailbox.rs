@@ -77,7 +77,7 @@ impl Post {
         answer.recv().ok()
     }
 
-    /// From now on this one is told of what happens in the device, in place of whoever was: once, until somebody asks what it was.
+    /// From now on this one is told as the device's watchdogs have acted, in place of whoever was: once for all that they did at once.
     pub fn tells(&self, herald: Herald) {
         *self.heralds.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(herald);
     }

@@ -89,6 +89,12 @@ impl Gap {
     pub const fn is_lost(&self) -> bool {
         self.hi.0 == u64::MAX
     }
+
+    /// That behind a frame of which nothing can be said.
+    const fn lost(from: usize) -> Gap {
+        let (lo, hi) = (Dur::ZERO, Dur(u64::MAX));
+        Gap { from, bytes: Bytes(0), lo, hi, fits: true, otherwise: 0 }
+    }
 }
 
 /// The gap after each frame (first bits, in the order in which they left), with CNPs that arrived at `cnps` (last bits). What the limiter
@@ -107,27 +113,21 @@ pub fn gaps(
     let blur = off.stamps * 2 + off.cnps + rp.latency.width();
     let sight = match rp.by_period {
         Some(true) => Sight::by_period(rp, &effects, (blur, off.apart)),
-        _ => Sight {
+        _ => Some(Sight {
             window: rp.cut_window,
             effects: effects.into_iter().map(Effect::of_cnp).collect(),
             blur,
             apart: off.apart,
-        },
+        }),
     };
+    let Some(sight) = sight else { return (0..frames.len()).map(Gap::lost).collect() };
     let mut histories = vec![History { limiter: Limiter::new(rp, line), next: 0, otherwise: 0 }];
     let mut from = 0;
     let mut gaps = Vec::new();
     for (index, &(at, bytes)) in frames.iter().enumerate() {
         histories = sight.until(histories, at);
         if histories.is_empty() {
-            gaps.push(Gap {
-                from: index,
-                bytes: Bytes(0),
-                lo: Dur::ZERO,
-                hi: Dur(u64::MAX),
-                fits: true,
-                otherwise: 0,
-            });
+            gaps.push(Gap::lost(index));
             continue;
         }
         let asked: Vec<(Dur, Dur)> = histories
@@ -211,19 +211,19 @@ struct Sight {
 }
 
 impl Sight {
-    /// That of a limiter that looks at the ends of periods alone, which its clock times from the first CNP on.
-    fn by_period(rp: &Rp, effects: &[Time], (blur, apart): (Dur, Apart)) -> Sight {
-        let ends = periods::ends(rp, effects, blur, apart);
+    /// That of a limiter that looks at the ends of periods alone, which its clock times from the first CNP on. `None`: they are too short for the stamps.
+    fn by_period(rp: &Rp, effects: &[Time], (blur, apart): (Dur, Apart)) -> Option<Sight> {
+        let ends = periods::ends(rp, effects, blur, apart)?;
         let first = effects.first().copied().unwrap_or_default();
         let timed = ends.last().and_then(|end| end.at.since(first)).unwrap_or_default();
         let of_end =
             |End { at, is_certain, alpha }| Effect { at, of_period: Some((alpha, is_certain)) };
-        Sight {
+        Some(Sight {
             window: Dur::ZERO,
             effects: ends.into_iter().map(of_end).collect(),
             blur: blur + Dur(apart.part(timed.0)),
             apart,
-        }
+        })
     }
 
     /// How far what the limiter times for so long from an effect on may be off.
