@@ -9,11 +9,13 @@ use super::{BEHIND, OF_FLOW, gap_stamps};
 use crate::Prediction;
 use crate::judge::nic::rp::{self, PaceFault, Point};
 use crate::spec::nic::forms;
+use crate::trials::context::Context;
 use crate::verdict::{Curve, CurvePoint, Doubt};
 use core::cell::Cell;
 use rig_capture::{Span, Unit};
 use rig_lab::{Limiting, Part, Rp};
 use rig_testcases::vocabulary::Entry;
+use rig_testcases::{Measure, Script};
 use rig_units::{Apart, Dur, L2Rate, PortSpeed, Ppm, Within};
 
 /// `rate.follows`.
@@ -60,6 +62,7 @@ pub(in super::super) static CUT: Known = Known {
     judge: |measure, done, judged| cut(done, measure.named("flow"), judged),
     stamps: Some(gap_stamps::of_cut),
     crosses: |_, _| BEHIND,
+    unpromised: Some(never_at_once),
     ..Known::USUAL
 };
 
@@ -78,6 +81,7 @@ pub(in super::super) static REACTION: Known = Known {
     judge: |measure, done, judged| reaction(done, measure.named("flow"), judged),
     stamps: Some(gap_stamps::of_reaction),
     crosses: |_, _| BEHIND,
+    unpromised: Some(never_at_once),
     ..Known::USUAL
 };
 
@@ -229,6 +233,9 @@ fn alphas(limited: &Limited, points: &[Point], x: String) -> Option<Curve> {
 }
 
 /// Whether a CNP cuts as it takes effect.
+///
+/// # Errors
+/// It does not, and why.
 fn at_once(rp: &Rp) -> Result<(), Unread> {
     match rp.by_period {
         Some(true) => Err(Unread::NotApplicable(format!(
@@ -236,6 +243,16 @@ fn at_once(rp: &Rp) -> Result<(), Unread> {
             rp.cut_window
         ))),
         _ => Ok(()),
+    }
+}
+
+/// The same of the NIC that a measure's flow leaves, before anything runs.
+fn never_at_once(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<String> {
+    let spec = script.flows.iter().find(|spec| spec.name == measure.named("flow"))?;
+    let behind = *script.dut_ports.get(usize::from(spec.nic))?;
+    match at_once(&context.nics().behind(behind)?.rp) {
+        Err(Unread::NotApplicable(why)) => Some(why),
+        Ok(()) | Err(Unread::Doubt(_)) => None,
     }
 }
 
