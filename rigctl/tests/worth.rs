@@ -8,7 +8,7 @@ use rig_testcases::{Case, Suite};
 use rigctl::mutation;
 use rigctl::runner::case::Rig;
 use rigctl::runner::mutants::per_case::{Worth, worth};
-use rigctl::runner::mutants::{self, Fate, Tried};
+use rigctl::runner::mutants::{self, Cases, Fate, Tried};
 use rigctl::runner::pool::{News, default_jobs, in_order};
 use rigctl::stop::Stop;
 use std::collections::BTreeSet;
@@ -132,7 +132,7 @@ fn what_was_not_tried_to_the_end_is_neither_a_survivor_nor_idle() {
     stop.hurry();
     let known = Tried::default();
     let rig = rig(&lab, &stop, &[case]);
-    let fate = mutants::try_one(&rig, &[case], mutant.expect("a mutant"), &known);
+    let fate = mutants::try_one(&rig, &Cases::of(&[case]), mutant.expect("a mutant"), &known);
     assert_eq!(fate, Ok(Fate::BrokenOff { after: 0 }));
     assert_eq!(worth(&rig, suite, case, &all, false, &known), Ok(Worth::BrokenOff { tried: 0 }));
 }
@@ -165,7 +165,7 @@ fn what_a_suite_covers_needs_no_suite_that_does_not_cover_it() {
         let (suite, mutant) = &claims[index];
         let beside = |of: &&Suite| of.covers.iter().any(|part| suite.covers.contains(part));
         let own: Vec<&Case> = suites.iter().filter(beside).flat_map(|of| &of.cases).collect();
-        mutants::try_one(&rig, &own, mutant, &TRIED)
+        mutants::try_one(&rig, &Cases::of(&own), mutant, &TRIED)
     });
     let missed: Vec<String> = claims
         .iter()
@@ -193,7 +193,7 @@ fn mutants_of_what_a_lab_has_not_are_not_applicable() {
     let fate = |text: &str| {
         let all = mutants::every(&lab, &suites);
         let mutant = all.into_iter().find(|mutant| mutant.text == text).expect(text);
-        mutants::try_one(&rig, &cases, &mutant, &known)
+        mutants::try_one(&rig, &Cases::of(&cases), &mutant, &known)
     };
     let because = |text: &str| match fate(text) {
         Ok(Fate::NotApplicable { because }) => because,
@@ -205,6 +205,7 @@ fn mutants_of_what_a_lab_has_not_are_not_applicable() {
     assert!(matches!(fate("deviation=xon_ignored"), Ok(Fate::Killed { .. })));
     let switches: Vec<&Case> =
         cases.iter().copied().filter(|case| case.kind == Kind::Switch).collect();
+    let switches = Cases::of(&switches);
     let all = mutants::every(&rig.lab.clone(), &suites);
     let of_nics = all.iter().filter(|mutant| mutant.text.starts_with("nic."));
     for mutant in of_nics {

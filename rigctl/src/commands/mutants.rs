@@ -8,7 +8,7 @@ use crate::cli::{Format, MutantsArgs};
 use crate::interrupt::Requests;
 use crate::rights::Work;
 use crate::runner::case::Rig;
-use crate::runner::mutants::{self, Fate, Mutant, Tried};
+use crate::runner::mutants::{self, Cases, Fate, Mutant, Tried};
 use crate::runner::pool::{News, default_jobs, in_order};
 use crate::runner::{baseline, preflight};
 use crate::stop::Stop;
@@ -76,8 +76,8 @@ pub fn mutants(args: &MutantsArgs) -> Result<Exit, Bad> {
         return Ok(matrix.run(&watch));
     }
     let mut lines = Lines { json: args.format == Format::Json, fates: Vec::new(), of: all.len() };
-    let known = Tried::default();
-    let work = |index: usize| mutants::try_one(&rig, &cases, &all[index], &known);
+    let (known, likely) = (Tried::default(), Cases::of(&cases));
+    let work = |index: usize| mutants::try_one(&rig, &likely, &all[index], &known);
     in_order(all.len(), jobs, &stop, work, |index, news| {
         if let News::Done(fate) = news {
             lines.take(&all[index], fate);

@@ -233,10 +233,13 @@ fn kept(trial: &Trial, touched: &Touched) -> bool {
         What::BlueRdma(frame) => Some((frame.connection, frame.psn, None)),
         _ => None,
     };
+    // They are in order: what came before is not looked at.
+    let records = &records[records.partition_point(|record| record.at < touched.at)..];
     let came = |record: &&Record| {
         (record.port, record.dir, record.at) == (touched.port, Dir::Rx, touched.at)
     };
-    let Some(frame) = records.iter().find(came).and_then(roce) else { return false };
+    let mut at_once = records.iter().take_while(|record| record.at == touched.at);
+    let Some(frame) = at_once.find(came).and_then(roce) else { return false };
     let left = |record: &Record| {
         record.port != touched.port && record.dir == Dir::Tx && record.at > touched.at
     };

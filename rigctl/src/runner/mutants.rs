@@ -4,7 +4,9 @@ mod lacking;
 mod likely;
 pub mod per_case;
 mod tried;
+mod untouched;
 
+pub use likely::Cases;
 pub use tried::Tried;
 
 use super::case::Rig;
@@ -15,9 +17,8 @@ use rig_lab::fields;
 use rig_lab::{Declared, Deviation, Kind, Lab, Mutation, Part, Profile};
 use rig_oracle::spec::pfcwd::{Rule, Stimulus};
 use rig_oracle::trials::points::groups;
-use rig_testcases::{Case, CaseId, Suite};
+use rig_testcases::{CaseId, Suite};
 use rig_units::Dur;
-use std::cmp::Reverse;
 
 /// One broken device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,14 +144,14 @@ pub fn every(lab: &Lab, suites: &[Suite]) -> Vec<Mutant> {
 /// When the mutation fits no device of the lab.
 pub fn try_one(
     rig: &Rig<'_>,
-    cases: &[&Case],
+    cases: &Cases<'_>,
     mutant: &Mutant,
     known: &Tried,
 ) -> Result<Fate, String> {
-    if let Some(because) = lacking::lacking(rig, cases, mutant) {
+    if let Some(because) = lacking::lacking(rig, cases.all(), mutant) {
         return Ok(Fate::NotApplicable { because });
     }
-    for (tried, case) in ordered(cases, mutant).into_iter().enumerate() {
+    for (tried, case) in cases.ordered(mutant).into_iter().enumerate() {
         if known.fails(rig, case, &mutant.text)? {
             return Ok(Fate::Killed { by: case.id.clone(), after: tried + 1 });
         }
@@ -171,24 +172,9 @@ fn part_of(text: &str) -> Option<Part> {
     }
 }
 
-/// The cases, first those of which something is known, then those of the suites that cover its part; of each those first that say
-/// the same words.
-fn ordered<'a>(cases: &[&'a Case], mutant: &Mutant) -> Vec<&'a Case> {
-    // What a device of another kind does it cannot touch.
-    let own: Vec<&Case> = cases.iter().copied().filter(|case| mutant.is_of(case.kind)).collect();
-    let words: Vec<_> = own.iter().copied().map(likely::of_case).collect();
-    let in_common = likely::in_common(&likely::of_mutant(mutant), &words);
-    let mut ordered: Vec<(&Case, u64)> = own.into_iter().zip(in_common).collect();
-    ordered.sort_by_cached_key(|(case, in_common)| {
-        let near = mutant.near.contains(&case.id.suite);
-        (likely::nearness(case, mutant), !near, Reverse(*in_common))
-    });
-    ordered.into_iter().map(|(case, _)| case).collect()
-}
-
 /// Why no measurement can tell the mutant from the healthy device: in every configuration that the cases use, every
 /// prediction is the same for both.
-fn equivalence(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Option<String> {
+fn equivalence(rig: &Rig<'_>, cases: &Cases<'_>, mutant: &Mutant) -> Option<String> {
     if mutant.device.is_some() {
         // What the other devices of its system make of it is nobody's to compare.
         return None;
@@ -197,7 +183,7 @@ fn equivalence(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Option<String
         return None;
     };
     let mut used = 0;
-    for case in cases {
+    for case in cases.all() {
         let Ok((profile, _)) = choose(rig.lab, rig.only, case) else { continue };
         for group in groups(case, &profile.declared).ok()? {
             let changed = group.declared.overridden(&path, &value).ok()?;

@@ -1,13 +1,17 @@
 //! Whether what a mutant breaks is there to be broken.
 
-use super::{Mutant, ordered};
+use super::Mutant;
 use crate::runner::case::Rig;
 use crate::runner::choose::choose;
 use rig_lab::{Accounting, Kind, Part, Profile};
 use rig_testcases::Case;
 
 /// What the lab or the cases lack, so that nobody can tell.
-pub(super) fn lacking(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Option<String> {
+pub(super) fn lacking<'a>(
+    rig: &Rig<'_>,
+    cases: impl Iterator<Item = &'a Case>,
+    mutant: &Mutant,
+) -> Option<String> {
     let kinds = Kind::OF_PROFILES.iter().filter(|(_, kind)| mutant.is_of(*kind));
     let called = kinds.map(|(_, kind)| kind.called()).collect::<Vec<_>>().join(" or ");
     let lab = &rig.lab.name;
@@ -15,11 +19,11 @@ pub(super) fn lacking(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Option
     if !rig.lab.duts.iter().filter(named).any(|profile| mutant.is_of(profile.kind)) {
         return Some(format!("no device of lab {lab} is {called}"));
     }
-    let of_kind = ordered(cases, mutant);
-    if of_kind.is_empty() {
+    let mut of_kind = cases.filter(|case| mutant.is_of(case.kind)).peekable();
+    if of_kind.peek().is_none() {
         return Some(format!("no case is for {called}"));
     }
-    let has = |case: &&Case| {
+    let has = |case: &'a Case| {
         choose(rig.lab, rig.only, case).is_ok_and(|(profile, _)| has(mutant, profile, case))
     };
     let what = match mutant.part {
@@ -28,7 +32,7 @@ pub(super) fn lacking(rig: &Rig<'_>, cases: &[&Case], mutant: &Mutant) -> Option
         _ if of_voqs(mutant) => "has virtual output queues",
         _ => "runs",
     };
-    (!of_kind.iter().any(has)).then(|| format!("no case {what} on lab {lab}"))
+    (!of_kind.any(has)).then(|| format!("no case {what} on lab {lab}"))
 }
 
 /// Whether a device, as a case configures it, has what the mutant breaks.

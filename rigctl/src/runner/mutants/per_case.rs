@@ -113,7 +113,7 @@ pub fn worth(
         }
         let spoils = spoils(case, mutant);
         let counts = !spoils || (full && by_hand.is_none());
-        if !counts || lacking::lacking(rig, &[case], mutant).is_some() {
+        if !counts || lacking::lacking(rig, [case].into_iter(), mutant).is_some() {
             continue;
         }
         tried += 1;
@@ -145,6 +145,7 @@ fn ordered<'a>(suite: &Suite, case: &Case, all: &'a [Mutant]) -> Vec<&'a Mutant>
     let (found, parts) = (likely::found(case), parts(case));
     let own: Vec<&Mutant> = all.iter().filter(|of| of.is_of(case.kind)).collect();
     let words: Vec<_> = own.iter().copied().map(likely::of_mutant).collect();
+    let words: Vec<_> = words.iter().collect();
     let in_common = likely::in_common(&likely::of_case(case), &words);
     let mut ordered: Vec<(&Mutant, u64)> = own.into_iter().zip(in_common).collect();
     ordered.sort_by_key(|(mutant, in_common)| {

@@ -1,5 +1,6 @@
 //! Which cases fail on which mutants, as far as that was tried.
 
+use super::untouched::untouched;
 use crate::mutation;
 use crate::runner::case::{self, Rig};
 use rig_lab::Lab;
@@ -17,12 +18,16 @@ pub struct Tried(Mutex<BTreeMap<(CaseId, String), Fails>>);
 type Fails = Arc<OnceLock<Result<bool, String>>>;
 
 impl Tried {
-    /// Whether a case fails on a mutant, as it is typed behind `--mutate`.
+    /// Whether a case fails on a mutant, as it is typed behind `--mutate`. One that it leaves as it is does not: the healthy device
+    /// was tried before.
     pub(super) fn fails(&self, rig: &Rig<'_>, case: &Case, mutant: &str) -> Result<bool, String> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let one = Arc::clone(all.entry((case.id.clone(), mutant.to_owned())).or_default());
         drop(all);
         let run = || {
+            if untouched(rig, case, mutant) {
+                return Ok(false);
+            }
             let lab = broken(rig.lab, mutant)?;
             let rig = Rig { lab: &lab, ..*rig };
             Ok(matches!(case::run(&rig, case).report.verdict, Verdict::Fail(_)))
