@@ -5,6 +5,7 @@
 //! does not sleep, and a thread that never does is stopped by the kernel for 50 ms in every second: bursts are shorter.
 
 mod burst;
+mod kept_off;
 mod python;
 mod storm;
 mod text;
@@ -15,6 +16,7 @@ use crate::cli::PacingArgs;
 use crate::commands::figures::Ns;
 use crate::commands::machine::{Awake, Host, Undisturbed};
 use burst::Rig;
+use kept_off::{KeptOff, Watch};
 use python::Python;
 use rig_generator::floor::floor;
 use rig_generator::{Clock, Figures, Fine, Spread};
@@ -68,6 +70,9 @@ struct Measured {
     /// How late frames were handed over, and the floor's loop found its time come.
     floor_late: Ns,
     sent_late: Ns,
+    /// In the worst of the floors and of the bursts.
+    floor_kept_off: KeptOff,
+    sent_kept_off: KeptOff,
     /// Sending against the floor of the same pair, in hundredths.
     p50_to_floor_percent: u64,
     p90_to_floor_percent: u64,
@@ -85,6 +90,8 @@ struct Pair {
     sent: Figures,
     sent_late: Figures,
     received: Option<Figures>,
+    floor_kept_off: KeptOff,
+    sent_kept_off: KeptOff,
     frames: u64,
     arrived: Option<u64>,
 }
@@ -113,7 +120,7 @@ pub(super) fn run(args: &PacingArgs) -> Result<Pacing, String> {
     for _ in 0..args.pairs {
         awake.push(rig.rouse()?.0 / 1_000);
         for (gap, pairs) in GAPS.into_iter().zip(&mut pairs) {
-            pairs.push(pair(&mut rig, gap)?);
+            pairs.push(pair(&mut rig, gap, thread.cpu())?);
         }
     }
     drop(thread);
@@ -137,19 +144,24 @@ fn frames(gap: Dur) -> u64 {
     (LONGEST / gap).min(FRAMES)
 }
 
-fn pair(rig: &mut Rig, gap: Dur) -> Result<Pair, String> {
+fn pair(rig: &mut Rig, gap: Dur, cpu: Option<usize>) -> Result<Pair, String> {
     let count = frames(gap);
     let said = |error: rig_generator::port::PortError| error.to_string();
     // The processor is idle for a moment before each: what ran for long before would be stopped sooner.
     rig.rest()?;
     let first = rig.clock().now() + Dur::us(500);
     let slots = usize::try_from(count).unwrap_or(0);
+    let watch = Watch::start(cpu);
     let timestamps = floor(rig.clock(), first, gap, slots, rig.awake()).map_err(said)?;
+    let floor_kept_off = watch.end();
     let (own, late) =
         (Spread::of_gaps(&timestamps, gap), Spread::of_lateness(&timestamps, first, gap));
     rig.rest()?;
+    let watch = Watch::start(cpu);
     let burst = rig.burst(gap, count)?;
     Ok(Pair {
+        floor_kept_off,
+        sent_kept_off: watch.end(),
         floor: own.figures(),
         floor_late: late.figures(),
         sent: burst.gaps.figures(),
@@ -182,6 +194,8 @@ impl Measured {
             received_error: (!received.is_empty()).then(|| middle(&received).into()),
             floor_late: figures(&|pair| pair.floor_late).into(),
             sent_late: figures(&|pair| pair.sent_late).into(),
+            floor_kept_off: KeptOff::worst(pairs.iter().map(|pair| pair.floor_kept_off)),
+            sent_kept_off: KeptOff::worst(pairs.iter().map(|pair| pair.sent_kept_off)),
             p50_to_floor_percent: p50,
             p90_to_floor_percent: p90,
             p50_met: sent_error.p50 <= P50,

@@ -4,6 +4,7 @@
 use super::super::ends::Ends;
 use super::super::rounds::median;
 use super::burst::Rig;
+use super::kept_off::{KeptOff, Watch};
 use super::python::Python;
 use crate::cli::PacingArgs;
 use crate::commands::machine::Undisturbed;
@@ -27,6 +28,8 @@ pub(super) struct Held {
     pub(super) pause_ns: u64,
     pub(super) every_ns: u64,
     pub(super) sent: Covered,
+    /// In the worst of the rig's own rounds.
+    pub(super) kept_off: KeptOff,
     /// `None`: the receiving end is not known.
     pub(super) arrived: Option<Covered>,
     /// What arrived of a plain Python loop that sent the same frames; `None`: nobody asked for it.
@@ -54,6 +57,7 @@ struct Storm {
     every: Dur,
     frame: Vec<u8>,
     sent: Vec<Covered>,
+    kept_off: Vec<KeptOff>,
     arrived: Vec<Covered>,
     python: Vec<Covered>,
 }
@@ -70,7 +74,7 @@ pub(super) fn held(
         for storm in &mut storms {
             let thread = Undisturbed::wide_awake(args.cpu);
             let cpu = thread.cpu();
-            storm.hold(rig)?;
+            storm.hold(rig, cpu)?;
             // What a usual thread starts is a usual one.
             drop(thread);
             if let Some(python) = python {
@@ -91,18 +95,21 @@ impl Storm {
             every: pause / 2,
             frame: wire::pfc(wire::rig_mac(0), 1 << 3, quanta),
             sent: Vec::new(),
+            kept_off: Vec::new(),
             arrived: Vec::new(),
             python: Vec::new(),
         }
     }
 
     /// By the rig's own pacer.
-    fn hold(&mut self, rig: &mut Rig) -> Result<(), String> {
+    fn hold(&mut self, rig: &mut Rig, cpu: Option<usize>) -> Result<(), String> {
         rig.assign(STORM, Template::new(self.frame.clone()));
         rig.rest()?;
         let start = rig.clock().now() + Dur::us(500);
         let job = Job::pfc(STORM, self.every, Some(LENGTH / self.every));
+        let watch = Watch::start(cpu);
         let log = rig.send(self.speed, start, job, LENGTH + Dur::ms(1))?;
+        self.kept_off.push(watch.end());
         self.sent.push(Covered::by(&log.at, self.pause));
         let arrived = self.seen(rig)?;
         self.arrived.extend(arrived);
@@ -142,6 +149,7 @@ impl Storm {
             pause_ns: self.pause.0 / 1_000,
             every_ns: self.every.0 / 1_000,
             sent: Covered::middle(&self.sent).unwrap_or_default(),
+            kept_off: KeptOff::worst(self.kept_off),
             arrived: Covered::middle(&self.arrived),
             python: Covered::middle(&self.python),
         }

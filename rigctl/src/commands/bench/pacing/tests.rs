@@ -19,6 +19,8 @@ fn pair(floor: u64, sent: u64) -> Pair {
         sent: figures(sent, sent * 3),
         sent_late: figures(40, 50),
         received: Some(figures(80, 300)),
+        floor_kept_off: KeptOff { waited_ns: 1_200, stolen_ns: Some(0) },
+        sent_kept_off: KeptOff { waited_ns: 8_600_000, stolen_ns: Some(10_000_000) },
         frames: 10,
         arrived: Some(10),
     }
@@ -63,6 +65,7 @@ fn held(gbps: u64, known: bool) -> Held {
         pause_ns: 33_553_920 / gbps,
         every_ns: 16_776_960 / gbps,
         sent: own,
+        kept_off: KeptOff { waited_ns: 0, stolen_ns: None },
         arrived: known.then_some(own),
         python: known.then_some(python),
     }

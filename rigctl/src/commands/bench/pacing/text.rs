@@ -42,6 +42,7 @@ impl fmt::Display for Pacing {
             if let Some(python) = &held.python {
                 covered(f, "Python's", python)?;
             }
+            writeln!(f, "{:>12} the worst round: {}", "Kept off", held.kept_off)?;
         }
         writeln!(
             f,
@@ -61,6 +62,8 @@ impl fmt::Display for Measured {
         }
         row(f, "", "floor, late by", &self.floor_late)?;
         row(f, "", "sent, late by", &self.sent_late)?;
+        writeln!(f, "{:>12} the worst floor: {}", "Kept off", self.floor_kept_off)?;
+        writeln!(f, "{:>12} the worst burst: {}", "", self.sent_kept_off)?;
         match self.arrived {
             Some(arrived) => writeln!(f, "{:>12} {arrived} of {} frames arrived", "", self.sent)?,
             None => writeln!(f, "{:>12} {} frames sent", "", self.sent)?,
