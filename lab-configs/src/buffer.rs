@@ -1,9 +1,9 @@
 //! The packet buffer: pools that are counters over one memory, what each priority group has for itself, and the thresholds
 //! between (sonic.md sections 2.4 and 3.5, systems.md A1 and A6).
 
-use crate::field::Holds::{Count, Exponent, Size, Word};
+use crate::field::Holds::{Count, Exponent, Range, Size, Word};
 use crate::field::{Field, needed, optional};
-use rig_units::Bytes;
+use rig_units::{Bytes, Dur, PortSpeed, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -49,6 +49,14 @@ pub struct Buffer {
     /// come to. A device has one of these at each, and keeps it. Absent, or 0: none.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "none_for_zero")]
     pub margin: Option<u32>,
+    /// How long after it has come in a frame does not count yet at the limit of its lossless group, whose cells it has: lazy accounting. The pool,
+    /// the headroom and what leaves count at once. A device has one of these, and keeps it. Absent, or 0: frames count at once.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "at_once_for_zero"
+    )]
+    pub accounting_delay: Option<Within>,
     /// Where the frame is charged that makes a group cross its limit.
     pub crossing: Crossing,
     /// Whose share of the pool a limit is about. Absent: the ingress priority group's.
@@ -74,6 +82,8 @@ impl Buffer {
         needed("xoff", Size, "165568B").by_case(),
         optional("headroom_pool", Size).by_case(),
         optional("margin", Count).tried(&["40"]),
+        // Longer than from one frame to the next where groups are filled.
+        optional("accounting_delay", Range).tried(&["100us"]),
         needed("crossing", Word, "headroom").tried(&["headroom", "shared"]),
         optional("accounting", Word).tried(&["ingress", "voq"]),
     ];
@@ -81,17 +91,26 @@ impl Buffer {
     /// More cells than this are no margin.
     pub const MOST_MARGIN: u32 = 1_000;
 
+    /// Later than this no frame counts: then nothing could be told.
+    pub const MOST_DELAY: Dur = Dur::ms(1);
+
+    /// How many bytes, preamble and gaps counted, a port of this speed may have brought that do not count yet.
+    pub fn uncounted(&self, speed: PortSpeed) -> u64 {
+        self.accounting_delay.map_or(0, |delay| delay.most().0 / speed.byte().0.max(1))
+    }
+
     /// How many bytes a threshold may lie off what is declared, either way.
     pub fn margin(&self) -> u64 {
         u64::from(self.margin.unwrap_or(0)).saturating_mul(self.cell.0.max(1))
     }
 
     /// What is set of ingress groups although limits are those of virtual output queues: there is neither a reserve nor a limit of the
-    /// port (SAI has both of what comes in by a port).
+    /// port (SAI has both of what comes in by a port), nor is it declared how late such a queue counts.
     pub fn misplaced(&self) -> Vec<&'static str> {
         let set = [
             ("reserved", self.reserved > Bytes(0)),
             ("port_dynamic_th", self.port_dynamic_th.is_some()),
+            ("accounting_delay", self.accounting_delay.is_some()),
         ];
         let voq = self.accounting == Accounting::Voq;
         set.into_iter().filter(|(_, is_set)| voq && *is_set).map(|(path, _)| path).collect()
@@ -123,6 +142,11 @@ pub enum Accounting {
 /// A count of which 0 says the same as nothing.
 fn none_for_zero<'de, D: Deserializer<'de>>(value: D) -> Result<Option<u32>, D::Error> {
     Ok(Option::deserialize(value)?.filter(|&count| count > 0))
+}
+
+/// A delay of which 0 says the same as nothing.
+fn at_once_for_zero<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Within>, D::Error> {
+    Ok(Option::deserialize(value)?.filter(|&delay| delay != Within::ZERO))
 }
 
 /// What is unset is the default: profiles written before there was a choice stay as they are.

@@ -119,7 +119,7 @@ impl Checks<'_> {
         }
         for path in buffer.misplaced() {
             let found = format!("{path} with accounting by virtual output queues");
-            let want = "no reserve and no limit of the port: both are of ingress groups";
+            let want = "no reserve, limit of the port or delay: all are of ingress groups";
             self.fault(&format!("buffer.{path}"), found, want.to_owned());
         }
         let exponents = [
@@ -140,6 +140,11 @@ impl Checks<'_> {
         if let Some(cells) = margin {
             let want = format!("at most {}: beyond it nothing can be told", Buffer::MOST_MARGIN);
             self.fault("buffer.margin", format!("a margin of {cells} cells"), want);
+        }
+        let delay = buffer.accounting_delay.filter(|delay| delay.most() > Buffer::MOST_DELAY);
+        if let Some(delay) = delay {
+            let want = format!("at most {}: beyond it nothing can be told", Buffer::MOST_DELAY);
+            self.fault("buffer.accounting_delay", format!("a delay of {delay}"), want);
         }
     }
 

@@ -24,6 +24,7 @@ impl Buffer {
             xoff: Bytes(0),
             headroom_pool: None,
             margin: None,
+            accounting_delay: None,
             crossing: Crossing::Headroom,
             accounting: Accounting::Ingress,
         }

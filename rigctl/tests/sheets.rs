@@ -4,7 +4,7 @@
 //! CI tries a few cases of each; `RIG_WHOLE_SHEETS=200` tries all cases, and so many draws.
 
 use rig_lab::field::{Field, Holds};
-use rig_lab::{Lab, Macsec, Mutation, fields};
+use rig_lab::{Accounting, Lab, Macsec, Mutation, fields};
 use rig_oracle::measure::Registry;
 use rig_oracle::verdict::Verdict;
 use rig_testcases::{Case, Sweep};
@@ -22,8 +22,9 @@ const OF: usize = 5;
 /// What CI has drawn.
 const DRAWS: u64 = 2;
 
-/// What no bundled device declares, of those that speak MACsec.
-const BESIDE: [(&str, &str); 1] = [("macsec.latency_per_byte", "80ps")];
+/// What no bundled device declares: of those that speak MACsec, and of those whose groups have limits.
+const BESIDE: [(&str, &str); 2] =
+    [("macsec.latency_per_byte", "80ps"), ("buffer.accounting_delay", "2us")];
 
 /// The lab whose devices have ranges; and each range, by path, with the ends that it has on some device: one device's is another than another's.
 fn lab() -> (Lab, Vec<String>) {
@@ -36,9 +37,13 @@ fn lab() -> (Lab, Vec<String>) {
     let mut paths = Vec::new();
     for dut in lab.duts.iter_mut().filter(|dut| dut.system.is_none()) {
         for (path, value) in BESIDE {
-            let secured = dut.declared.switch().is_some_and(|dut| dut.macsec != Macsec::off());
-            if let Some(with) = secured.then(|| dut.declared.overridden(path, value)) {
-                dut.declared = with.expect("a range");
+            let Some(switch) = dut.declared.switch() else { continue };
+            let means = match path {
+                "macsec.latency_per_byte" => switch.macsec != Macsec::off(),
+                _ => switch.buffer.accounting == Accounting::Ingress,
+            };
+            if means {
+                dut.declared = dut.declared.overridden(path, value).expect("a range");
             }
         }
         for (path, _) in &rows {
@@ -170,6 +175,7 @@ fn one_outside_its_sheet_is_accused() {
     let twice = |within: Within| within.most() * 2;
     for (path, id) in [
         ("forwarding_delay", "pfcwd::forwarding-latency-broadcom"),
+        ("buffer.accounting_delay", "headroom::loss-against-cable-broadcom"),
         ("nic.np.latency", "cnp::mark-to-cnp"),
         ("nic.rc.ack_latency", "cnp::acknowledgements-of-each-message"),
     ] {

@@ -118,7 +118,8 @@ pub(super) fn deaf(
     let fits = BufferLedger::span(declared, |empty| {
         let others = empty.others(spec.from);
         let full = buffer::first_drop(&declared.buffer, spec.size, &others);
-        full.saturating_sub(buffer::first_xoff(&declared.buffer, spec.size, &others) + 1)
+        let xoff = buffer::first_xoff(&declared.buffer, spec.size, &others.counted());
+        full.saturating_sub(xoff + 1)
     });
     let fits = fits.lo;
     (u64::try_from(came).unwrap_or(u64::MAX) > fits).then(|| {

@@ -41,8 +41,7 @@ impl<'a> BufferLedger<'a> {
 
     /// Whatever may be of an empty buffer, by the declared margin.
     pub(super) fn span(declared: &Switch, of: impl Fn(&BufferLedger<'_>) -> u64) -> Span {
-        let (lo, hi) =
-            Off::span(&declared.buffer, |off| of(&BufferLedger::empty(declared).with(off)));
+        let (lo, hi) = Off::span(declared, |off| of(&BufferLedger::empty(declared).with(off)));
         Span { lo, hi }
     }
 
@@ -52,9 +51,9 @@ impl<'a> BufferLedger<'a> {
         (script, streams): (&Script, &[&str]),
         of: impl Fn(&BufferLedger<'_>) -> u64,
     ) -> Span {
-        let ends = Off::ends(&declared.buffer);
+        let ends = Off::ends(declared);
         let own = |before: Off| {
-            Off::span(&declared.buffer, |off| {
+            Off::span(declared, |off| {
                 let filled = BufferLedger::empty(declared).with(before).filled(script, streams);
                 of(&filled.with(off))
             })

@@ -23,12 +23,14 @@ pub(super) fn overflows(declared: &Switch, trial: &Trial, index: u16) -> Option<
     let came = instants(trial, index, (spec.from, Dir::Tx));
     let came = came.into_iter().filter(|came| released.is_none_or(|at| came.hi < at));
     let held: Vec<u64> = came.map(|at| held(&others, at).lo).collect();
-    let with = |pool: u64| Others { pool, ..Others::ALONE };
+    let with = |pool: u64, off| Others { pool, ..Others::ALONE.with(off) };
     // None before this one needs more than the pool.
-    let most = with(held.iter().copied().max()?);
-    let first = usize::try_from(first_xoff(&declared.buffer, spec.size, &most)).ok()?;
-    let least = held.iter().skip(first.saturating_sub(1)).copied().min();
-    let full = first_drop(&declared.buffer, spec.size, &with(least.unwrap_or(0)));
+    let most = held.iter().copied().max()?;
+    let first = |off| first_xoff(&declared.buffer, spec.size, &with(most, off));
+    let first = usize::try_from(Off::span(declared, first).0).ok()?;
+    let least = held.iter().skip(first.saturating_sub(1)).copied().min().unwrap_or(0);
+    let drop = |off| first_drop(&declared.buffer, spec.size, &with(least, off));
+    let (_, full) = Off::span(declared, drop);
     Some(u64::try_from(held.len()).ok()? >= full)
 }
 
@@ -40,7 +42,7 @@ pub(super) fn crossing(declared: &Switch, trial: &Trial, index: u16, alone: Span
         let first = |off| {
             first_xoff(&declared.buffer, spec.size, &Others { pool, ..Others::ALONE.with(off) })
         };
-        Off::span(&declared.buffer, first)
+        Off::span(declared, first)
     };
     let came = instants(trial, index, (spec.from, Dir::Tx));
     between(alone, &others, &came, |held| Span { lo: with(held.hi).0, hi: with(held.lo).1 })
@@ -56,7 +58,7 @@ pub(super) fn relieving(declared: &Switch, trial: &Trial, index: u16, alone: Spa
             let others = Others { pool, ..Others::ALONE.with(off) };
             xon_after(&declared.buffer, spec.size, &others, count).unwrap_or(0)
         };
-        Off::hull(&declared.buffer, after)
+        Off::hull(declared, after)
     };
     let mut gone = begun(trial, index, spec);
     for (begins, ends) in gone.iter_mut().zip(instants(trial, index, (spec.to, Dir::Rx))) {

@@ -18,7 +18,7 @@ use crate::verdict::{Doubt, Finding, Judgement, Looked};
 use crate::{Prediction, Resolution};
 use rig_capture::analyse::{self, ActionView, Delay, PfcSignal};
 use rig_capture::{Dir, Reading, Span, Unit, What};
-use rig_lab::{Part, Switch};
+use rig_lab::{Buffer, Part, Switch};
 use rig_testcases::vocabulary::{ByMemory, ByPfc, Entry, LOAD, Looks, STREAM, ValueKind, optional};
 use rig_testcases::{Script, StreamSpec, Wanted};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Within};
@@ -114,7 +114,8 @@ pub(super) static HEADROOM_LOSS: Known = Known {
 fn fit(declared: &Switch, spec: &StreamSpec) -> Span {
     BufferLedger::span(declared, |empty| {
         let others = empty.others(spec.from);
-        let xoff = buffer::first_xoff(&declared.buffer, spec.size, &others);
+        // What crosses at once, and more of which finds room where it does not count yet.
+        let xoff = buffer::first_xoff(&declared.buffer, spec.size, &others.counted());
         // Of a pool that is less than a frame not even the crossing one.
         buffer::first_drop(&declared.buffer, spec.size, &others).saturating_sub(xoff + 1)
     })
@@ -233,7 +234,7 @@ fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
     done.each("pfc.latency", &format!("{stream}, XON"), judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let count = spec.count.unwrap_or(0);
-        let (lo, hi) = Off::hull(&declared.buffer, |off| {
+        let (lo, hi) = Off::hull(declared, |off| {
             let others = Others::ALONE.with(off);
             buffer::xon_after(&declared.buffer, spec.size, &others, count).unwrap_or(0)
         });
@@ -344,13 +345,13 @@ fn told(
 fn loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     let before = judged.judgements().len();
     each_loss(done, stream, expect, judged);
-    match (expect, done.context.switch().buffer.margin) {
+    match (expect, open(&done.context.switch().buffer)) {
         (Wanted::Some, None) => somewhere(done, stream, before, judged),
         // Of a headroom that may be a step larger nothing is surely lost at any phase.
-        (Wanted::Some, Some(cells)) => {
+        (Wanted::Some, Some(open)) => {
             let lost = judged.judgements()[before..].iter().any(|one| one.reading.span.hi > 0);
             let why = format!(
-                "headroom.loss of {stream}: by the declared margin of {cells} cells the headroom may be as large as what comes, and none was lost"
+                "headroom.loss of {stream}: by the declared {open} the headroom may be as large as what comes, and none was lost"
             );
             if !lost {
                 judged.not_measured(At::Whole, &why);
@@ -358,6 +359,13 @@ fn loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judg
         }
         _ => {}
     }
+}
+
+/// What is declared that leaves open how much more a group may take in, in words.
+fn open(buffer: &Buffer) -> Option<String> {
+    let margin = buffer.margin.map(|cells| format!("margin of {cells} cells"));
+    let delay = || Some(format!("accounting delay of {}", buffer.accounting_delay?));
+    margin.or_else(delay)
 }
 
 /// The headroom is one step short of what may come: at some phase a frame must be lost, and the trials must have met it.
@@ -455,7 +463,7 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
         let laid_out =
             expect == Wanted::None && predicted.hi > 0 && at_once.frames().hi <= room;
         // As many as the margin may lose are no fault, and no more.
-        let margin = laid_out && declared.buffer.margin.is_some();
+        let margin = laid_out && open(&declared.buffer).is_some();
         if laid_out && !margin {
             let why = format!(
                 "up to {} frames come after the crossing one by what is declared, and {fits} of them fit: that none is lost may not be wanted of it",

@@ -20,6 +20,7 @@ use rig_testcases::{Script, StormSpec, StreamSpec};
 use rig_units::Dur;
 use std::collections::BTreeMap;
 
+mod late;
 mod predict;
 mod seen;
 mod size;
@@ -186,6 +187,8 @@ fn one(
         // It rests on all trials together.
         judgement.taken.clear();
         let resolution = Resolution::certain(Unit::Frames, wanted, span.hi - span.lo);
+        let late = late::alike(done, search, stage, &first.script);
+        let resolution = resolution.with(late);
         judgement.resolution = match (found, leaks) {
             (Found::At(span), 0) => {
                 resolution.beside(&format!("not with {}, with {}", span.lo - 1, span.hi))

@@ -37,7 +37,7 @@ pub(super) fn loses(measure: &Measure, context: &Context<'_>, script: &Script) -
         let taken = if limited { waits.1.min(most) } else { waits.1 };
         buffer::lossy_first_drop_off(buffer, less.size, (taken, taken), off.limit)
     };
-    let (first, _) = Off::span(buffer, drop);
+    let (first, _) = Off::span(declared, drop);
     if waits.0.div_ceil(less.size.0.max(1)) + 2 < first {
         return None;
     }

@@ -171,10 +171,10 @@ fn bump(declared: &Switch, trial: &Trial, stream: &str, of: Of) -> Result<Option
     if matches!(of, Of::Group) && !declared.qos.lossless(spec.class) {
         return Ok(None);
     }
-    let (peak, most) = Off::span(&declared.buffer, peak_of);
+    let (peak, most) = Off::span(declared, peak_of);
     if peak != most {
         let why = format!(
-            "by the declared margin {stream} fills {peak}B to {most}B: its peak is not known"
+            "by the declared margin, or delay, {stream} fills {peak}B to {most}B: its peak is not known"
         );
         return Err(trial.doubt(&why));
     }

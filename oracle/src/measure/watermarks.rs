@@ -117,7 +117,7 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
 
 /// What the counters must show after a trial: of a device whose thresholds may lie off, all that they may.
 fn checks(declared: &Switch, trial: &Trial, spec: &StreamSpec) -> Vec<Check> {
-    let mut ends = Off::ends(&declared.buffer).into_iter();
+    let mut ends = Off::ends(declared).into_iter();
     let first = ends.next().unwrap_or_default();
     let mut all = checks_of(declared, trial, spec, first);
     for off in ends {

@@ -8,6 +8,8 @@
 //! be within it. The frame that would bring its group beyond *crosses*; from then on the group is *over* until enough
 //! has left, and its sender should pause.
 //!
+//! With a `delay` the frames that a group took in last do not count yet at its limit (`lazy`).
+//!
 //! With `voqs` the limit is that of a virtual output queue instead of a group's (`voq`).
 //!
 //! Left out: reserved space of lossy queues, groups of lossy classes.
@@ -16,6 +18,7 @@ use super::packet::{CLASSES, slot};
 
 mod charges;
 mod config;
+mod lazy;
 mod limit;
 mod look;
 mod pools;
@@ -24,9 +27,11 @@ mod voq;
 use charges::{Group, Off, Queue};
 pub use config::{Config, Crossing};
 use core::array;
+use lazy::Lazy;
 pub use limit::Limit;
 use limit::off_by;
 pub use pools::{Pool, Pools};
+use rig_units::Time;
 use voq::Voqs;
 
 /// What became of an arriving frame.
@@ -51,6 +56,8 @@ pub struct Buffer {
     queues: Vec<[Queue; CLASSES]>,
     /// Where limits are those of virtual output queues.
     voqs: Option<Box<Voqs>>,
+    /// Where frames do not count at once.
+    lazy: Option<Box<Lazy>>,
 }
 
 /// A frame as the buffer sees it: where it came in and where it goes.
@@ -88,6 +95,15 @@ impl Buffer {
             groups: (0..ports).map(groups).collect(),
             queues: (0..ports).map(queues).collect(),
             voqs: config.voqs.then(|| Box::new(Voqs::new(config, ports))),
+            lazy: Lazy::of(config, ports).map(Box::new),
+        }
+    }
+
+    /// Whatever is taken in from now on comes at `now`.
+    #[inline]
+    pub(super) fn at(&mut self, now: Time) {
+        if let Some(lazy) = &mut self.lazy {
+            lazy.at(now);
         }
     }
 
@@ -141,25 +157,30 @@ impl Buffer {
     fn admit_lossless(&mut self, place: Place) -> Admission {
         let port_share = self.port_share(place.from);
         let left = self.left();
-        let Buffer { config, pools, groups, queues, .. } = self;
+        let Buffer { config, pools, groups, queues, lazy, .. } = self;
         let size = config.occupied(place.size);
+        let uncounted = lazy.as_mut().map_or(0, |lazy| lazy.uncounted(place));
         let group = &mut groups[place.from][slot(place.class)];
         let before = u64::from(group.share(config.reserved));
         let share = u64::from((group.used + size).saturating_sub(config.reserved));
         let part = share - before;
         let fits = part <= left;
         let limit = |left, port| off_by(config.limit(group.limit, left, port), group.off.limit);
-        let within = fits && share <= limit(left - part, port_share + part);
+        let counted = |share: u64| share.saturating_sub(uncounted);
+        let within = fits && counted(share) <= limit(left - part, port_share + part);
         let over = !within || group.headroom != 0;
         // The crossing frame goes to the pool once: the group was within its limit when it arrived.
         let pooled = within
             || (config.crossing == Crossing::Shared
                 && fits
                 && group.headroom == 0
-                && before <= limit(left, port_share));
+                && counted(before) <= limit(left, port_share));
         if pooled {
             group.take(size, config.reserved);
             pools.ingress.charge(part);
+            if let Some(lazy) = lazy {
+                lazy.took(place, part);
+            }
         } else if config.has_headroom(
             group.headroom,
             size,

@@ -263,6 +263,7 @@ impl Switch {
         if early == Fate::Drop {
             return Received::Gone;
         }
+        self.buffer.at(now);
         let xoff = match self.buffer.admit(place) {
             Admission::Within => false,
             Admission::Over => self.over(now, place),

@@ -12,7 +12,8 @@
 //!   within the other leave no closed form: the greatest S within is bisected.
 //!
 //! What a frame of the headroom leaves is not used by smaller frames: sizes do not mix here. With a declared margin a limit is so many bytes
-//! more or less, whatever is left, and so is a headroom ([`Off`]): S > floor(2^k (B - Q - S)) + off is S > floor((2^k (B - Q) + off) / (1 + 2^k)).
+//! more or less, whatever is left, and so is a headroom ([`Off`]): S > floor(2^k (B - Q - S)) + off is S > floor((2^k (B - Q) + off) / (1 + 2^k)). Where frames
+//! do not count at once, a limit is higher by those that may have come meanwhile: as many slots of them as the delay has at the speed of a port.
 
 mod invert;
 mod lossy;
@@ -26,8 +27,8 @@ pub use together::{GroupSpread, queue_at_xoff, together};
 use voq::Ahead;
 pub use xon::xon_after;
 
-use rig_lab::{Buffer, Crossing};
-use rig_units::Bytes;
+use rig_lab::{Buffer, Crossing, Switch};
+use rig_units::{Bytes, L1_OVERHEAD};
 
 /// Where the forms come from, for reports.
 pub const SOURCE: &str =
@@ -55,30 +56,41 @@ pub struct Off {
     pub xon: i64,
     /// How much may come in above the limit.
     pub headroom: i64,
+    /// How many bytes, preamble and gaps counted, came of a group that do not count yet at its limit.
+    pub uncounted: u64,
 }
 
 impl Off {
     /// Nothing.
-    pub const NONE: Off = Off { limit: 0, xon: 0, headroom: 0 };
+    pub const NONE: Off = Off { limit: 0, xon: 0, headroom: 0, uncounted: 0 };
 
-    /// Those between which all lie that the declared margin allows: it alone, where there is none.
-    pub fn ends(buffer: &Buffer) -> Vec<Off> {
-        let by = i64::try_from(buffer.margin()).unwrap_or(i64::MAX);
-        if by == 0 {
-            return vec![Off::NONE];
-        }
-        let of = |limit, xon| [-by, by].map(|headroom| Off { limit, xon, headroom });
-        [(-by, -by), (-by, by), (by, -by), (by, by)]
+    /// Those between which all lie that the declared margin and the declared delay allow: none alone, where there is neither.
+    pub fn ends(declared: &Switch) -> Vec<Off> {
+        let by = i64::try_from(declared.buffer.margin()).unwrap_or(i64::MAX);
+        let of = |limit, xon| [-by, by].map(|headroom| Off { limit, xon, headroom, ..Off::NONE });
+        let mut all: Vec<Off> = [(-by, -by), (-by, by), (by, -by), (by, by)]
             .into_iter()
             .flat_map(|(l, x)| of(l, x))
-            .collect()
+            .collect();
+        if by == 0 {
+            all = vec![Off::NONE];
+        }
+        // A port brings no more than its speed lets it, and may bring nothing.
+        let brings = declared.ports.iter().map(|ports| declared.buffer.uncounted(ports.speed));
+        let most = brings.max().filter(|&most| most > 0);
+        let late: Vec<Off> = most.map_or_else(Vec::new, |uncounted| {
+            all.iter().map(|off| Off { uncounted, ..*off }).collect()
+        });
+        all.extend(late);
+        all
     }
 
     /// Every limit that it allows, by whole cells, with either end of all else: what follows from limits need not lie between what follows from their ends.
-    pub fn all(buffer: &Buffer) -> impl Iterator<Item = Off> {
+    pub fn all(declared: &Switch) -> impl Iterator<Item = Off> {
+        let buffer = &declared.buffer;
         let by = i64::from(buffer.margin.unwrap_or(0));
         let cell = i64::try_from(buffer.cell.0.max(1)).unwrap_or(i64::MAX);
-        let ends = Off::ends(buffer);
+        let ends = Off::ends(declared);
         (-by..=by).flat_map(move |limit| {
             let limit = limit.saturating_mul(cell);
             ends.clone().into_iter().map(move |end| Off { limit, ..end })
@@ -86,14 +98,14 @@ impl Off {
     }
 
     /// The least and the most of what follows from any of [`Off::all`]: of a number that does not rise or fall with its limit.
-    pub fn hull(buffer: &Buffer, of: impl Fn(Off) -> u64) -> (u64, u64) {
-        let all = Off::all(buffer).map(of);
+    pub fn hull(declared: &Switch, of: impl Fn(Off) -> u64) -> (u64, u64) {
+        let all = Off::all(declared).map(of);
         all.fold((u64::MAX, 0), |(least, most), one| (least.min(one), most.max(one)))
     }
 
     /// The least and the most of what follows from any of them; a number that rises or falls with each threshold.
-    pub fn span(buffer: &Buffer, of: impl Fn(Off) -> u64) -> (u64, u64) {
-        let all = Off::ends(buffer).into_iter().map(of);
+    pub fn span(declared: &Switch, of: impl Fn(Off) -> u64) -> (u64, u64) {
+        let all = Off::ends(declared).into_iter().map(of);
         all.fold((u64::MAX, 0), |(least, most), one| (least.min(one), most.max(one)))
     }
 }
@@ -112,6 +124,22 @@ impl Others {
     #[must_use]
     pub const fn with(self, off: Off) -> Others {
         Others { off, ..self }
+    }
+
+    /// The same where all that came counts.
+    #[must_use]
+    pub const fn counted(self) -> Others {
+        Others { off: Off { uncounted: 0, ..self.off }, ..self }
+    }
+
+    /// The same for frames of one size: as many of them as came and do not count yet are above the limit of their group before it
+    /// notices, so that it is a limit as much higher. What leaves counts at once, and XON does not move.
+    fn noticed(&self, buffer: &Buffer, frame: Bytes) -> Others {
+        let frames = self.off.uncounted / (frame + L1_OVERHEAD).0;
+        let above = frames.saturating_mul(occupied(buffer, frame));
+        let above = i64::try_from(above).unwrap_or(i64::MAX);
+        let off = Off { limit: self.off.limit.saturating_add(above), ..self.off };
+        Others { off, ..*self }.counted()
     }
 
     /// The same for the next group, when one that holds `held` stays as it is; `same_port` is whether they share a port.
@@ -204,6 +232,7 @@ impl Filling {
     }
 
     fn behind(buffer: &Buffer, frame: Bytes, others: &Others, ahead: &Ahead) -> Filling {
+        let others = &others.noticed(buffer, frame);
         let size = occupied(buffer, frame);
         let most = u128::from(buffer.reserved.0) + u128::from(most_shared(buffer, others));
         let is_over = u128::from(ahead.queued) > most;

@@ -4,7 +4,7 @@
 use rig_lab::Accounting;
 use rig_oracle::model::buffer::{Admission, Buffer, Config, Crossing, Limit, Place};
 use rig_oracle::spec::buffer::{Held, Others, first_drop, first_xoff, holds, xon_after};
-use rig_units::Bytes;
+use rig_units::{Bytes, Within};
 use std::collections::BTreeSet;
 
 /// A buffer of few bytes, and the size of frames into it.
@@ -43,6 +43,7 @@ impl World {
             xoff: Bytes(self.headroom.into()),
             headroom_pool: self.headroom_pool.map(Bytes),
             margin: None,
+            accounting_delay: None,
             crossing: match self.crossing {
                 Crossing::Headroom => rig_lab::Crossing::Headroom,
                 Crossing::Shared => rig_lab::Crossing::Shared,
@@ -67,6 +68,7 @@ impl World {
             headroom: self.headroom,
             headroom_pool: self.headroom_pool,
             margin: 0,
+            delay: Within::ZERO,
             seed: 0,
             crossing: self.crossing,
             voqs: false,

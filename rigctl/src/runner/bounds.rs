@@ -18,6 +18,7 @@ mod given;
 mod headers;
 mod headroom;
 mod incast;
+mod late;
 mod latency;
 mod loss;
 mod macsec;

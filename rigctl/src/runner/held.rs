@@ -1,7 +1,7 @@
 //! How long storms of the rig hold queues of a device, and what they hold.
 
 use rig_lab::{Declared, Switch};
-use rig_oracle::spec::buffer::{self, Others};
+use rig_oracle::spec::buffer::{self, Off, Others};
 use rig_oracle::trials::threshold_search::Counts;
 use rig_testcases::case::{Count, Stream};
 use rig_testcases::{Action, Case, Lookup, Script, Step, StormSpec};
@@ -32,10 +32,11 @@ pub(super) fn most_searched(case: &Case, switch: &Switch, values: &dyn Lookup) -
     let searched = case.streams.iter().filter(|(_, stream)| stream.count == Some(Count::Searched));
     let most = |name: &str, stream: &Stream| {
         let size = values.size(name).unwrap_or(stream.size);
-        let (memory, none) = (&switch.buffer, Others::default());
+        let memory = &switch.buffer;
         let lossless = switch.qos.pfc_enable.contains(&stream.class);
         let first = if lossless {
-            buffer::first_drop(memory, size, &none)
+            let drop = |off| buffer::first_drop(memory, size, &Others::ALONE.with(off));
+            Off::span(switch, drop).1
         } else {
             buffer::lossy_first_drop(memory, size, 0, 0)
         };

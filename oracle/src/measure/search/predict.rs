@@ -90,9 +90,9 @@ pub(super) fn predicted(
             let alone = |off| Others::ALONE.with(off);
             let leave = |off| buffer::xon_after(buffer, spec.size, &alone(off), all);
             let own = |off: &Off| buffer::first_xoff(buffer, spec.size, &alone(*off)) == all;
-            let mut leave_of: Vec<u64> = Off::all(buffer).filter(own).filter_map(leave).collect();
+            let mut leave_of: Vec<u64> = Off::all(declared).filter(own).filter_map(leave).collect();
             if leave_of.is_empty() {
-                leave_of = Off::all(buffer).filter_map(leave).collect();
+                leave_of = Off::all(declared).filter_map(leave).collect();
             }
             let n = Span {
                 lo: leave_of.iter().copied().min().unwrap_or(0),
@@ -110,7 +110,7 @@ pub(super) fn predicted(
 }
 
 /// How soon the frames of a stream follow one another where its own port sends them.
-fn gap(declared: &Switch, script: &Script, spec: &StreamSpec) -> Dur {
+pub(super) fn gap(declared: &Switch, script: &Script, spec: &StreamSpec) -> Dur {
     let speed = declared.port_speed(script.dut_ports[usize::from(spec.from)]);
     speed.map_or(Dur::us(1), |speed| spec.pace(speed).gap())
 }
@@ -169,10 +169,12 @@ fn limit_text(declared: &Switch) -> String {
     limit + &margin_text(declared)
 }
 
-/// What the declared margin adds to a threshold, in words.
+/// What the declared margin and the declared delay add to a threshold, in words.
 fn margin_text(declared: &Switch) -> String {
     let margin = declared.buffer.margin.map(|cells| format!(", give or take {cells} cells"));
-    margin.unwrap_or_default()
+    let late = declared.buffer.accounting_delay;
+    let late = late.map(|delay| format!(", and what came within {} before", delay.most()));
+    margin.unwrap_or_default() + &late.unwrap_or_default()
 }
 
 fn frames(span: Span, text: String, formula: &'static str) -> Prediction {

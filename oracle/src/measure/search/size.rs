@@ -20,7 +20,7 @@ pub(super) fn judge(
 ) {
     let declared = done.context.switch();
     // A threshold that lies off says nothing of the size behind it beyond what the number itself does.
-    if declared.buffer.margin.is_some() {
+    if declared.buffer.margin.is_some() || declared.buffer.accounting_delay.is_some() {
         return;
     }
     let lossless = |spec: &StreamSpec| declared.qos.lossless(spec.class);

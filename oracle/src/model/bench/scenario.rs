@@ -125,6 +125,7 @@ fn ns3_switch(ports: u16, memory: u64) -> switch::Config {
             headroom: HEADROOM,
             headroom_pool: None,
             margin: 0,
+            delay: Within::ZERO,
             seed: 0,
             crossing: buffer::Crossing::Shared,
             voqs: false,

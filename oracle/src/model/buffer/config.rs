@@ -3,6 +3,7 @@
 use super::limit::{Limit, scaled};
 use crate::model::chance;
 use rig_lab::BufferFaults;
+use rig_units::Within;
 
 /// Thresholds of the buffer, the same on every port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub struct Config {
     pub headroom_pool: Option<u64>,
     /// By how many bytes each limit and each headroom may lie off, either way.
     pub margin: u32,
+    /// How long a frame that came in does not count yet at the limit of its group: any of these, always the same.
+    pub delay: Within,
     /// What those follow from.
     pub seed: u64,
     /// Where the frame is charged that makes a group cross its limit.

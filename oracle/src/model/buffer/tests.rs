@@ -2,6 +2,7 @@
 
 use super::*;
 use rig_lab::BufferFaults;
+use rig_units::{Dur, Within};
 
 mod books;
 mod counted;
@@ -22,6 +23,7 @@ const CONFIG: Config = Config {
     headroom: 20_000,
     headroom_pool: None,
     margin: 0,
+    delay: Within::ZERO,
     seed: 0,
     crossing: Crossing::Headroom,
     voqs: false,
@@ -225,4 +227,24 @@ fn a_frame_that_passes_is_seen_by_the_watermarks_of_queue_and_pool_only() {
         assert_eq!(buffer.admit(lossless(0)), Admission::Within);
     }
     assert!(!buffer.passes(lossless(0)));
+}
+
+#[test]
+fn what_came_within_the_delay_is_not_in_the_count_that_the_limit_is_held_against() {
+    let config = Config { group: Limit::Static(10_000), delay: Dur::ns(10).into(), ..CONFIG };
+    let place = Place { from: 0, to: 1, class: 3, size: 1_000 };
+    let crossing = |gap: Dur| {
+        let mut buffer = Buffer::new(&config, 2);
+        let mut frames = (1..).scan(Time::ZERO, |now, number| {
+            buffer.at(*now);
+            *now += gap;
+            Some((number, buffer.admit(place)))
+        });
+        let over = frames.find(|(_, admission)| *admission != Admission::Within);
+        over.map(|(number, _)| number)
+    };
+    let own = crossing(Dur::ns(10));
+    // Those that came less than 10 ns before: none, one, three.
+    assert_eq!(crossing(Dur(9_999)), own.map(|own| own + 1));
+    assert_eq!(crossing(Dur::ns(3)), own.map(|own| own + 3));
 }

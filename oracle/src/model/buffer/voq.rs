@@ -121,7 +121,7 @@ impl Buffer {
     #[inline(never)]
     pub(super) fn admit_voq(&mut self, place: Place) -> Admission {
         let left = self.left();
-        let Buffer { config, pools, groups, queues, voqs } = self;
+        let Buffer { config, pools, groups, queues, voqs, .. } = self;
         let Some(voqs) = voqs else { return Admission::QueueFull };
         let size = config.occupied(place.size);
         let group = &mut groups[place.from][slot(place.class)];

@@ -76,6 +76,7 @@ impl Config {
                 headroom: 100_000,
                 headroom_pool: None,
                 margin: 0,
+                delay: Within::ZERO,
                 seed: 0,
                 crossing: Crossing::Headroom,
                 voqs: false,
@@ -234,6 +235,7 @@ fn declared_buffer(declared: &rig_lab::Buffer, lossless: u8) -> buffer::Config {
         headroom: narrow(declared.xoff),
         headroom_pool: declared.headroom_pool.map(|bytes| bytes.0),
         margin: narrow(Bytes(u64::from(declared.margin.unwrap_or(0)) * declared.cell.0.max(1))),
+        delay: declared.accounting_delay.unwrap_or(Within::ZERO),
         seed: 0,
         crossing: match declared.crossing {
             rig_lab::Crossing::Headroom => Crossing::Headroom,

@@ -40,6 +40,25 @@ fn edges(buffer: &Buffer, frame: u64, others: &Others) -> (u64, u64) {
 }
 
 #[test]
+fn a_limit_that_does_not_count_the_last_frames_is_higher_by_as_many_as_may_come() {
+    // 8 KB of 1 000 B frames: the ninth crosses, and 3 072 B on the cable are three frames of 1 020 B, not four.
+    let buffer =
+        Buffer { static_th: Some(Bytes(8_000)), xoff: Bytes(5_000), ..Buffer::plain(100_000, 0) };
+    let late = |uncounted| Others::ALONE.with(Off { uncounted, ..Off::NONE });
+    let of = |uncounted| {
+        let (frame, others) = (Bytes(1_000), late(uncounted));
+        (first_xoff(&buffer, frame, &others), first_drop(&buffer, frame, &others))
+    };
+    assert_eq!([of(0), of(1_019), of(1_020), of(3_072)], [(9, 14), (9, 14), (10, 15), (12, 17)]);
+    // Where it may go on does not move: what leaves counts at once.
+    let xon = |uncounted| xon_after(&buffer, Bytes(1_000), &late(uncounted), 12);
+    assert_eq!([xon(0), xon(3_072)], [Some(4), Some(4)]);
+    // Two that grow together.
+    let both = |uncounted| together(&buffer, Bytes(1_000), GroupSpread::apart(2), &late(uncounted));
+    assert_eq!([both(0), both(1_020)], [(8, 9), (9, 10)]);
+}
+
+#[test]
 fn a_frame_takes_whole_cells_with_its_descriptor() {
     let taken = |buffer: &Buffer, frame| occupied(buffer, Bytes(frame));
     // 1024 / 208 = 4.92: five cells.

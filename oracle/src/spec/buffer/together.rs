@@ -45,6 +45,7 @@ impl GroupSpread {
 /// one whose frame that is has the same share, and crosses with it. In whatever order they come, the last frame of a turn
 /// finds all others of its port ahead of it; so where all ports have as many groups the turn is known.
 pub fn together(buffer: &Buffer, frame: Bytes, spread: GroupSpread, others: &Others) -> (u64, u64) {
+    let others = &others.noticed(buffer, frame);
     let groups = spread.groups.max(1);
     let most = spread.most.clamp(1, groups);
     let fewest = spread.fewest.clamp(1, most);

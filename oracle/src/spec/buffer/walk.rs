@@ -133,6 +133,7 @@ prop_compose! {
             xoff: Bytes(xoff),
             headroom_pool: headroom_pool.map(Bytes),
             margin: None,
+            accounting_delay: None,
             crossing: if shared { Crossing::Shared } else { Crossing::Headroom },
             accounting: Accounting::Ingress,
         }
@@ -146,7 +147,7 @@ prop_compose! {
         headroom in prop_oneof![Just(0_u64), 0_u64..2_600],
         off in prop_oneof![Just((0_i64, 0, 0)), (-700_i64..700, -700_i64..700, -700_i64..700)],
     ) -> Others {
-        let off = Off { limit: off.0, xon: off.1, headroom: off.2 };
+        let off = Off { limit: off.0, xon: off.1, headroom: off.2, uncounted: 0 };
         Others { pool, port: pool * of_port / 100, headroom, off }
     }
 }
@@ -323,6 +324,7 @@ proptest! {
             xoff: Bytes(xoff),
             headroom_pool: Some(Bytes(taken)),
             margin: Some(u32::MAX),
+            accounting_delay: None,
             crossing: if shared { Crossing::Shared } else { Crossing::Headroom },
             accounting: Accounting::Ingress,
         };

@@ -36,6 +36,13 @@ const TRIED: &[Tried] = &[
         case: || passed("{}"),
     },
     Tried {
+        path: "buffer.accounting_delay",
+        device: "broadcom",
+        measure: "buffer.xoff",
+        ends: SHORT,
+        case: || super::late::filled("{buffer.xoff: {streams: fill}}"),
+    },
+    Tried {
         path: "pfc.response",
         device: "broadcom",
         measure: "pfc.response",
