@@ -1,8 +1,9 @@
 //! The control of a switch that is Linux, over a shell: its bridge is told where the rig's ports are, its links are taken down, its counters
-//! are read, its queueing disciplines are set. What of the rest it is configured to is what the profile declares.
+//! are read, its queueing disciplines are set, its ports speak MACsec. What of the rest it is configured to is what the profile declares.
 
 mod counters;
 mod found;
+mod macsec;
 mod netlink;
 mod qdisc;
 mod settings;
@@ -16,7 +17,8 @@ use crate::control::{
 use core::fmt;
 use found::Found;
 use qdisc::Does;
-use rig_lab::{Declared, Setting};
+use rig_lab::keys::hidden;
+use rig_lab::{Declared, Keys, Setting};
 use rig_testcases::wire;
 use rig_units::Dur;
 
@@ -38,25 +40,39 @@ pub struct LinuxControl {
     declared: Declared,
     /// How its queues were found before the first of them was set.
     before: Option<Vec<Found>>,
+    /// Behind which of its ports each of the rig's is.
+    behind: Vec<u16>,
+    /// Its ports that speak MACsec.
+    secured: Vec<u16>,
+    /// What there is to say of ports that were passed over when its queues were last read.
+    passed_over: Vec<String>,
     shell: Box<dyn Shell>,
 }
 
 impl LinuxControl {
     /// What it can do.
     pub const CAPABILITIES: Capabilities = Capabilities {
-        offered: &[Ability::Snapshot, Ability::Configure, Ability::Counters, Ability::Links],
+        offered: &[
+            Ability::Snapshot,
+            Ability::Configure,
+            Ability::Counters,
+            Ability::Links,
+            Ability::Keys,
+        ],
         verbs: &[],
         clock_bound: Dur::ZERO,
     };
 
     /// One as it is declared, reached over `shell`.
     pub fn of(declared: Declared, shell: Box<dyn Shell>) -> LinuxControl {
-        LinuxControl { profile: declared.clone(), declared, before: None, shell }
+        let (behind, secured, passed_over) = (Vec::new(), Vec::new(), Vec::new());
+        let profile = declared.clone();
+        LinuxControl { profile, declared, before: None, behind, secured, passed_over, shell }
     }
 
     /// Whether it sets this.
     pub fn holds(path: &str) -> bool {
-        settings::HELD.contains(&path)
+        settings::HELD.contains(&path) || macsec::HELD.contains(&path)
     }
 
     fn run(&mut self, line: &str) -> Result<Vec<String>, ControlError> {
@@ -69,7 +85,9 @@ impl LinuxControl {
         let tried = || "read its queueing disciplines".to_owned();
         let said = self.shell.run(&found::line(&self.declared));
         let read = said.and_then(|said| found::read(&self.declared, &said));
-        read.map_err(|why| Lost { tried: tried(), why }.into())
+        let found = read.map_err(|why| Lost { tried: tried(), why })?;
+        self.passed_over = found::passed_over(&self.declared, &found);
+        Ok(found)
     }
 
     /// Has each of these do that, where it does not: in their order, and read back. What came about of it before one was refused stays.
@@ -102,6 +120,54 @@ impl LinuxControl {
         Ok(())
     }
 
+    /// Tells the bridge behind which port each address of the rig is.
+    fn cable(&mut self) -> Result<(), ControlError> {
+        let one = |(rig, port): (u16, &u16)| {
+            let is_secured = self.secured.contains(port);
+            let (mac, kind) = (wire::rig_mac(rig), if is_secured { "macsec" } else { "eth" });
+            format!("/usr/bin/bridge fdb replace {mac} dev {kind}{port} master static")
+        };
+        let line = (0..).zip(&self.behind).map(one).collect::<Vec<_>>().join(" && ");
+        if line.is_empty() {
+            return Err(Refused { why: "no port is cabled".to_owned() }.into());
+        }
+        self.run(&line).map(drop)
+    }
+
+    /// Has its ports that are cabled speak MACsec with the rig's, as it was told; those that do already stay as they are.
+    fn secure(&mut self, keys: &Keys) -> Result<(), ControlError> {
+        let Some(wants) = self.declared.switch().map(|of| of.macsec.clone()).filter(|of| of.enable)
+        else {
+            return Ok(());
+        };
+        let cables: Vec<(u16, u16)> = (0..).zip(self.behind.iter().copied()).collect();
+        for (rig, port) in cables {
+            if self.secured.contains(&port) {
+                continue;
+            }
+            let line = macsec::begin(&wants, keys, (rig, port)).map_err(|why| Refused { why })?;
+            self.secured.push(port);
+            // Its line holds a key, and whoever tells of it tells the line.
+            let lost = |why: String| Lost {
+                tried: format!("have eth{port} speak MACsec"),
+                why: hidden(&why),
+            };
+            self.shell.run(&line).map_err(lost)?;
+        }
+        let said = self.told(macsec::LINE)?;
+        for port in &self.secured {
+            macsec::agrees(&wants, &said, *port).map_err(|why| Refused { why })?;
+        }
+        self.cable()
+    }
+
+    /// What a line wrote that writes a list of JSON.
+    fn told(&mut self, line: &str) -> Result<Vec<serde_json::Value>, ControlError> {
+        let said = self.run(line)?.join("\n");
+        let tried = || format!("run `{line}`");
+        counters::list(&said).map_err(|why| Lost { tried: tried(), why }.into())
+    }
+
     /// Makes the queues as they were, the last of them first.
     fn put_back(&mut self, before: &[Found]) -> Result<(), ControlError> {
         let now = self.found()?;
@@ -111,6 +177,10 @@ impl LinuxControl {
                 tried: "put back what its queueing disciplines were".to_owned(),
                 why: format!("{} is no more", was.called),
             })?;
+            // Another hand may have been there meanwhile.
+            if let Some(why) = is.bars(&was.does) {
+                return Err(Refused { why }.into());
+            }
             back.push((is, &was.does));
         }
         self.make(&back)
@@ -130,6 +200,10 @@ impl Control for LinuxControl {
         true
     }
 
+    fn remarks(&self) -> Vec<String> {
+        self.passed_over.clone()
+    }
+
     fn snapshot(&mut self) -> Result<Declared, ControlError> {
         let found = self.found()?;
         Ok(settings::stated(&self.declared, &found))
@@ -143,12 +217,21 @@ impl Control for LinuxControl {
         for setting in settings {
             let refused = |why: String| Refused { why };
             declared = declared.with(setting).map_err(|bad| refused(bad.to_string()))?;
-            if LinuxControl::holds(&setting.path) {
+            let path = &setting.path;
+            if settings::HELD.contains(&path.as_str()) {
                 own.push(setting.clone());
+            } else if macsec::HELD.contains(&path.as_str()) {
+                if !self.secured.is_empty() {
+                    let why = format!("{path}: its ports speak MACsec by now");
+                    return Err(refused(why).into());
+                }
             } else if stated.satisfies(setting) != Ok(true) {
-                let path = &setting.path;
                 return Err(refused(format!("{path}: no queueing discipline is set to it")).into());
             }
+        }
+        if own.is_empty() {
+            self.declared = declared;
+            return Ok(());
         }
         let wanted = settings::wanted(&declared, &own, &found).map_err(|why| Refused { why })?;
         let pairs: Vec<(&Found, &Does)> = found.iter().zip(&wanted).collect();
@@ -172,6 +255,11 @@ impl Control for LinuxControl {
 
     /// Each queue as it was found, which one value for all of them may not say.
     fn restore(&mut self, _: &Declared, _: &[Setting]) -> Result<(), ControlError> {
+        while let Some(port) = self.secured.last() {
+            let line = macsec::end(*port);
+            self.run(&line)?;
+            self.secured.pop();
+        }
         if let Some(was) = self.before.clone() {
             self.put_back(&was)?;
             self.before = None;
@@ -188,6 +276,15 @@ impl Control for LinuxControl {
         let read = counters::read(&self.declared, [&said[0], &said[1]]);
         let tried = || "read its counters".to_owned();
         let mut readings = read.map_err(|why| Lost { tried: tried(), why })?;
+        if !self.secured.is_empty() {
+            let said = self.told(macsec::LINE)?;
+            for &port in &self.secured {
+                let name = self.declared.name_of(port);
+                for (counter, value, called) in macsec::counted(&said, port) {
+                    counters::note(&mut readings, counter.of(&name, 0), (value, &called));
+                }
+            }
+        }
         if !names.is_empty() {
             readings.values.retain(|name, _| names.contains(name));
             readings.vendor.retain(|name, _| names.contains(name));
@@ -198,20 +295,15 @@ impl Control for LinuxControl {
     fn order(&mut self, order: Order) -> Result<(), ControlError> {
         let line = match order {
             Order::Cable { behind } => {
-                let one = |(rig, port): (u16, u16)| {
-                    let mac = wire::rig_mac(rig);
-                    format!("/usr/bin/bridge fdb replace {mac} dev eth{port} master static")
-                };
-                (0..).zip(behind).map(one).collect::<Vec<_>>().join(" && ")
+                self.behind = behind;
+                return self.cable();
             }
+            Order::Key { keys } => return self.secure(&keys.0),
             Order::Link { port, up } => {
                 format!("/usr/bin/ip link set eth{port} {}", if up { "up" } else { "down" })
             }
             other => return Err(self.lacks(other.needs())),
         };
-        if line.is_empty() {
-            return Err(Refused { why: "no port is cabled".to_owned() }.into());
-        }
         self.run(&line).map(drop)
     }
 }

@@ -11,9 +11,11 @@ mod guest;
 mod killed;
 #[path = "common/processes.rs"]
 mod processes;
+#[path = "linux_switch/secured.rs"]
+mod secured;
 
 use bounded::Bounded;
-use guest::can_have_one;
+use guest::{TURN, can_have_one};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use processes::children;
@@ -21,6 +23,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::PoisonError;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -327,31 +330,42 @@ fn a_right_switch_that_is_stopped_for_a_tenth_of_a_second_in_each_trial_is_not_j
         text.replace("budget: 600s", "budget: 30s").replace("duts/", &format!("{LABS}/duts/"));
     let (lab, out) = (desk.path().join("stopped.yaml"), desk.path().join("out"));
     fs::write(&lab, text).expect("a lab");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rigctl"));
-    command.env("RIGCTL_STATE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("stopped-switch"));
-    command.args(["run", PORTS, "--only", "ports::second-port-weights", "--seed", "1", "--lab"]);
-    command.arg(&lab).arg("--out").arg(&out).stdin(Stdio::null());
-    let mut rig = Bounded::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
-    let mut waited = 0;
-    while rig.try_wait().expect("it was started here").is_none() {
-        assert!(waited < 1_500, "the rig goes on after a quarter of an hour");
-        waited += 1;
-        let guests = children(rig.id()).into_iter().filter_map(|pid| i32::try_from(pid).ok());
-        let stopped: Vec<Pid> = guests
-            .map(Pid::from_raw)
-            // One that has ended meanwhile cannot be stopped.
-            .filter(|&pid| kill(pid, Signal::SIGSTOP).is_ok())
-            .collect();
-        sleep(Duration::from_millis(100));
-        for pid in stopped {
-            let _ended = kill(pid, Signal::SIGCONT);
-        }
-        sleep(Duration::from_millis(500));
-    }
-    let results = fs::read(out.join("results.json")).expect("results");
-    let results: serde_json::Value = serde_json::from_slice(&results).expect("JSON");
+    let results =
+        stopped_now_and_then((PORTS, "ports::second-port-weights"), (&lab, &out), [100, 500]);
     let case = &results["cases"][0];
     assert_eq!(case["verdict"], "inconclusive", "{case}");
     let why = case["detail"].as_str().unwrap_or_default();
     assert!(why.contains("kept waiting for a processor for 1"), "{case}");
+}
+
+/// What a run came to whose guest is stopped for the first of two times, in ms, and goes on for the other one, again and again.
+fn stopped_now_and_then(
+    (suite, only): (&str, &str),
+    (lab, out): (&Path, &Path),
+    [stopped, goes_on]: [u64; 2],
+) -> serde_json::Value {
+    let _own = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rigctl"));
+    command.env("RIGCTL_STATE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("stopped-switch"));
+    command.args(["run", suite, "--only", only, "--seed", "1", "--lab"]);
+    command.arg(lab).arg("--out").arg(out).stdin(Stdio::null());
+    let mut rig = Bounded::start(command.stdout(Stdio::null()).stderr(Stdio::null()));
+    let mut waited = 0;
+    while rig.try_wait().expect("it was started here").is_none() {
+        assert!(waited < 900_000, "the rig goes on after a quarter of an hour");
+        waited += stopped + goes_on;
+        let guests = children(rig.id()).into_iter().filter_map(|pid| i32::try_from(pid).ok());
+        let held: Vec<Pid> = guests
+            .map(Pid::from_raw)
+            // One that has ended meanwhile cannot be stopped.
+            .filter(|&pid| kill(pid, Signal::SIGSTOP).is_ok())
+            .collect();
+        sleep(Duration::from_millis(stopped));
+        for pid in held {
+            let _ended = kill(pid, Signal::SIGCONT);
+        }
+        sleep(Duration::from_millis(goes_on));
+    }
+    let results = fs::read(out.join("results.json")).expect("results");
+    serde_json::from_slice(&results).expect("JSON")
 }

@@ -70,7 +70,8 @@ fn class(of_port: &[&Value], qdisc: &Value) -> Option<u8> {
     u8::try_from(bands.checked_sub(band)?).ok()
 }
 
-fn note(readings: &mut Readings, name: String, (value, called): (Option<&Value>, &str)) {
+/// Notes one that is there, and what it is called there.
+pub(super) fn note(readings: &mut Readings, name: String, (value, called): (Option<&Value>, &str)) {
     if let Some(value) = value.and_then(Value::as_u64) {
         readings.vendor.insert(name.clone(), called.to_owned());
         readings.values.insert(name, value);
@@ -81,7 +82,11 @@ fn text<'a>(of: &'a Value, key: &str) -> &'a str {
     of[key].as_str().unwrap_or_default()
 }
 
-fn list(text: &str) -> Result<Vec<Value>, String> {
+/// The list that a document of JSON is.
+///
+/// # Errors
+/// It is none.
+pub(super) fn list(text: &str) -> Result<Vec<Value>, String> {
     serde_json::from_str(text).map_err(|error| {
         let begins: String = text.chars().take(60).collect();
         format!("`{begins}` is no list of JSON: {error}")

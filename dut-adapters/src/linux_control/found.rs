@@ -86,6 +86,15 @@ pub(super) fn read(declared: &Declared, said: &[String]) -> Result<Vec<Found>, S
     Ok(found)
 }
 
+/// What there is to say of each port at which nothing was found: without an `ets` it has no queues that are classes.
+pub(super) fn passed_over(declared: &Declared, found: &[Found]) -> Vec<String> {
+    let has_any =
+        |device: &str| found.iter().any(|one| one.called.split(' ').next() == Some(device));
+    let bare = ports(declared).filter(|(device, _)| !has_any(device));
+    let told = "has no ets: nothing is set at its queues, nor counted";
+    bare.map(|(device, _)| format!("{device} {told}")).collect()
+}
+
 /// Whether RED has made it for itself (`fifo_create_dflt`, net/sched/sch_fifo.c): whoever puts one in its place gives it a handle.
 fn is_own(within: &Stated) -> bool {
     within.kind == "bfifo" && within.handle == 0

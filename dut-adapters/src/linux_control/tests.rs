@@ -407,6 +407,33 @@ fn what_is_no_more_cannot_be_put_back_and_how_it_was_is_not_forgotten() {
 }
 
 #[test]
+fn what_another_hand_gave_a_size_table_meanwhile_is_not_put_back_over_it() {
+    let kernel = Kernel::new(RIGHT, None);
+    let mut control = kernel.control();
+    let before = control.snapshot().expect("it answers");
+    let settings = [setting("wred.kmax", "200000B")];
+    control.set(&settings).expect("it takes it");
+    with_sizes(a_red(&mut kernel.has.lock().unwrap()));
+    let told = kernel.told();
+    let refused = why_not(control.restore(&before, &settings));
+    let why = "eth0 2:5 red has a size table (stab), which goes with a change, and which the kernel does not tell";
+    assert_eq!(refused, why);
+    assert_eq!(kernel.told(), told, "nothing is changed any more");
+}
+
+#[test]
+fn a_port_without_its_scheduler_is_told() {
+    let kernel = Kernel::new(RIGHT, None);
+    let mut control = kernel.control();
+    control.snapshot().expect("it answers");
+    assert_eq!(control.remarks(), Vec::<String>::new());
+    // The second port.
+    kernel.has.lock().unwrap().retain(|one| one.interface != 3 || one.kind != "ets");
+    control.snapshot().expect("it answers");
+    assert_eq!(control.remarks(), ["eth1 has no ets: nothing is set at its queues, nor counted"]);
+}
+
+#[test]
 fn a_list_that_breaks_off_or_was_changed_meanwhile_is_none() {
     let said = recorded();
     let mut answer = netlink::bytes(said.last().expect("an answer")).expect("hex");

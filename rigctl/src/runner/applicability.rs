@@ -92,7 +92,7 @@ fn steered(
     }
     if let Transport::Guests(wire) = &lab.transport {
         case = match profile.kind {
-            Kind::Switch => in_bridge::of(&case, &mut left_out)?,
+            Kind::Switch => in_bridge::of(profile, &case, &mut left_out)?,
             _ => in_guest::of(wire.into(), profile, &case, &mut left_out)?,
         };
     }

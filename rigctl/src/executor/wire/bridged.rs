@@ -5,7 +5,9 @@ use super::cabling::Cabling;
 use super::clocks::Clocks;
 use super::steered::Steered;
 use crate::executor::guest::{GuestHost, GuestShell};
+use crate::stderr;
 use rig_dut::LinuxControl;
+use rig_dut::control::Control as _;
 use rig_generator::Pacer;
 use rig_generator::port::{Backend, Config, Link, Mono, Port, PortError};
 use rig_lab::Profile;
@@ -58,7 +60,9 @@ pub(super) fn start(
     }
     let opened = Mono::now();
     let shell = Box::new(GuestShell(Arc::clone(host)));
-    let control = Box::new(LinuxControl::of(profile.declared.clone(), shell));
+    let mut control = Box::new(LinuxControl::of(profile.declared.clone(), shell));
+    control.snapshot().map_err(|error| error.to_string())?;
+    control.remarks().iter().for_each(|remark| stderr::note(remark));
     Ok(Bench {
         profile: profile.name.clone(),
         control: Steered::until_the_end(control, opened),

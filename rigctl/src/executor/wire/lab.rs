@@ -11,6 +11,7 @@ use super::steered::Steered;
 use super::tape::Tape;
 use super::told::Told;
 use super::trial::Trial;
+use super::under_way::UnderWay;
 use crate::executor::guest::GuestHost;
 use crate::executor::ledger::TrialRecord;
 use crate::executor::virtual_lab::speeds;
@@ -19,12 +20,12 @@ use rig_capture::deep::{Capture, Interface};
 use rig_capture::pcapng::{Onto, Spool, Spooled};
 use rig_capture::{Approach, Counters, Integrity, Observation, PortTrace, Provenance};
 use rig_capture::{Relay, What};
-use rig_dut::control::{Order, Readings, if_offered};
+use rig_dut::control::{Ability, Order, Readings, if_offered};
 use rig_frames::ethernet;
 use rig_generator::port::{Fault, PortError, RealTime, StampedBy};
 use rig_generator::{Clock, Departure, Kept, Obeys, Program, Template, Watcher, Who};
 use rig_lab::{Declared, Setting};
-use rig_testcases::{Action, EndpointSpec, Script, Step, wire};
+use rig_testcases::{Action, EndpointSpec, Script, wire};
 use rig_units::{Apart, Dur, FCS, PortSpeed, Time, Within};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -72,10 +73,15 @@ impl WireLab {
         let epoch = booted?;
         let clock = bench.clock(epoch);
         bench.pacer.clock = Arc::clone(&clock);
-        if bench.control.boots() {
-            // What is paused otherwise stays so: the device that asked for it goes on.
-            for lane in &mut bench.pacer.lanes {
+        let is_fresh = bench.control.boots();
+        // One that is given keys has them anew with each session, and numbers its frames from the first on.
+        let is_keyed = is_fresh || bench.control.capabilities().offers(Ability::Keys);
+        for lane in &mut bench.pacer.lanes {
+            if is_fresh {
+                // What is paused otherwise stays so: the device that asked for it goes on.
                 lane.sender.restart();
+            }
+            if is_keyed {
                 lane.peer = None;
             }
         }
@@ -164,7 +170,7 @@ impl WireLab {
         if_offered(control.order(Order::Cable { behind: script.dut_ports.clone() }))?;
         self.secure(script, declared)?;
         self.assign(script);
-        let Bench { control, cabling, pacer, .. } = &mut *self.bench;
+        let Bench { control, cabling, pacer, host, .. } = &mut *self.bench;
         if self.counts {
             if_offered(control.order(Order::ClearWatermarks))?;
         }
@@ -176,6 +182,11 @@ impl WireLab {
         let _earlier = if_offered(control.passed())?;
         let lost = Losses::of(&pacer.lanes)?;
         cabling.note(script)?;
+        // Over a link that the rig itself cuts nothing passes, and nobody counts what.
+        let cuts = script.steps.iter().any(|step| matches!(step.action, Action::LinkDown(_)));
+        // An emulated AES takes milliseconds for a frame, and is behind with many of them on a machine that does much else.
+        let asks = host.is_some() && script.macsec.is_some() && !cuts;
+        let under_way = if asks { UnderWay::before(&mut **control, declared)? } else { None };
         // Only while frames are on their way: what is worked out afterwards may wait. Without the permission frames are
         // late more often, which voids their trials.
         let real_time = RealTime::enter();
@@ -206,6 +217,9 @@ impl WireLab {
         let ran = trial.run(origin);
         let stopped = trial.stop();
         drop(real_time);
+        let ran =
+            ran.and_then(|()| under_way.map_or(Ok(None), |under_way| trial.settle(&under_way)));
+        let settled = trial.lab.now();
         let Trial { mut tape, config, .. } = trial;
         let kept = tape.kept();
         let Tape {
@@ -213,12 +227,17 @@ impl WireLab {
         } = tape;
         (self.kept, self.disk) = (kept, disk);
         // That a link could not be mended says more than that the trial was broken off.
-        let ended =
-            if let Err(Broken::Stopped) = ran { stopped.and(ran) } else { ran.and(stopped) };
-        if let Err(broken) = ended {
-            ledger.abandon();
-            return Err(broken);
-        }
+        let ended = match ran {
+            Err(Broken::Stopped) => stopped.and(ran),
+            ran => ran.and_then(|rest| stopped.map(|()| rest)),
+        };
+        let rest = match ended {
+            Ok(rest) => rest,
+            Err(broken) => {
+                ledger.abandon();
+                return Err(broken);
+            }
+        };
         let lost = Losses::of(&self.bench.pacer.lanes)?.since(&lost);
         if let Some(disk) = &mut self.disk {
             lost.received().for_each(|(lane, frames)| disk.missed(lane, frames));
@@ -240,11 +259,10 @@ impl WireLab {
         let passed = if_offered(control.passed())?;
         // It leaves the device as late as that was.
         let on_its_way = way + health.as_ref().map_or(bound, |health| health.send_late);
-        unseen.after(origin + script.length + on_its_way, read);
+        // What came until it had settled is of the trial.
+        unseen.after((origin + script.length + on_its_way).max(settled), read);
         self.bench.pacer.run_until(read, &mut unseen)?;
-        // Over a link that the rig itself cuts nothing passes, and nobody counts what.
-        let cuts = |step: &Step| matches!(step.action, Action::LinkDown(_));
-        let counted = health.as_ref().filter(|_| !script.steps.iter().any(cuts));
+        let counted = health.as_ref().filter(|_| !cuts);
         let exchanged = Exchanged { came: exchanged.came + unseen.came(), ..exchanged };
         let short = counted.and_then(|health| exchanged.short_of_device(health));
         let hole = counted.and_then(|health| exchanged.short_of_rig(health));
@@ -321,7 +339,7 @@ impl WireLab {
                 cut: both(lost.told(|lane| self.bench.cabling.interface(lane)), hole),
                 dut: both(
                     both(health.and_then(|health| health.doubt(bound)), stood.doubt(bound)),
-                    short,
+                    both(short, rest),
                 ),
                 waits,
                 // What both ends counted alike did not get lost on this machine: the device has dropped it.

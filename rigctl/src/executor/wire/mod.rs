@@ -29,6 +29,7 @@ mod steered;
 mod tape;
 mod told;
 mod trial;
+mod under_way;
 mod unseen;
 
 pub use bench::Bench;

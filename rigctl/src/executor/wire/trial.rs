@@ -5,6 +5,7 @@ use super::bench::Bench;
 use super::broken::Broken;
 use super::lab::{WireLab, frame, index};
 use super::tape::{self, Tape};
+use super::under_way::{ENDS, GIVES_UP, LOOKS, UnderWay};
 use rig_capture::ConfigOutcome;
 use rig_dut::control::{FlowOrder, Order};
 use rig_generator::{Job, Program, Rhythm, Template, Watcher as _, Who};
@@ -129,6 +130,27 @@ impl Trial<'_> {
             port.owes().into_iter().for_each(|since| self.tape.held(lane, since, now));
         }
         self.tape.goes_on()
+    }
+
+    /// Records what of it is still under way in a guest, until nothing is: why what is missing then says nothing of the device, where it does not come to an end.
+    pub(super) fn settle(&mut self, under_way: &UnderWay) -> Result<Option<String>, Broken> {
+        let begun = self.lab.now();
+        let (mut last, mut moved) = (None, begun);
+        loop {
+            let Bench { control, pacer, .. } = &mut *self.lab.bench;
+            pacer.run_until(self.lab.clock.now() + LOOKS, &mut self.tape)?;
+            self.tape.goes_on()?;
+            let Some(rest) = under_way.rest(&mut **control, self.tape.exchanged)? else {
+                return Ok(None);
+            };
+            let now = self.lab.now();
+            if last != Some(rest) {
+                (last, moved) = (Some(rest), now);
+            }
+            if now > moved + GIVES_UP || now > begun + ENDS {
+                return Ok(rest.told());
+            }
+        }
     }
 
     /// How long after the last frame no queue holds any: the longest pause is over, and the slowest port has sent all that was sent so far.
