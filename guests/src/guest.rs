@@ -1,5 +1,6 @@
 //! A guest that runs: booted, asked for what its programs say, and ended.
 
+use crate::with_rig::with_rig;
 use crate::{GuestFault, Image};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
@@ -394,11 +395,7 @@ fn finish(child: &mut Child) {
 /// QEMU by software emulation, with a console in a file and the line for commands on its standard input and output. A kernel
 /// that panics ends it.
 fn qemu(image: &Image, (role, beside): (GuestRole, Option<&Path>), console: &Path) -> Command {
-    let mut command = Command::new("setsid");
-    // Before what else the machine does: a guest that waits for a processor is a slow device. A niceness counts among the threads of one
-    // session where the kernel groups them so (sched(7), autogroup): that session, which is QEMU's own, has one, too. Neither where it may not.
-    let first = "echo -15 2>/dev/null >/proc/$$/autogroup; exec setpriv --pdeathsig KILL nice -n -15 \"$@\"";
-    command.args(["sh", "-c", first, "sh", "qemu-system-x86_64"]);
+    let mut command = with_rig(std::process::id(), "qemu-system-x86_64");
     command.args(["-accel", "tcg", "-cpu", "max", "-m", "384", "-smp", "1", "-no-reboot"]);
     command.args(["-display", "none", "-monitor", "none", "-nic", "none"]);
     command.arg("-kernel").arg(&image.kernel).arg("-initrd").arg(&image.initrd);

@@ -17,6 +17,7 @@ mod session;
 mod side_by_side;
 mod toward;
 mod wait;
+mod with_rig;
 
 pub use fault::GuestFault;
 pub use guest::{Guest, GuestRole, HwCounters};

@@ -99,6 +99,12 @@ impl Buffer {
         self.accounting_delay.map_or(0, |delay| delay.most().0 / speed.byte().0.max(1))
     }
 
+    /// What is declared that leaves open how much more than its limit a group may take in, in words; `None`: nothing.
+    pub fn left_open(&self) -> Option<String> {
+        let margin = self.margin.map(|cells| format!("margin of {cells} cells"));
+        margin.or_else(|| Some(format!("accounting delay of {}", self.accounting_delay?)))
+    }
+
     /// How many bytes a threshold may lie off what is declared, either way.
     pub fn margin(&self) -> u64 {
         u64::from(self.margin.unwrap_or(0)).saturating_mul(self.cell.0.max(1))

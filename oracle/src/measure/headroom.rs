@@ -18,7 +18,7 @@ use crate::verdict::{Doubt, Finding, Judgement, Looked};
 use crate::{Prediction, Resolution};
 use rig_capture::analyse::{self, ActionView, Delay, PfcSignal};
 use rig_capture::{Dir, Reading, Span, Unit, What};
-use rig_lab::{Buffer, Part, Switch};
+use rig_lab::{Part, Switch};
 use rig_testcases::vocabulary::{ByMemory, ByPfc, Entry, LOAD, Looks, STREAM, ValueKind, optional};
 use rig_testcases::{Script, StreamSpec, Wanted};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Within};
@@ -345,7 +345,7 @@ fn told(
 fn loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judged) {
     let before = judged.judgements().len();
     each_loss(done, stream, expect, judged);
-    match (expect, open(&done.context.switch().buffer)) {
+    match (expect, done.context.switch().buffer.left_open()) {
         (Wanted::Some, None) => somewhere(done, stream, before, judged),
         // Of a headroom that may be a step larger nothing is surely lost at any phase.
         (Wanted::Some, Some(open)) => {
@@ -359,13 +359,6 @@ fn loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut Judg
         }
         _ => {}
     }
-}
-
-/// What is declared that leaves open how much more a group may take in, in words.
-fn open(buffer: &Buffer) -> Option<String> {
-    let margin = buffer.margin.map(|cells| format!("margin of {cells} cells"));
-    let delay = || Some(format!("accounting delay of {}", buffer.accounting_delay?));
-    margin.or_else(delay)
 }
 
 /// The headroom is one step short of what may come: at some phase a frame must be lost, and the trials must have met it.
@@ -463,7 +456,7 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
         let laid_out =
             expect == Wanted::None && predicted.hi > 0 && at_once.frames().hi <= room;
         // As many as the margin may lose are no fault, and no more.
-        let margin = laid_out && open(&declared.buffer).is_some();
+        let margin = laid_out && declared.buffer.left_open().is_some();
         if laid_out && !margin {
             let why = format!(
                 "up to {} frames come after the crossing one by what is declared, and {fits} of them fit: that none is lost may not be wanted of it",

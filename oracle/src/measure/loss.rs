@@ -169,6 +169,7 @@ pub(super) static LOSS: Known = Known {
         let limit = spec.and_then(|spec| limits::lossless(context, script, observation, spec));
         limit.into_iter().collect()
     },
+    tells_frames: true,
     ..Known::USUAL
 };
 

@@ -77,6 +77,7 @@ pub(super) static FRAMES: Known = Known {
         by_source(protected(&context.switch().macsec), "IEEE 802.1AE clause 9, 10.5")
     },
     judge: |measure, done, judged| frames(done, measure.named("port"), judged),
+    tells_frames: true,
     ..Known::USUAL
 };
 

@@ -163,6 +163,8 @@ pub struct Known {
     pub limits: LateLimits,
     /// Whether it tells a rate between two instants, of which a device that is kept waiting falls short.
     pub tells_rate: bool,
+    /// Whether it tells what became of each frame of data, whatever it was in time.
+    pub tells_frames: bool,
 }
 
 impl Known {
@@ -194,6 +196,7 @@ impl Known {
         of_class: false,
         limits: |_, _, _, _| Vec::new(),
         tells_rate: false,
+        tells_frames: false,
     };
 }
 

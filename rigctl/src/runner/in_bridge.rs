@@ -2,6 +2,7 @@
 
 use super::unfit::{Missing, Unfit};
 use rig_lab::{Profile, Setting, macsec};
+use rig_oracle::measure;
 use rig_testcases::case::{CaseAction, Stream};
 use rig_testcases::vocabulary::{ByMemory, ByPfc};
 use rig_testcases::{Case, Measure, StreamRate, Sweep};
@@ -58,7 +59,7 @@ fn of_its_data(
         );
         return Err(Missing::Lab.so(why));
     }
-    let tells = |one: &Measure| DATA.contains(&one.name()) && unshown(one).is_none();
+    let tells = |one: &Measure| measure::of(one).tells_frames && unshown(one).is_none();
     if !case.measure.iter().any(tells) {
         let why = match case.storms.is_empty() {
             false => "it is about PFC, which a bridge of Linux neither sends nor obeys",
@@ -99,9 +100,6 @@ fn of_its_data(
         .push(format!("all of it happens {times} times as slowly: a guest takes {EACH} a frame"));
     Ok(case.stretched((times, 1), (1, 1), |_, size| speed.slot(size).max(EACH)))
 }
-
-/// Measures that tell what became of frames of data.
-const DATA: [&str; 2] = ["loss", "macsec.frames"];
 
 /// What a guest may take to open a frame and to seal it again: its AES is emulated, and the machine does other things beside. Seen at a load of 9: 2.5 ms.
 const EACH: Dur = Dur::ms(5);

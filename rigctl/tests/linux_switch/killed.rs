@@ -2,8 +2,10 @@
 
 use crate::bounded::Bounded;
 use crate::guest::{TURN, can_have_one};
+use flate2::read::MultiGzDecoder;
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{copy, sink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::PoisonError;
@@ -87,6 +89,43 @@ fn files(folder: &Path) -> BTreeSet<PathBuf> {
     all
 }
 
+/// What in the folder of a run is there under its name and not whole. Of events the last line may be missing its end: they are written as they come.
+fn half_written(out: &Path) -> Vec<String> {
+    let reads = |path: &Path| -> Result<(), String> {
+        let bytes = fs::read(path).map_err(|error| error.to_string())?;
+        let name = path.to_string_lossy();
+        let text = || std::str::from_utf8(&bytes).map_err(|error| error.to_string());
+        let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).map(drop);
+        if name.ends_with(".json") {
+            return json(text()?).map_err(|error| error.to_string());
+        }
+        if name.ends_with(".jsonl") {
+            let whole = text()?.rsplit_once('\n').map_or("", |(whole, _)| whole);
+            return whole.lines().try_for_each(json).map_err(|error| error.to_string());
+        }
+        if name.ends_with(".xml") {
+            let read = roxmltree::Document::parse(text()?);
+            return read.map(drop).map_err(|error| error.to_string());
+        }
+        if name.ends_with(".html") {
+            let ends = text()?.trim_end().ends_with("</html>");
+            return ends.then_some(()).ok_or_else(|| "it breaks off".to_owned());
+        }
+        if name.ends_with(".gz") {
+            let mut whole = MultiGzDecoder::new(&bytes[..]);
+            return copy(&mut whole, &mut sink()).map(drop).map_err(|error| error.to_string());
+        }
+        Err("nobody knows what it is".to_owned())
+    };
+    let is_file = |path: &PathBuf| path.is_file();
+    // What is written beside has a point before its name, as the mark of the folder has.
+    let is_beside = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+    };
+    let named = files(out).into_iter().filter(|path| is_file(path) && !is_beside(path));
+    named.filter_map(|path| Some(format!("{}: {}", path.display(), reads(&path).err()?))).collect()
+}
+
 struct Desk {
     folder: tempfile::TempDir,
     state: PathBuf,
@@ -101,13 +140,18 @@ impl Desk {
         rig
     }
 
+    /// Where its runs write.
+    fn out(&self) -> PathBuf {
+        self.folder.path().join("out")
+    }
+
     fn passing(&self) -> PathBuf {
         self.folder.path().join("passing")
     }
 
     /// A run of two cases that set queues, over the one before it.
     fn run(&self, mark: &str) -> Bounded {
-        let out = self.folder.path().join("out").display().to_string();
+        let out = self.out().display().to_string();
         let lab = format!("{}/linux-switch.yaml", super::LABS);
         let only = "ecn::{forgotten-when-empty,step-of-another-depth}";
         let words = ["run", super::SUITE, "--only", only, "--lab", &lab, "--overwrite"];
@@ -180,6 +224,7 @@ fn a_run_that_is_killed_at_any_moment_leaves_nothing_behind() {
         let told = format!("{at:?}, {others} more processes, in {own:?}");
         println!("killed after {told}");
         assert!(stays.is_empty(), "{told}: {stays:?}");
+        assert_eq!(half_written(&desk.out()), Vec::<String>::new(), "{told}");
         assert_eq!(around(&desk), before, "{told}");
         let Output { status, stdout, stderr } = Bounded::start(
             desk.rig("", &["restore"]).stdout(Stdio::piped()).stderr(Stdio::piped()),

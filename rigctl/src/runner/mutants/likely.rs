@@ -26,7 +26,7 @@ struct Of<'a> {
 }
 
 impl<'a> Cases<'a> {
-    /// Of these.
+    /// What says which mutants `cases` notice.
     pub fn of(cases: &[&'a Case]) -> Cases<'a> {
         let of = |case: &&'a Case| Of { case, found: found(case), words: of_case(case) };
         Cases(cases.iter().map(of).collect())

@@ -33,7 +33,7 @@ impl Watch {
         Watch { cpu, before: KeptOff::read(cpu) }
     }
 
-    /// Until now.
+    /// What grew since [`start`](Watch::start), in nanoseconds.
     pub(super) fn end(&self) -> KeptOff {
         KeptOff::read(self.cpu).since(self.before)
     }
