@@ -4,7 +4,6 @@ use super::*;
 use std::process::id;
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that needs a program says so")]
 fn what_is_started_by_a_rig_that_is_gone_does_not_run() {
     let said = |rig: u32| {
         let out = with_rig(rig, "echo").arg("runs").output();
