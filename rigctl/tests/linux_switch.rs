@@ -181,8 +181,9 @@ fn a_switch_that_is_wrong_at_each_queue_and_port_is_seen_at_each() {
         .iter()
         .map(|(_, line, _)| format!("    - {:?}\n", format!("/usr/bin/{line}")))
         .collect();
-    let (before, after) = right.split_once("duts:").expect("a lab names its devices");
-    let text = format!("{before}{lines}duts:{}", after.replace("duts/", &format!("{LABS}/duts/")));
+    let (before, after) = right.split_once("macsec:").expect("the lab has keys");
+    let text =
+        format!("{before}{lines}macsec:{}", after.replace("duts/", &format!("{LABS}/duts/")));
     let lab = desk.path().join("wrong.yaml");
     fs::write(&lab, text).expect("a lab");
     // By day every other one is looked at, as in the right switch.
