@@ -5,6 +5,8 @@
 mod bounded;
 #[path = "common/guest.rs"]
 mod guest;
+#[path = "linux/ranges.rs"]
+mod ranges;
 
 use bounded::Bounded;
 use guest::can_have_one;
