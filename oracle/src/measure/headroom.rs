@@ -2,6 +2,7 @@
 
 use super::ahead::ahead;
 use super::blame;
+use super::counted_late;
 use super::crossed::{self, overflows};
 use super::crossed_again;
 use super::judge_context::{JudgeContext, TrialReading};
@@ -63,6 +64,7 @@ pub(super) static XOFF_LATENCY: Known = Known {
         let (_, spec) = stamps::stream(script, measure.named("stream"))?;
         fills_headroom(context, script, spec)
     }),
+    unpromised: Some(counted_late::by_any),
     ..Known::USUAL
 };
 

@@ -16,6 +16,7 @@ mod buffer_ledger;
 mod checks;
 mod config;
 mod copied;
+mod counted_late;
 mod counters;
 mod crossed;
 mod crossed_again;

@@ -1,5 +1,6 @@
 //! The device's own watermarks and drop counters of a group and a queue, after every number of frames that was tried (F7).
 
+use super::counted_late;
 use super::judge_context::{JudgeContext, TrialReading, judgement};
 use super::judged::{At, Judged};
 use super::measurement::{Known, Needs, Red, Tells, by_formula};
@@ -39,6 +40,7 @@ pub(super) static WATERMARKS: Known = Known {
         by_formula(text, measure.entry.source)
     },
     judge: |measure, done, judged| judge(done, measure.named("stream"), judged),
+    unpromised: Some(counted_late::by_several),
     ..Known::USUAL
 };
 

@@ -2,6 +2,7 @@
 //! itself; of lossy queues frames are lost (F12).
 
 use super::ahead::ahead;
+use super::counted_late;
 use super::judge_context::{JudgeContext, TrialReading};
 use super::judged::looked;
 use super::limits;
@@ -60,8 +61,9 @@ pub(super) static WITHHELD: Known = Known {
         all.min_by_key(|one| one.within)
     }),
     unpromised: Some(|measure, context, script| {
-        let dry = shallow::runs_dry(measure, context, script);
-        dry.or_else(|| unlike(measure, context, script))
+        let late = counted_late::by_several(measure, context, script);
+        late.or_else(|| shallow::runs_dry(measure, context, script))
+            .or_else(|| unlike(measure, context, script))
             .or_else(|| unfilled::of_streams(measure, context, script))
     }),
     limits: limits::rate,

@@ -23,7 +23,8 @@ pub(super) fn alike(
     script: &Script,
 ) -> Option<Alike> {
     let declared = done.context.switch();
-    declared.buffer.accounting_delay?;
+    // Of a limit that is not known to the cell nobody says how many frames are missing at it.
+    declared.buffer.accounting_delay.filter(|_| declared.buffer.margin.is_none())?;
     let ([name], Sought::Xoff) = (&stage.streams[..], search.sought) else { return None };
     let spec = named(script, name).filter(|spec| declared.qos.lossless(spec.class))?;
     if search.streams.first() != Some(&name.as_str()) {

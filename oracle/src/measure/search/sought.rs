@@ -1,6 +1,7 @@
 //! Numbers of frames that are searched: where a device sends XOFF, where it drops, where it sends XON. Without any idea of what is
 //! found.
 
+use super::super::counted_late;
 use super::super::measurement::{Known, Red};
 use super::super::served;
 use super::super::stamps::{self, Stamps};
@@ -26,6 +27,7 @@ pub(in super::super) static XOFF: Known = Known {
         ..GROWN
     },
     red: Red::Mutated("thresholds-in-turn-broadcom", "buffer.dynamic_th=+1"),
+    unpromised: Some(counted_late::by_several),
     ..Known::SEARCH
 };
 
@@ -44,7 +46,9 @@ pub(in super::super) static DROP: Known = Known {
     unpromised: Some(|measure, context, script| {
         let names = measure.searches();
         let drains = served::drains(measure, context, script);
-        drains.or_else(|| unfilled::never_grows(&names, context, script))
+        drains
+            .or_else(|| unfilled::never_grows(&names, context, script))
+            .or_else(|| counted_late::by_several(measure, context, script))
     }),
     ..Known::SEARCH
 };
@@ -77,6 +81,7 @@ pub(in super::super) static XON: Known = Known {
         ..Entry::USUAL
     },
     red: Red::Mutated("xon-point-broadcom", "buffer.xon_offset=x2"),
+    unpromised: Some(counted_late::by_any),
     ..Known::SEARCH
 };
 

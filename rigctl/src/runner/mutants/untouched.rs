@@ -16,12 +16,14 @@ pub(super) fn untouched(rig: &Rig<'_>, case: &Case, mutant: &str) -> bool {
     else {
         return false;
     };
+    // As it runs: what a lab without a control leaves as it is found, the case does not set.
+    let Ok((profile, reach)) = choose(rig.lab, rig.only, case) else { return false };
+    let case = &reach.case;
     // What is set on the way is not in the configurations that a trial begins with.
     let sets = |what: &CaseAction| matches!(what, CaseAction::Configure(_));
     if !case.configure.is_empty() || case.steps.iter().any(|step| sets(&step.what)) {
         return false;
     }
-    let Ok((profile, _)) = choose(rig.lab, rig.only, case) else { return false };
     // The devices of a system have configurations of their own.
     profile.kind != Kind::System && same(profile, case, &path, &value).unwrap_or(false)
 }
