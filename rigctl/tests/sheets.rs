@@ -4,7 +4,7 @@
 //! CI tries a few cases of each; `RIG_WHOLE_SHEETS=200` tries all cases, and so many draws.
 
 use rig_lab::field::{Field, Holds};
-use rig_lab::{Accounting, Lab, Macsec, Mutation, fields};
+use rig_lab::{Lab, Macsec, Mutation, fields};
 use rig_oracle::measure::Registry;
 use rig_oracle::verdict::Verdict;
 use rig_testcases::{Case, Sweep};
@@ -22,7 +22,8 @@ const OF: usize = 5;
 /// What CI has drawn.
 const DRAWS: u64 = 2;
 
-/// What no bundled device declares: of those that speak MACsec, and of those whose groups have limits.
+/// What no bundled device declares: of those that speak MACsec, and of one whose groups have limits. (Where frames count late much is not told that shows the
+/// other ranges: the other devices of its family show them.)
 const BESIDE: [(&str, &str); 2] =
     [("macsec.latency_per_byte", "80ps"), ("buffer.accounting_delay", "2us")];
 
@@ -40,7 +41,7 @@ fn lab() -> (Lab, Vec<String>) {
             let Some(switch) = dut.declared.switch() else { continue };
             let means = match path {
                 "macsec.latency_per_byte" => switch.macsec != Macsec::off(),
-                _ => switch.buffer.accounting == Accounting::Ingress,
+                _ => dut.name == "broadcom",
             };
             if means {
                 dut.declared = dut.declared.overridden(path, value).expect("a range");

@@ -1,25 +1,14 @@
 //! Groups that count their frames late: nobody within the declared delay is called faulty, and whoever misses a frame more is.
 
 use super::given::Ran;
+use super::margin;
 use rig_capture::Span;
 use rig_lab::{Mutation, Profile, Setting};
 use serde_json::json;
 
 /// A held queue, filled at line rate by as many frames of one cell as it takes: one each 17.6 ns.
 pub(super) fn filled(measures: &str) -> String {
-    format!(
-        "    dut: {{pfcwd: {{detection_time: 5000ms}}, buffer: {{pool: 1000000B, lossy_pool: 1000000B, static_th: 112320B}}}}
-    streams: {{fill: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 200B, rate: 100%, count: searched}}}}
-    storms: {{hold: {{from: p2, classes: [3]}}}}
-    endpoints: {{p1: {{obeys: none}}}}
-    steps:
-      - {{at: 0ms, start: hold}}
-      - {{at: 1ms, start: fill}}
-      - {{at: {{of: fill, plus: 10ms}}, stop: hold}}
-    length: {{of: fill, times: 2, plus: 30ms}}
-    measure: [{measures}]
-"
-    )
+    margin::filled(measures).replace("every: 10us", "rate: 100%")
 }
 
 /// The case on a switch that declares up to 1 us and always takes `does`.

@@ -13,7 +13,7 @@ const SIZES: [(&str, i64); 3] =
     [("buffer.static_th", 540), ("buffer.xoff", 796), ("buffer.xon_offset", 11)];
 
 /// A held queue, filled by as many frames of one cell as it takes.
-fn filled(measures: &str) -> String {
+pub(super) fn filled(measures: &str) -> String {
     format!(
         "    dut: {{pfcwd: {{detection_time: 5000ms}}, buffer: {{pool: 1000000B, lossy_pool: 1000000B, static_th: 112320B}}}}
     streams: {{fill: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 200B, every: 10us, count: searched}}}}
