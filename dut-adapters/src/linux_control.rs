@@ -42,8 +42,8 @@ pub struct LinuxControl {
     before: Option<Vec<Found>>,
     /// Behind which of its ports each of the rig's is.
     behind: Vec<u16>,
-    /// Its ports that speak MACsec.
-    secured: Vec<u16>,
+    /// Its ports that speak MACsec, each with the bridge that it is of.
+    secured: Vec<(u16, String)>,
     /// What there is to say of ports that were passed over when its queues were last read.
     passed_over: Vec<String>,
     shell: Box<dyn Shell>,
@@ -123,7 +123,7 @@ impl LinuxControl {
     /// Tells the bridge behind which port each address of the rig is.
     fn cable(&mut self) -> Result<(), ControlError> {
         let one = |(rig, port): (u16, &u16)| {
-            let is_secured = self.secured.contains(port);
+            let is_secured = self.is_secured(*port);
             let (mac, kind) = (wire::rig_mac(rig), if is_secured { "macsec" } else { "eth" });
             format!("/usr/bin/bridge fdb replace {mac} dev {kind}{port} master static")
         };
@@ -134,6 +134,10 @@ impl LinuxControl {
         self.run(&line).map(drop)
     }
 
+    fn is_secured(&self, port: u16) -> bool {
+        self.secured.iter().any(|(secured, _)| *secured == port)
+    }
+
     /// Has its ports that are cabled speak MACsec with the rig's, as it was told; those that do already stay as they are.
     fn secure(&mut self, keys: &Keys) -> Result<(), ControlError> {
         let Some(wants) = self.declared.switch().map(|of| of.macsec.clone()).filter(|of| of.enable)
@@ -142,11 +146,15 @@ impl LinuxControl {
         };
         let cables: Vec<(u16, u16)> = (0..).zip(self.behind.iter().copied()).collect();
         for (rig, port) in cables {
-            if self.secured.contains(&port) {
+            if self.is_secured(port) {
                 continue;
             }
-            let line = macsec::begin(&wants, keys, (rig, port)).map_err(|why| Refused { why })?;
-            self.secured.push(port);
+            let said = self.run(&macsec::bridge_line(port))?;
+            let bridge = macsec::bridge(&said)
+                .ok_or_else(|| Refused { why: format!("eth{port} is in no bridge") })?;
+            let line =
+                macsec::begin(&wants, keys, (rig, port), &bridge).map_err(|why| Refused { why })?;
+            self.secured.push((port, bridge));
             // Its line holds a key, and whoever tells of it tells the line.
             let lost = |why: String| Lost {
                 tried: format!("have eth{port} speak MACsec"),
@@ -155,7 +163,7 @@ impl LinuxControl {
             self.shell.run(&line).map_err(lost)?;
         }
         let said = self.told(macsec::LINE)?;
-        for port in &self.secured {
+        for (port, _) in &self.secured {
             macsec::agrees(&wants, &said, *port).map_err(|why| Refused { why })?;
         }
         self.cable()
@@ -255,8 +263,8 @@ impl Control for LinuxControl {
 
     /// Each queue as it was found, which one value for all of them may not say.
     fn restore(&mut self, _: &Declared, _: &[Setting]) -> Result<(), ControlError> {
-        while let Some(port) = self.secured.last() {
-            let line = macsec::end(*port);
+        while let Some((port, bridge)) = self.secured.last() {
+            let line = macsec::end(*port, bridge);
             self.run(&line)?;
             self.secured.pop();
         }
@@ -278,9 +286,9 @@ impl Control for LinuxControl {
         let mut readings = read.map_err(|why| Lost { tried: tried(), why })?;
         if !self.secured.is_empty() {
             let said = self.told(macsec::LINE)?;
-            for &port in &self.secured {
-                let name = self.declared.name_of(port);
-                for (counter, value, called) in macsec::counted(&said, port) {
+            for (port, _) in &self.secured {
+                let name = self.declared.name_of(*port);
+                for (counter, value, called) in macsec::counted(&said, *port) {
                     counters::note(&mut readings, counter.of(&name, 0), (value, &called));
                 }
             }

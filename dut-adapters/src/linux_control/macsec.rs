@@ -48,7 +48,18 @@ const OF_CHANNEL: [(DutCounter, &str); 5] = [
     (DutCounter::MacsecNotUsingSa, "InPktsNotUsingSA"),
 ];
 
-/// The line that has `port` speak MACsec with the rig's port `rig`: it holds a key.
+/// The line that tells of which bridge a port is one.
+pub(super) fn bridge_line(port: u16) -> String {
+    format!("busybox readlink /sys/class/net/eth{port}/master")
+}
+
+/// The bridge's name in what that line wrote; `None`: the port is in none.
+pub(super) fn bridge(said: &[String]) -> Option<String> {
+    let name = said.first()?.trim().rsplit('/').next()?;
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// The line that has `port` of a bridge speak MACsec with the rig's port `rig`: it holds a key.
 ///
 /// # Errors
 /// The key is shorter than the suite's.
@@ -56,6 +67,7 @@ pub(super) fn begin(
     macsec: &Macsec,
     keys: &Keys,
     (rig, port): (u16, u16),
+    bridge: &str,
 ) -> Result<Zeroizing<String>, String> {
     let Macsec { cipher_suite, policy, send_sci, encoding_sa: an, .. } = *macsec;
     let (eth, own) = (format!("eth{port}"), format!("macsec{port}"));
@@ -81,20 +93,20 @@ pub(super) fn begin(
     let [encrypt, send_sci, replay] =
         [policy == Policy::Security, send_sci, macsec.enable_replay_protect].map(switched);
     Ok(Zeroizing::new(format!(
-        "br=$(busybox readlink /sys/class/net/{eth}/master) && /usr/bin/ip link set {eth} nomaster && printf '%s\\n' \
+        "/usr/bin/ip link set {eth} nomaster && printf '%s\\n' \
          'link add link {eth} {own} address {mac} type macsec port {station} cipher {cipher} encrypt {encrypt} send_sci {send_sci} validate strict replay {replay} window {window} encodingsa {an}' \
          'macsec add {own} tx sa {an} {} on key 01 {}' 'macsec add {own} rx sci {theirs} on' \
          'macsec add {own} rx sci {theirs} sa {an} {} on key 01 {}' \
-         | /usr/bin/ip -batch - && /usr/bin/ip link set {own} master ${{br##*/}} up",
+         | /usr/bin/ip -batch - && /usr/bin/ip link set {own} master {bridge} up",
         *sent, *key, *taken, *key
     )))
 }
 
-/// The line that has it speak none, with its port in the bridge again.
-pub(super) fn end(port: u16) -> String {
+/// The line that has it speak none, with its port in the bridge again, however far it had come.
+pub(super) fn end(port: u16, bridge: &str) -> String {
     format!(
-        "br=$(busybox readlink /sys/class/net/macsec{port}/master) && /usr/bin/ip link del macsec{port} && \
-         /usr/bin/ip link set eth{port} master ${{br##*/}}"
+        "if [ -e /sys/class/net/macsec{port} ]; then /usr/bin/ip link del macsec{port} || exit 1; fi; \
+         /usr/bin/ip link set eth{port} master {bridge}"
     )
 }
 

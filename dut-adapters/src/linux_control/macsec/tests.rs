@@ -19,7 +19,7 @@ fn wants(suite: CipherSuite) -> Macsec {
 fn a_port_is_told_both_channels_with_the_part_of_the_key_that_its_suite_takes() {
     let half = &KEY[..32];
     let said = |suite| {
-        let line = begin(&wants(suite), &keys(), (1, 2)).expect("a key");
+        let line = begin(&wants(suite), &keys(), (1, 2), "br0").expect("a key");
         line.replace(KEY, "WHOLE").replace(half, "HALF").replace("' '", "'\n'")
     };
     let line = said(CipherSuite::GcmAes128);
@@ -29,7 +29,7 @@ fn a_port_is_told_both_channels_with_the_part_of_the_key_that_its_suite_takes() 
         [
             "'macsec add macsec2 tx sa 2 pn 1 on key 01 HALF'",
             "'macsec add macsec2 rx sci 0200000100010001 on'",
-            "'macsec add macsec2 rx sci 0200000100010001 sa 2 pn 1 on key 01 HALF' | /usr/bin/ip -batch - && /usr/bin/ip link set macsec2 master ${br##*/} up",
+            "'macsec add macsec2 rx sci 0200000100010001 sa 2 pn 1 on key 01 HALF' | /usr/bin/ip -batch - && /usr/bin/ip link set macsec2 master br0 up",
         ]
     );
     let made = "'link add link eth2 macsec2 address 02:00:00:02:00:01 type macsec port 1 cipher gcm-aes-128 encrypt on send_sci on validate strict replay off window 0 encodingsa 2'";
@@ -41,7 +41,8 @@ fn a_port_is_told_both_channels_with_the_part_of_the_key_that_its_suite_takes() 
     assert!(line.contains(&format!("tx {}", of(2))) && line.contains(&of(1)), "{line}");
     let short =
         Keys { saks: [half; 4].map(|text| Secret::from_hex(text).expect("digits")), ..keys() };
-    let why = begin(&wants(CipherSuite::GcmAes256), &short, (0, 0)).expect_err("it is short");
+    let why =
+        begin(&wants(CipherSuite::GcmAes256), &short, (0, 0), "br0").expect_err("it is short");
     assert_eq!(why, "its cipher suite has keys of 32 bytes, and the lab's have 16");
 }
 
@@ -106,10 +107,10 @@ struct Refusing(Arc<Mutex<Vec<String>>>);
 impl Shell for Refusing {
     fn run(&mut self, line: &str) -> Result<Vec<String>, String> {
         self.0.lock().map_err(|gone| gone.to_string())?.push(line.to_owned());
-        match line.contains("type macsec") {
-            true => Err(format!("cannot run `{line}` in the guest: it is silent")),
-            false => Ok(Vec::new()),
+        if line.contains("type macsec") {
+            return Err(format!("cannot run `{line}` in the guest: it is silent"));
         }
+        Ok(if line.contains("readlink") { vec!["../br0".to_owned()] } else { Vec::new() })
     }
 }
 
@@ -127,5 +128,5 @@ fn a_guest_that_cannot_be_given_its_keys_is_told_without_them_and_set_back() {
     assert!(!why.contains(&KEY[..12]), "{why}");
     control.restore(&declared, &[]).expect("it takes it back");
     let last = ran.lock().unwrap().last().cloned();
-    assert_eq!(last, Some(end(0)), "what was begun is ended");
+    assert_eq!(last, Some(end(0, "br0")), "what was begun is ended");
 }

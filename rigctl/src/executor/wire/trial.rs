@@ -5,7 +5,7 @@ use super::bench::Bench;
 use super::broken::Broken;
 use super::lab::{WireLab, frame, index};
 use super::tape::{self, Tape};
-use super::under_way::{ENDS, GIVES_UP, LOOKS, UnderWay};
+use super::under_way::{ENDS, GIVES_UP, LOOKS, Rest, UnderWay};
 use rig_capture::ConfigOutcome;
 use rig_dut::control::{FlowOrder, Order};
 use rig_generator::{Job, Program, Rhythm, Template, Watcher as _, Who};
@@ -140,15 +140,17 @@ impl Trial<'_> {
             let Bench { control, pacer, .. } = &mut *self.lab.bench;
             pacer.run_until(self.lab.clock.now() + LOOKS, &mut self.tape)?;
             self.tape.goes_on()?;
-            let Some(rest) = under_way.rest(&mut **control, self.tape.exchanged)? else {
+            let exchanged = self.tape.exchanged;
+            let look = (under_way.rest(&mut **control, exchanged)?, exchanged.came);
+            let (now, rest) = (self.lab.now(), look.0);
+            if last != Some(look) {
+                (last, moved) = (Some(look), now);
+            } else if rest.is_none() {
+                // Between two of its counters a frame is in none of them: what is over is so at two looks in a row.
                 return Ok(None);
-            };
-            let now = self.lab.now();
-            if last != Some(rest) {
-                (last, moved) = (Some(rest), now);
             }
             if now > moved + GIVES_UP || now > begun + ENDS {
-                return Ok(rest.told());
+                return Ok(rest.and_then(Rest::told));
             }
         }
     }
