@@ -1,15 +1,18 @@
 //! What lies between a rig port and the NIC that is looked at over it, where that is more than a cable: devices that take a frame in
-//! whole before they send it on.
+//! whole before they send it on, or cut it through.
 
 use crate::analyse::nic::taken;
 use crate::{Dir, Record, What};
+use rig_testcases::SwitchingMode;
 use rig_units::{Apart, Bytes, Dur, PortSpeed, Time, Within};
 
 /// A device on the way, which runs at the speed of the rig's port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Relay {
-    /// What a frame takes through it when it is idle, from its last bit in to its first bit out.
+    /// What a frame takes through it when it is idle, from when it has come to its first bit out.
     pub transit: Within,
+    /// When it has come.
+    pub mode: SwitchingMode,
     /// The time through the cable on the side of the NIC.
     pub cable: Dur,
     /// How far its clock and the rig's may be apart.
@@ -57,7 +60,12 @@ impl Approach {
     /// The least that a frame is on it, from its last bit to its last bit.
     pub fn takes(&self, size: u16) -> Dur {
         let relay = |all, relay: &Relay| {
-            all + relay.transit.least() + taken(self.speed, size) + relay.cable
+            // What cuts through has the whole of it on its way out as it comes in.
+            let meanwhile = match relay.mode {
+                SwitchingMode::StoreAndForward => Dur::ZERO,
+                SwitchingMode::CutThrough => self.speed.serialise(Bytes(size.into())),
+            };
+            all + relay.transit.least() + taken(self.speed, size) + relay.cable - meanwhile
         };
         self.relays.iter().fold(Dur::ZERO, relay)
     }
@@ -128,7 +136,15 @@ mod tests {
     }
 
     fn relay(apart: Apart) -> Relay {
-        Relay { transit: Dur::ns(600).into(), cable: Dur::ns(200), apart }
+        let mode = SwitchingMode::StoreAndForward;
+        Relay { transit: Dur::ns(600).into(), mode, cable: Dur::ns(200), apart }
+    }
+
+    #[test]
+    fn a_device_that_cuts_through_adds_no_more_than_a_preamble() {
+        let cuts = Relay { mode: SwitchingMode::CutThrough, ..relay(Apart::NOT) };
+        let way = Approach::of(SPEED, (vec![cuts], Apart::NOT), 0, &[]);
+        assert_eq!([64, 9_000].map(|size| way.takes(size)), [Dur::ns(800) + Dur(8 * 80); 2]);
     }
 
     #[test]

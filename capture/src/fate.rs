@@ -6,14 +6,16 @@
 use crate::passage::{Passage, Passages, Way};
 use crate::pause::pauses;
 use crate::{Dir, Observation, SAMPLE};
-use rig_testcases::{Declared, Script, StreamSpec};
+use rig_testcases::{Declared, Script, StreamSpec, SwitchingMode};
 use rig_units::{Dur, L2Rate, Time, Within};
 
 /// What the device declares that bears on whether a frame could have arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delays {
-    /// Time from the last bit in to the first bit out of the idle device.
+    /// Time from a frame having come to its first bit out of the idle device.
     pub forwarding_delay: Within,
+    /// When it has come.
+    pub mode: SwitchingMode,
     /// Longest time that its MAC takes to react to a PFC frame.
     pub response: Dur,
     /// Whether it may hold a frame where none of its ports to the rig shows it: a system of several devices may, between them.
@@ -29,6 +31,7 @@ impl From<&Declared> for Delays {
         let response = declared.switch().map(|switch| switch.response(switch.macsec.sent()).most());
         Delays {
             forwarding_delay: declared.transit().unwrap_or(Within::ZERO),
+            mode: declared.switching_mode(),
             response: response.unwrap_or_default(),
             hidden: false,
             shaper: declared.switch().and_then(|switch| switch.scheduler.slowest().pir),
@@ -68,7 +71,7 @@ impl<'a> Fates<'a> {
         let arrived = passages.all.iter().filter(|passage| passage.received.is_some());
         let last_arrived = arrived.map(|passage| passage.seq).max();
         let settled = (!delays.hidden).then(|| settled(observation, script, stream, delays));
-        let way = Way::of(observation, spec, delays.forwarding_delay);
+        let way = Way::of(observation, spec, (delays.forwarding_delay, delays.mode));
         Fates { passages, sampled, way, last_arrived, settled }
     }
 
@@ -135,6 +138,7 @@ mod tests {
 
     const DELAYS: Delays = Delays {
         forwarding_delay: Within::exactly(FORWARDING),
+        mode: SwitchingMode::StoreAndForward,
         response: Dur(400_000),
         hidden: false,
         shaper: None,

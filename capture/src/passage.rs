@@ -1,8 +1,8 @@
 //! The frames of one stream and what became of each: when it left the rig, when it came back.
 
 use crate::{Dir, Observation, PortTrace, Span, What};
-use rig_testcases::{Script, StreamSpec};
-use rig_units::{Dur, Time, Within};
+use rig_testcases::{Script, StreamSpec, SwitchingMode};
+use rig_units::{Bytes, Dur, Time, Within};
 
 /// One frame of a stream that the rig sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +87,7 @@ pub struct Way<'a> {
     from: &'a PortTrace,
     to: &'a PortTrace,
     forwarding_delay: Within,
+    mode: SwitchingMode,
 }
 
 impl<'a> Way<'a> {
@@ -94,15 +95,15 @@ impl<'a> Way<'a> {
     pub fn of(
         observation: &'a Observation,
         stream: &'a StreamSpec,
-        forwarding_delay: Within,
+        (forwarding_delay, mode): (Within, SwitchingMode),
     ) -> Way<'a> {
         let port = |index: u16| &observation.ports[usize::from(index)];
-        Way { stream, from: port(stream.from), to: port(stream.to), forwarding_delay }
+        Way { stream, from: port(stream.from), to: port(stream.to), forwarding_delay, mode }
     }
 
-    /// When the last bit of a frame sent at `sent` reached the device.
+    /// When a frame sent at `sent` had [come] to the device.
     pub fn arrival(&self, sent: Time) -> Span {
-        around(sent + self.from.cable, self.from.provenance.bound())
+        come(self.from, (self.mode, self.stream.on_wire()), sent)
     }
 
     /// When that frame could start to leave an idle port of the device: not before, and surely by then.
@@ -117,9 +118,23 @@ impl<'a> Way<'a> {
     }
 }
 
+/// When a frame of `size` that the rig sent at `sent` had come to a device that has such a mode: with its last bit, or with the first of its preamble
+/// or the first behind that, whichever the device counts from.
+pub fn come(port: &PortTrace, (mode, size): (SwitchingMode, Bytes), sent: Time) -> Span {
+    let last = around(sent + port.cable, port.provenance.bound());
+    let [least, most] = match mode {
+        SwitchingMode::StoreAndForward => [Dur::ZERO; 2],
+        SwitchingMode::CutThrough => [size, size + PREAMBLE].map(|size| port.speed.serialise(size)),
+    };
+    Span { lo: last.lo.saturating_sub(most.0), hi: last.hi.saturating_sub(least.0) }
+}
+
+/// Preamble and start delimiter.
+const PREAMBLE: Bytes = Bytes(8);
+
 /// When the device started to send a frame of `size` that the rig received at `received`. Whether its MAC puts the
 /// preamble and the gap before a frame or after it is not declared, so the earliest start counts both.
-pub fn start(port: &PortTrace, size: rig_units::Bytes, received: Time) -> Span {
+pub fn start(port: &PortTrace, size: Bytes, received: Time) -> Span {
     let bound = port.provenance.bound();
     let earliest = port.cable + port.speed.slot(size) + bound;
     let latest = port.cable + port.speed.serialise(size);
@@ -173,7 +188,11 @@ mod tests {
     #[test]
     fn the_start_of_a_frame_leaves_open_where_the_preamble_lies() {
         let (observation, script) = Sample::new().done(Dur::ms(1));
-        let way = Way::of(&observation, &script.streams[0], sample::FORWARDING.into());
+        let way = Way::of(
+            &observation,
+            &script.streams[0],
+            (sample::FORWARDING.into(), SwitchingMode::StoreAndForward),
+        );
         let at = Time(10_000_000);
         // 1024 B at 100 Gb/s last 81.92 ns, 20 B more 1.6 ns.
         assert_eq!(
@@ -181,5 +200,16 @@ mod tests {
             Span { lo: 10_000_000 - 15_000 - 83_520, hi: 10_000_000 - 15_000 - 81_920 }
         );
         assert_eq!(way.ready(at), Span::exactly(10_000_000 + 15_000 + 500_000));
+    }
+
+    /// 1024 B at 100 Gb/s last 81.92 ns, and the preamble 640 ps.
+    #[test]
+    fn a_frame_that_is_cut_through_has_come_with_its_first_bit() {
+        let (observation, script) = Sample::new().done(Dur::ms(1));
+        let mode = SwitchingMode::CutThrough;
+        let way = Way::of(&observation, &script.streams[0], (sample::FORWARDING.into(), mode));
+        let last = 10_000_000 + 15_000;
+        let first = Span { lo: last - 82_560, hi: last - 81_920 };
+        assert_eq!(way.arrival(Time(10_000_000)), first);
     }
 }

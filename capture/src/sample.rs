@@ -8,7 +8,7 @@ use rig_testcases::{
 use rig_units::{Apart, Bytes, Dur, Quanta, Time, Within};
 
 use crate::analyse::ActionView;
-use rig_testcases::Backlog;
+use rig_testcases::{Backlog, SwitchingMode};
 
 /// Time a bit needs through each cable.
 pub(crate) const CABLE: Dur = Dur(15_000);
@@ -30,6 +30,7 @@ pub(crate) fn view(action: WatchdogAction, backlog: Backlog) -> ActionView {
         refresh: Dur::us(150),
         resumption: Dur::ZERO,
         forwarding_delay: Within::exactly(FORWARDING),
+        mode: SwitchingMode::StoreAndForward,
         shaper: None,
         apart: Apart::NOT,
     }

@@ -1,6 +1,7 @@
 //! What a profile may not say: values that fit their keys and contradict the standards, the watchdog's own limits or
 //! one another.
 
+use crate::SwitchingMode;
 use crate::walk::At;
 use crate::{
     Action, Buffer, ConfigPath, Curve, DepthUnit, DynamicBuffer, FlexCounter, Nics, Pfcwd,
@@ -289,6 +290,11 @@ impl Checks<'_> {
 
     fn macsec(&self, switch: &Switch) {
         let Switch { macsec, pfc, ports, .. } = switch;
+        if macsec.enable && switch.switching_mode == SwitchingMode::CutThrough {
+            let want = "store-and-forward: MACsec knows only of a whole frame whether it is right"
+                .to_owned();
+            self.fault("switching_mode", "cut-through with macsec.enable".to_owned(), want);
+        }
         for (path, found, want) in macsec.out_of_range() {
             self.fault(path, found, want);
         }

@@ -11,7 +11,7 @@ pub use router::Router;
 use crate::field::Holds::{Chance, List, Size};
 use crate::field::{Field, needed, optional};
 use crate::ports::speed_of;
-use crate::{Kind, Nics, Ports, Qos, Switch};
+use crate::{Kind, Nics, Ports, Qos, Switch, SwitchingMode};
 use rig_units::{Apart, Bytes, PortSpeed, Ppm, Within};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -181,6 +181,11 @@ impl Declared {
             Declared::Switch(switch) => Some(switch.transit_of(size)),
             Declared::Router(_) | Declared::Nic(_) | Declared::BlueRdma(_) => self.transit(),
         }
+    }
+
+    /// When a frame has come to it: with its last bit, but to a switch that cuts through.
+    pub fn switching_mode(&self) -> SwitchingMode {
+        self.switch().map(|switch| switch.switching_mode).unwrap_or_default()
     }
 
     /// From code point to class on the way to it: a switch's own map. NICs and routers have none; frames to them are marked as a switch

@@ -27,6 +27,7 @@ pub struct Fieldset {
 pub const SECTIONS: &[Fieldset] = &[
     Fieldset { path: "", kinds: &[], may_be_off: false, fields: Declared::OF_ALL },
     Fieldset { kinds: Kind::FORWARDING, ..switch("", Switch::OF_FORWARDING) },
+    switch("", Switch::OF_SWITCHING),
     switch("", Switch::OF_PORTS),
     switched("qos", Qos::FIELDS),
     switched("scheduler", Scheduler::FIELDS),

@@ -1,13 +1,13 @@
 //! What is declared of a switch: its ports, and the parts that frames meet between them.
 
-use crate::field::Holds::{Count, Range};
+use crate::field::Holds::{Count, Range, Word};
 use crate::field::{Field, needed, optional};
 use crate::ports::speed_of;
 use crate::{
     Buffer, DynamicBuffer, FlexCounter, Form, Macsec, Pfc, Pfcwd, Ports, Qos, Reboot, Scheduler,
-    Watermark, Wred,
+    SwitchingMode, Watermark, Wred,
 };
-use rig_units::{Bytes, MIN_FRAME, PortSpeed, Ppm, Within};
+use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed, Ppm, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +25,12 @@ pub struct Switch {
     /// How far its clock may be off, either way (IEEE 802.3 allows the clock of a port 100 ppm). Absent: it is right.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Ppm>,
-    /// Time from the last bit in to the first bit out of an idle switch, of each frame anew. No frame overtakes another.
+    /// Time from the last bit in to the first bit out of an idle switch, of each frame anew; of one that cuts through from the first bit in. No
+    /// frame overtakes another.
     pub forwarding_delay: Within,
+    /// When a frame counts as come. Absent: once all of it is in.
+    #[serde(default, skip_serializing_if = "SwitchingMode::is_usual")]
+    pub switching_mode: SwitchingMode,
     /// Classification and which classes are lossless.
     pub qos: Qos,
     /// How the queues of a port share it.
@@ -60,11 +64,15 @@ impl Switch {
     /// The fields of whatever forwards frames, a row each.
     pub const OF_FORWARDING: &[Field] = &[needed("forwarding_delay", Range, "600ns").varies()];
 
+    /// The fields of how it does so, a row each.
+    pub const OF_SWITCHING: &[Field] =
+        &[optional("switching_mode", Word).tried(&["store-and-forward", "cut-through"])];
+
     /// The fields of its ports, a row each. Another port than a case names, or one where it names none, is shut by no mistake that is worth a case.
     pub const OF_PORTS: &[Field] =
         &[optional("shut_port", Count).by_case().live().tried(&["never"])];
 
-    /// Time from the last bit in to the first bit out of an idle switch, MACsec counted: of a frame of any size.
+    /// Time from a frame having [come](SwitchingMode) to its first bit out of an idle switch, MACsec counted: of a frame of any size.
     pub fn transit(&self) -> Within {
         let [short, long] = [MIN_FRAME, self.mtu].map(|size| self.transit_of(size));
         if short == long {
@@ -76,7 +84,16 @@ impl Switch {
 
     /// The same of a frame of this size.
     pub fn transit_of(&self, size: Bytes) -> Within {
-        self.forwarding_delay + self.macsec.transit(size)
+        let own = self.forwarding_delay + self.macsec.transit(size);
+        Within::between(own.least(), own.most().max(self.outrun(size)))
+    }
+
+    /// How long a frame that is cut through waits at the most, from its first bit in, so that its last bit out is no sooner than its last bit in:
+    /// from the slowest port to the fastest.
+    fn outrun(&self, size: Bytes) -> Dur {
+        let takes = || self.ports.iter().map(|group| group.speed.serialise(size));
+        let more = takes().max().zip(takes().min()).map(|(slow, fast)| slow.saturating_sub(fast));
+        more.filter(|_| self.switching_mode == SwitchingMode::CutThrough).unwrap_or_default()
     }
 
     /// Time from the last bit of a PFC frame of this form to its effect, MACsec counted.

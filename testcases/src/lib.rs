@@ -53,5 +53,5 @@ pub use window::Window;
 pub use rig_lab::file;
 pub use rig_lab::{
     Action as WatchdogAction, Backlog, CipherSuite, Declared, Form, Keys, Macsec, Part,
-    Policy as MacsecPolicy, RuleFamily, Secret, Setting, Switch,
+    Policy as MacsecPolicy, RuleFamily, Secret, Setting, Switch, SwitchingMode,
 };

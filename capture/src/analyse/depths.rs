@@ -1,12 +1,12 @@
 //! Rule `ecn.depth`: what each frame of a queue found in it when it came, what it left behind in it when it went, and whether it
 //! was marked meanwhile.
 //!
-//! Nothing is asked of the device: a frame is in its queue from its last bit into the device to its first bit out of it. Where
+//! Nothing is asked of the device: a frame is in its queue from when it has come into the device to its first bit out of it. Where
 //! stamps are off, or it is open whether a frame that is leaving still counts, a depth is an interval.
 
-use crate::passage::{Passages, around, start};
+use crate::passage::{Passages, around, come, start};
 use crate::{Observation, Span, What};
-use rig_testcases::Script;
+use rig_testcases::{Script, SwitchingMode};
 use rig_units::Bytes;
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Visit {
     pub sent: usize,
     /// Whether it was marked then.
     pub came_marked: bool,
-    /// When its last bit came into the device, in picoseconds of the trial.
+    /// When it had come into the device, in picoseconds of the trial.
     pub came: Span,
     /// What other frames held of the queue when it came.
     pub found: Span,
@@ -51,6 +51,7 @@ pub fn depths(
     observation: &Observation,
     script: &Script,
     (to, class): (u16, u8),
+    mode: SwitchingMode,
     weigh: &dyn Fn(Bytes) -> u64,
 ) -> Result<Vec<Visit>, String> {
     let mut all = Vec::new();
@@ -69,7 +70,7 @@ pub fn depths(
                 begun: start(out, spec.on_wire(), sight.at),
                 ended: around(sight.at.saturating_sub(out.cable), out.provenance.bound()),
             });
-            let came = around(passage.sent.at + from.cable, from.provenance.bound());
+            let came = come(from, (mode, spec.on_wire()), passage.sent.at);
             let (seq, sent) = (passage.seq, passage.sent.record);
             Way { stream, seq, from: spec.from, weight, sent, came, gone }
         }));

@@ -75,10 +75,12 @@ pub fn loss(observation: &Observation, script: &Script, stream: u16, delays: Del
 mod tests {
     use super::*;
     use crate::sample::{FORWARDING, Sample, TRANSIT};
+    use rig_testcases::SwitchingMode;
     use rig_units::{Dur, Within};
 
     const DELAYS: Delays = Delays {
         forwarding_delay: Within::exactly(FORWARDING),
+        mode: SwitchingMode::StoreAndForward,
         response: Dur(400_000),
         hidden: false,
         shaper: None,

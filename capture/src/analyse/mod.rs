@@ -42,7 +42,7 @@ pub use timeline::{Timeline, timeline};
 
 use crate::Span;
 use crate::fate::Delays;
-use rig_testcases::{Backlog, Switch, WatchdogAction};
+use rig_testcases::{Backlog, Switch, SwitchingMode, WatchdogAction};
 use rig_units::{Apart, Dur, L2Rate, Ppm, Within};
 
 /// What an analyser must know of a device to read its data plane; all of it declared.
@@ -58,8 +58,10 @@ pub struct ActionView {
     pub refresh: Dur,
     /// Longest time from a group falling back to where it may go on to its XON.
     pub resumption: Dur,
-    /// Time from the last bit in to the first bit out of the idle device.
+    /// Time from a frame having come to its first bit out of the idle device.
     pub forwarding_delay: Within,
+    /// When it has come.
+    pub mode: SwitchingMode,
     /// The rate to which its ports are shaped; `None` where they send at their speed.
     pub shaper: Option<L2Rate>,
     /// How far its clock, by which it counts pauses, may be from the rig's: both limits.
@@ -75,6 +77,7 @@ impl From<&Switch> for ActionView {
             refresh: declared.pfc.refresh,
             resumption: declared.resumption().most(),
             forwarding_delay: declared.transit(),
+            mode: declared.switching_mode,
             shaper: declared.scheduler.slowest().pir,
             apart: Apart::of(declared.clock.unwrap_or_default(), Ppm(0)),
         }
@@ -84,8 +87,8 @@ impl From<&Switch> for ActionView {
 impl ActionView {
     /// What bears on whether a frame could have arrived.
     pub const fn delays(&self) -> Delays {
-        let ActionView { forwarding_delay, response, shaper, .. } = *self;
-        Delays { forwarding_delay, response, hidden: false, shaper }
+        let ActionView { forwarding_delay, mode, response, shaper, .. } = *self;
+        Delays { forwarding_delay, mode, response, hidden: false, shaper }
     }
 }
 

@@ -1,14 +1,14 @@
 //! Rule `pfc.latency`: from a frame that changes what a group holds to the word that the device says of it.
 
-use crate::passage::{around, start};
+use crate::passage::{come, start};
 use crate::{Dir, Observation, Span};
-use rig_testcases::Script;
+use rig_testcases::{Script, SwitchingMode};
 use rig_units::{Dur, Quanta};
 
 /// What a device says to a sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PfcSignal {
-    /// Stop: the first XOFF of the trial. It follows a frame's last bit into the device.
+    /// Stop: the first XOFF of the trial. It follows a frame that has come into the device.
     Xoff,
     /// Go on: the first XON of the trial. It follows a frame's first bit out of the device, which may free the frame as it
     /// begins to leave or when it has left.
@@ -46,8 +46,8 @@ pub fn pfc_latency(
     observation: &Observation,
     script: &Script,
     stream: u16,
-    signal: PfcSignal,
-    nth: usize,
+    (signal, nth): (PfcSignal, usize),
+    mode: SwitchingMode,
 ) -> Option<PfcLatency> {
     let spec = &script.streams[usize::from(stream)];
     let port = |index: u16| &observation.ports[usize::from(index)];
@@ -58,7 +58,7 @@ pub fn pfc_latency(
     };
     let (frame, record) = observation.of_stream(stream, side).nth(nth)?;
     let since = match signal {
-        PfcSignal::Xoff => around(record.at + from.cable, from.provenance.bound()),
+        PfcSignal::Xoff => come(from, (mode, spec.on_wire()), record.at),
         PfcSignal::Xon => start(to, spec.on_wire(), record.at),
     };
     let said = observation.words((spec.from, Dir::Rx), spec.class);
@@ -90,7 +90,7 @@ mod tests {
         }
         sample.pfc(at, 0, Dir::Rx, quanta);
         let (observation, script) = sample.done(Dur::ms(1));
-        pfc_latency(&observation, &script, 0, signal, 2)
+        pfc_latency(&observation, &script, 0, (signal, 2), SwitchingMode::default())
     }
 
     fn delay(pfc_latency: Option<PfcLatency>) -> Option<Delay> {
@@ -127,6 +127,9 @@ mod tests {
             Some(None)
         );
         let (observation, script) = Sample::new().done(Dur::ms(1));
-        assert_eq!(pfc_latency(&observation, &script, 0, PfcSignal::Xoff, 2), None);
+        assert_eq!(
+            pfc_latency(&observation, &script, 0, (PfcSignal::Xoff, 2), SwitchingMode::default()),
+            None
+        );
     }
 }

@@ -97,7 +97,7 @@ macro_rules! fields_of {
     };
 }
 
-slots!(Switch: [qos] [scheduler] [buffer] [wred] [pfc] [pfcwd] ports, shut_port, mtu, clock, forwarding_delay, dynamic_buffer, watermark, flex_counter, reboot, macsec);
+slots!(Switch: [qos] [scheduler] [buffer] [wred] [pfc] [pfcwd] ports, shut_port, mtu, clock, forwarding_delay, switching_mode, dynamic_buffer, watermark, flex_counter, reboot, macsec);
 slots!(Nics: ports, mtu, clock, nic, peer, rdma_router);
 slots!(Nic: [np] [rp] [rc] [pfc] [host] [estats] generation, receive, ets);
 slots!(Router: ports, mtu, clock, forwarding_delay);

@@ -164,7 +164,7 @@ fn read(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<TrialRea
         frame => port.speed.slot(frame),
     };
     // An XOFF is due as a frame arrives: the one of those that may be it.
-    let way = Way::of(observation, spec, Within::ZERO);
+    let way = Way::of(observation, spec, (Within::ZERO, declared.switching_mode));
     let latest = begun.hi.saturating_sub(declared.emission().least().0);
     let earliest = begun.lo.saturating_sub((declared.emission().most() + wait).0);
     let arrivals = || sent.iter().map(|frame| way.arrival(frame.sent.at));

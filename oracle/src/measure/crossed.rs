@@ -6,10 +6,11 @@ use crate::spec::buffer::{Off, Others, first_drop, first_xoff, occupied, xon_aft
 use crate::trials::trial::Trial;
 use rig_capture::analyse::{ActionView, sends};
 use rig_capture::fate::Fates;
-use rig_capture::passage::around;
+use rig_capture::passage::{Way, around};
 use rig_capture::{Dir, Span, What};
 use rig_lab::Switch;
 use rig_testcases::StreamSpec;
+use rig_units::Within;
 
 /// Whether more frames of a load surely came, before any of them left, than its group may have had room for; `None` where not every frame was
 /// recorded, or what others hold is no matter of counting their frames.
@@ -20,7 +21,7 @@ pub(super) fn overflows(declared: &Switch, trial: &Trial, index: u16) -> Option<
     let (spec, others) = beside(declared, trial, index)?;
     // What comes once the queue is let go finds room that others made.
     let released = instants(trial, index, (spec.to, Dir::Rx)).first().map(|left| left.lo);
-    let came = instants(trial, index, (spec.from, Dir::Tx));
+    let came = come(declared, trial, index);
     let came = came.into_iter().filter(|came| released.is_none_or(|at| came.hi < at));
     let held: Vec<u64> = came.map(|at| held(&others, at).lo).collect();
     let with = |pool: u64, off| Others { pool, ..Others::ALONE.with(off) };
@@ -44,7 +45,7 @@ pub(super) fn crossing(declared: &Switch, trial: &Trial, index: u16, alone: Span
         };
         Off::span(declared, first)
     };
-    let came = instants(trial, index, (spec.from, Dir::Tx));
+    let came = come(declared, trial, index);
     between(alone, &others, &came, |held| Span { lo: with(held.hi).0, hi: with(held.lo).1 })
 }
 
@@ -122,6 +123,16 @@ fn held(others: &[Other], at: Span) -> Span {
     all.fold(Span::exactly(0), |sum, one| Span { lo: sum.lo + one.lo, hi: sum.hi + one.hi })
 }
 
+/// When each frame of a stream had come to the device: sorted.
+fn come(declared: &Switch, trial: &Trial, stream: u16) -> Vec<Span> {
+    let spec = &trial.script.streams[usize::from(stream)];
+    let way = Way::of(&trial.observation, spec, (Within::ZERO, declared.switching_mode));
+    let frames = trial.observation.of_stream(stream, (spec.from, Dir::Tx));
+    let mut all: Vec<Span> = frames.map(|(_, record)| way.arrival(record.at)).collect();
+    all.sort_unstable_by_key(|span| span.lo);
+    all
+}
+
 /// When the last bit of each frame of a stream was at the device, as it passed a port of the rig: sorted.
 fn instants(trial: &Trial, stream: u16, (port, dir): (u16, Dir)) -> Vec<Span> {
     let trace = &trial.observation.ports[usize::from(port)];
@@ -160,15 +171,13 @@ struct Other {
 impl Other {
     fn of(declared: &Switch, trial: &Trial, (index, spec): (u16, &StreamSpec)) -> Option<Other> {
         let counted = !declared.qos.lossless(spec.class) && !trial.observation.partial(index);
-        let cable = trial.observation.ports[usize::from(spec.from)].cable;
-        let bound = trial.observation.ports[usize::from(spec.from)].provenance.bound();
         // What is lost has no place in the memory.
         let came = || {
             let delays = ActionView::from(declared).delays();
             let fates = Fates::of(&trial.observation, &trial.script, index, delays);
             let kept = fates.passages.all.iter().filter(|passage| !fates.lost(passage));
             let mut came: Vec<Span> =
-                kept.map(|passage| around(passage.sent.at + cable, bound)).collect();
+                kept.map(|passage| fates.way.arrival(passage.sent.at)).collect();
             came.sort_unstable_by_key(|span| span.lo);
             came
         };

@@ -204,7 +204,13 @@ fn visits(trial: &Trial, stream: u16, declared: &Switch) -> Result<Vec<Visit>, D
     trial.taken()?;
     let spec = &script.streams[usize::from(stream)];
     let weigh = |size| wred::step(&declared.buffer, &declared.wred, size);
-    let visits = analyse::depths(observation, script, (spec.to, spec.class), &weigh);
+    let visits = analyse::depths(
+        observation,
+        script,
+        (spec.to, spec.class),
+        declared.switching_mode,
+        &weigh,
+    );
     let visits = visits.map_err(|why| trial.doubt(&why))?;
     // A frame that is still under way is neither lost nor unmarked.
     let view = ActionView::from(declared);

@@ -1,14 +1,14 @@
 //! What becomes of a crossing: how soon the device says so, and what is lost when the sender stops too late.
 
 use super::ahead::ahead;
-use super::blame;
 use super::counted_late;
 use super::crossed::{self, overflows};
 use super::crossed_again;
 use super::judge_context::{JudgeContext, TrialReading};
-use super::judged::{At, Judged, Unread, looked};
+use super::judged::{At, Judged, Unread};
 use super::measurement::{Known, Red, Tells, by_formula};
 use super::stamps::{self, Stamps};
+use super::word::Word;
 use crate::judge::answers::NOT_MEASURED;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::buffer::{self, Off, Others};
@@ -17,8 +17,8 @@ use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Finding, Judgement, Looked};
 use crate::{Prediction, Resolution};
-use rig_capture::analyse::{self, ActionView, Delay, PfcSignal};
-use rig_capture::{Dir, Reading, Span, Unit, What};
+use rig_capture::analyse::{self, ActionView, PfcSignal};
+use rig_capture::{Dir, Reading, Span, Unit};
 use rig_lab::{Part, Switch};
 use rig_testcases::vocabulary::{ByMemory, ByPfc, Entry, LOAD, Looks, STREAM, ValueKind, optional};
 use rig_testcases::{Script, StreamSpec, Wanted};
@@ -167,6 +167,7 @@ fn in_flight(
         ahead: ahead(script, spec.from),
         cable: Length(context.cable_cm()),
         delays: in_flight::delays(declared.emission(), stops),
+        mode: declared.switching_mode,
         apart: context.apart(),
     }
 }
@@ -219,7 +220,7 @@ fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
             text: crossed(crossing, declared.emission(), wait),
             source: "IEEE 802.1Q clause 36",
         };
-        let read = told_by_one_of(trial, index, (PfcSignal::Xoff, crossing), want)?;
+        let read = Word::xoff(declared, crossing).told(trial, index, want)?;
         blur.set(blur.get().max(Some(Dur(read.span.hi - read.span.lo) + wait + hides)));
         Ok(read)
     });
@@ -260,7 +261,7 @@ fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
             ),
             source: "IEEE 802.1Q clause 36",
         };
-        let read = told_by_one_of(trial, index, (PfcSignal::Xon, leave), want)?;
+        let read = Word::xon(leave).told(trial, index, want)?;
         blur.set(blur.get().max(Some(Dur(read.span.hi - read.span.lo) + leaving + wait + hides)));
         Ok(read)
     });
@@ -277,70 +278,6 @@ fn together(trial: &Trial, index: u16, frames: u64) -> Result<(), Unread> {
         "the first {frames} frames of {name} were not in the device together: what its group held is not known"
     );
     Err(trial.doubt(&why).into())
-}
-
-/// The same of the frame of several that it may be by the declared margin: the one that it follows as it should. Where there is none, a
-/// word that is too late is told from the last of them, and one that is too early from the first.
-fn told_by_one_of(
-    trial: &Trial,
-    index: u16,
-    (word, of): (PfcSignal, Span),
-    want: impl Fn(u64) -> Prediction,
-) -> Result<TrialReading, Unread> {
-    let last = told(trial, index, (word, of.hi), want(of.hi))?;
-    // After the last of them, and yet too early for it, it may follow another.
-    let is_late = last.got.is_none() && last.span.lo > last.want.span.hi;
-    if of.lo == of.hi || last.span.meets(last.want.span) || is_late {
-        return Ok(last);
-    }
-    let mut first = None;
-    for n in of.lo..of.hi {
-        let read = told(trial, index, (word, n), want(n))?;
-        if read.span.meets(read.want.span) {
-            return Ok(read);
-        }
-        first = first.or(Some(read));
-    }
-    Ok(first.unwrap_or(last))
-}
-
-/// How soon a word follows the `n`-th frame of a stream, counted from 1.
-fn told(
-    trial: &Trial,
-    index: u16,
-    (word, n): (PfcSignal, u64),
-    want: Prediction,
-) -> Result<TrialReading, Unread> {
-    let nth = usize::try_from(n - 1).unwrap_or(usize::MAX);
-    let telling = analyse::pfc_latency(&trial.observation, &trial.script, index, word, nth);
-    // Of a load not every frame is recorded: the n-th that is may be a later one.
-    let partial = trial.observation.partial(index);
-    let is_it = |frame: usize| match trial.observation.records[frame].what {
-        What::Data { seq, .. } => u64::from(seq) + 1 == n,
-        _ => false,
-    };
-    let Some(telling) = telling.filter(|one| !partial || is_it(one.frame)) else {
-        let why = format!("frame {n}, on which it depends, was not recorded");
-        return Err(trial.doubt(&why).into());
-    };
-    let name = if word == PfcSignal::Xoff { "XOFF" } else { "XON" };
-    let never = Span::exactly(u64::MAX);
-    let (span, got) = match telling.signal {
-        None => {
-            let (port, class) = (
-                trial.script.streams[usize::from(index)].from,
-                trial.script.streams[usize::from(index)].class,
-            );
-            let other = blame::other_class(trial, port, class);
-            let other = other.map(|other| format!("; {other}")).unwrap_or_default();
-            (never, Some(format!("no {name}{other}")))
-        }
-        Some((_, Delay::Early(early))) => (never, Some(format!("{name} {early} before frame {n}"))),
-        Some((_, Delay::After(span))) => (span, None),
-    };
-    let records = core::iter::once(telling.frame).chain(telling.signal.map(|(index, _)| index));
-    let looked = looked(1, "crossings");
-    Ok(TrialReading { span, want, got, records: records.collect(), looked })
 }
 
 /// Judges how many frames are lost because the sender goes on for longer than the headroom lasts.

@@ -1,8 +1,7 @@
 //! How long an idle device takes to pass a frame on, whatever its size, or by what it declares of each byte (RFC 1242, RFC 2544).
 //!
-//! Measured is from the last bit in to the first bit out: what RFC 1242 3.8 calls the latency of a device that stores and forwards.
-//! That of one that cuts through counts from the first bit in: it is longer by what the frame takes to come in. Records are of last
-//! bits at the rig: the cables and what the frame takes to go out are taken off.
+//! Measured is to the first bit out from what RFC 1242 3.8 says: from the last bit in of a device that stores and forwards, from the first bit in
+//! of one that cuts through. Records are of last bits at the rig: the cables and what the frame takes to go out, or in, are taken off.
 
 use super::judge_context::TrialReading;
 use super::judged::looked;
@@ -19,7 +18,7 @@ use rig_capture::pause::pauses;
 use rig_capture::{Dir, Observation, SAMPLE, Span, StreamCount, Unit};
 use rig_lab::{Form, Part};
 use rig_testcases::vocabulary::{Entry, Looks, STREAM, StreamEnds, named};
-use rig_testcases::{Declared, Script, StreamRate, StreamSpec, Tap};
+use rig_testcases::{Declared, Script, StreamRate, StreamSpec, SwitchingMode, Tap};
 use rig_units::{Apart, Bytes, Dur, MIN_FRAME, Time, Within};
 
 /// `latency`.
@@ -27,7 +26,7 @@ pub(super) static LATENCY: Known = Known {
     entry: Entry {
         name: "latency",
         parts: Some(&[Part::Forwarding]),
-        about: "from the last bit of a frame into the device to its first bit out, where it finds the port idle",
+        about: "from a frame having come into the device (its last bit, its first where it cuts through) to its first bit out of an idle port",
         source: "the declared forwarding delay and MACsec's latency; RFC 1242 3.8, RFC 2544 26.2",
         fields: &[STREAM],
         looks: &[
@@ -82,20 +81,26 @@ fn predicted(script: &Script, legs: &[Leg<'_>], spec: &StreamSpec, apart: Apart)
     let transit =
         legs.iter().fold(Within::ZERO, |all, leg| all + leg.transit_of(spec.size, longest));
     let by_size = legs.iter().any(|leg| grows(leg.declared));
-    let cables = legs.iter().filter_map(|leg| leg.onward);
-    let between = cables.fold(Span::exactly(0), |all, (speed, cable)| Span {
-        lo: all.lo + (cable + speed.serialise(spec.on_wire())).0,
-        hi: all.hi + (cable + speed.slot(spec.on_wire())).0,
+    // What the next device has of a frame when it has come.
+    let whole = |next: &Leg<'_>| match next.declared.switching_mode() {
+        SwitchingMode::StoreAndForward => spec.on_wire(),
+        SwitchingMode::CutThrough => Bytes(0),
+    };
+    let cables = legs.windows(2).filter_map(|two| Some((two[0].onward?, whole(&two[1]))));
+    let between = cables.fold(Span::exactly(0), |all, ((speed, cable), has)| Span {
+        lo: all.lo + (cable + speed.serialise(has)).0,
+        hi: all.hi + (cable + speed.slot(has)).0,
     });
+    let since = since(legs);
     let span = Span {
         lo: (transit.least() + apart.least(Dur(between.lo))).0,
         hi: (transit.most() + apart.most(Dur(between.hi))).0,
     };
     let text = match legs.len() {
         1 if by_size => {
-            format!("{transit} from the last bit in to the first bit out, of {}", spec.size)
+            format!("{transit} from the {since} bit in to the first bit out, of {}", spec.size)
         }
-        1 => format!("{transit} from the last bit in to the first bit out, whatever the size"),
+        1 => format!("{transit} from the {since} bit in to the first bit out, whatever the size"),
         n => format!(
             "{transit} in {n} devices, and what a frame of {} takes over each cable between them: {} to {}",
             spec.size,
@@ -109,6 +114,14 @@ fn predicted(script: &Script, legs: &[Leg<'_>], spec: &StreamSpec, apart: Apart)
         formula: "",
         text,
         source: "the declared forwarding delay and MACsec's latency; RFC 1242 3.8",
+    }
+}
+
+/// Which bit of a frame the first device counts from, in words.
+fn since(legs: &[Leg<'_>]) -> &'static str {
+    match legs.first().map(|leg| leg.declared.switching_mode()).unwrap_or_default() {
+        SwitchingMode::StoreAndForward => "last",
+        SwitchingMode::CutThrough => "first",
     }
 }
 
@@ -179,7 +192,12 @@ fn read(trial: &Trial, stream: &str, context: &Context<'_>) -> Result<TrialReadi
         let why = format!("what frames of {stream} meet between the devices nobody sees");
         return Err(trial.doubt(&why));
     }
-    let ways = idle(observation, spec, &frames, context.behind(script, spec.to));
+    let ways = idle(
+        observation,
+        spec,
+        &frames,
+        (context.behind(script, spec.from), context.behind(script, spec.to)),
+    );
     let off = |(_, span): &&(Passed, Span)| span.middle().abs_diff(want.span.middle());
     let Some((shown, span)) = ways.iter().max_by_key(off) else {
         return Err(trial.doubt(&format!("no frame of {stream} found its port idle")));
@@ -197,9 +215,10 @@ fn idle(
     observation: &Observation,
     spec: &StreamSpec,
     frames: &[Passage],
-    declared: &Declared,
+    (first, declared): (&Declared, &Declared),
 ) -> Vec<(Passed, Span)> {
-    let way = Way::of(observation, spec, declared.transit().unwrap_or(Within::ZERO));
+    let delay = declared.transit().unwrap_or(Within::ZERO);
+    let way = Way::of(observation, spec, (delay, first.switching_mode()));
     let out = &observation.ports[usize::from(spec.to)];
     let bound = out.provenance.bound();
     let left = observation.records.iter().enumerate();

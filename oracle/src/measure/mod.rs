@@ -58,6 +58,7 @@ mod watermark_tables;
 mod watermarks;
 mod withheld;
 mod withheld_width;
+mod word;
 
 pub use config::shown;
 pub use ecn::class;

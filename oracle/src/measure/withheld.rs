@@ -24,7 +24,7 @@ use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse::{self, ActionView};
 use rig_capture::fate::Fates;
 use rig_capture::{Dir, Span, Unit};
-use rig_lab::{Accounting, Part, Scheduling, Switch};
+use rig_lab::{Accounting, Part, Scheduling, Switch, SwitchingMode};
 use rig_testcases::vocabulary::{Entry, Looks, Senders, StreamEnds, named};
 use rig_testcases::{Measure, Script, StreamSpec, Tap};
 use rig_units::{Dur, Length, PortSpeed, Time};
@@ -220,6 +220,8 @@ impl Way<'_> {
         let declared = self.context.switch();
         let response = self.script.endpoint(spec.from).response;
         let flight = InFlight {
+            // More is on its way than to a switch that counts a frame with its first bit.
+            mode: SwitchingMode::StoreAndForward,
             speed: (self.speed)(spec.from),
             frame: spec.size,
             overhead: spec.overhead,

@@ -42,7 +42,7 @@ pub struct Sent {
     pub last_bit: Time,
     /// When the next frame may start.
     pub free: Time,
-    /// When its last bit arrives.
+    /// When its last bit arrives; its first, where the far end [cuts through](Link::cut_through).
     pub arrives: Time,
     /// Whether no other frame is under way ahead of it.
     pub first: bool,
@@ -77,6 +77,8 @@ pub struct Link {
     clock: Oscillator,
     /// The parts of a picosecond that its frames took beyond whole ones.
     owed: u32,
+    /// Whether the far end takes in a frame with its first bit, behind the preamble, and only PFC with its last.
+    cut_through: bool,
     up: bool,
     lost: u64,
     /// Frames put on it so far, by kind.
@@ -101,6 +103,7 @@ impl Link {
             rate: Ppm::ONE,
             clock: Oscillator::EXACT,
             owed: 0,
+            cut_through: false,
             up: true,
             lost: 0,
             put: [0; PacketKind::COUNT],
@@ -114,6 +117,12 @@ impl Link {
     pub fn sent_by(mut self, clock: Oscillator, rate: Ppm) -> Link {
         (self.clock, self.rate) = (clock, rate);
         self.timing = self.time(0);
+        self
+    }
+
+    /// The same link to a switch that cuts frames through.
+    pub const fn cut_through(mut self, cuts: bool) -> Link {
+        self.cut_through = cuts;
         self
     }
 
@@ -163,7 +172,10 @@ impl Link {
         if self.timing.rest != 0 {
             free += self.carried();
         }
-        let arrives = last_bit + self.delay;
+        let mut arrives = last_bit + self.delay;
+        if self.cut_through && packet.kind != PacketKind::Pfc {
+            arrives = now + self.to_first_bit();
+        }
         self.put[packet.kind as usize] += 1;
         if !self.up {
             self.lost += 1;
@@ -191,9 +203,17 @@ impl Link {
         self.next
     }
 
-    /// When a frame of `size` bytes would arrive that is started at `start`.
+    /// What the first bit behind the preamble takes from one end to the other.
+    fn to_first_bit(&self) -> Dur {
+        self.clock.lasting(Dur(self.preamble * self.ps_per_byte)) + self.delay
+    }
+
+    /// When a frame of `size` bytes that is started at `start` would arrive at the soonest.
     #[inline]
     pub fn arrival_of(&self, start: Time, size: u16) -> Time {
+        if self.cut_through {
+            return start + self.to_first_bit();
+        }
         start + self.timing(size).to_last_bit + self.delay
     }
 
@@ -284,6 +304,19 @@ mod tests {
         assert_eq!(link.arrived(Time(1_082_560)).map(|packet| packet.size), Some(1024));
         link.finish();
         assert_eq!(link.next_arrival(), Time(83_520 + 72 * 80 + 1_000_000));
+    }
+
+    /// The preamble takes 640 ps, 64 bytes of PFC 5120 ps more.
+    #[test]
+    fn a_switch_that_cuts_through_has_data_with_its_first_bit_and_pfc_with_its_last() {
+        let mut link = Link::new(&Config::ethernet(PortSpeed::G100, 198)).cut_through(true);
+        let sent = link.send(Time(0), &frame(1024));
+        assert_eq!((sent.arrives, sent.last_bit), (Time(1_000_640), Time(82_560)));
+        assert!(link.arrival_of(Time(0), 1024) <= sent.arrives);
+        let pfc = link.send(sent.free, &Packet { kind: PacketKind::Pfc, ..frame(64) });
+        assert_eq!(pfc.arrives, Time(1_000_000 + 83_520 + 640 + 5_120));
+        let next = link.send(pfc.free, &frame(1024));
+        assert!(next.arrives > pfc.arrives, "none is ahead of the one before it");
     }
 
     #[test]

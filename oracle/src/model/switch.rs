@@ -20,6 +20,7 @@ use rig_units::{Dur, PortSpeed, Time, Within};
 use std::sync::OnceLock;
 
 mod config;
+mod cut_through;
 mod early;
 mod look;
 mod overrides;
@@ -117,6 +118,8 @@ pub struct Switch {
     delay_of_a_byte: Within,
     /// No frame that comes in leaves the pipeline before this: that of one before it was longer.
     not_before: Time,
+    /// Of a switch that takes frames in with their first bit: what the rest takes to come in and to leave.
+    cut: Option<cut_through::Ports>,
     mtu: u16,
     /// Whether frames may be behind a tag, or leave with another: every one is looked at.
     pub(crate) secured: bool,
@@ -189,6 +192,7 @@ impl Switch {
             delays_drawn: Draws::new(chance::stream(config.mac.seed, *b"transits")),
             delay_of_a_byte,
             not_before: Time::ZERO,
+            cut: cut_through::Ports::of(config),
             mtu: config.mtu,
             secured: config.macsec.is_some() || retags.is_some(),
             retags,
@@ -278,8 +282,11 @@ impl Switch {
             } else {
                 self.delay
             };
-            let ready = (now + self.delays_drawn.next(of_all)).max(self.not_before);
-            if by_size || self.delay.width() > Dur::ZERO {
+            let mut ready = (now + self.delays_drawn.next(of_all)).max(self.not_before);
+            if let Some(cut) = &self.cut {
+                ready = ready.max(now + cut.outrun(place));
+            }
+            if by_size || self.cut.is_some() || self.delay.width() > Dur::ZERO {
                 // A short frame stays behind a long one, and one that takes less behind one that takes more.
                 self.not_before = ready;
             }
@@ -305,7 +312,7 @@ impl Switch {
     /// Whether frames take time from ingress to queue.
     #[inline]
     const fn delays(&self) -> bool {
-        self.delay.most().0 | self.delay_of_a_byte.most().0 != 0
+        self.cut.is_some() || self.delay.most().0 | self.delay_of_a_byte.most().0 != 0
     }
 
     /// Queues the frame whose way through the pipeline ends at `now`: its port, and when to come for the next.

@@ -3,7 +3,7 @@
 use crate::spec::in_flight::{self, InFlight};
 use crate::spec::pause::pause_time;
 use rig_capture::Span;
-use rig_lab::{Buffer, Switch, Wred};
+use rig_lab::{Buffer, Switch, SwitchingMode, Wred};
 use rig_units::{Apart, Bytes, Dur, Length, MIN_FRAME, PortSpeed, Quanta};
 
 /// Ports, cables and traffic of a switch, and of its buffer what is not sized: cells, reserves, how it counts.
@@ -79,6 +79,8 @@ impl Demand {
             frame,
             overhead: Bytes(0),
             pfc: MIN_FRAME,
+            // A switch that cuts through has XOFF sent sooner, and needs no more than this.
+            mode: SwitchingMode::StoreAndForward,
             ahead: self.mtu,
             cable: self.cable,
             delays: in_flight::delays(self.emission.into(), Span { lo: 0, hi: self.response.0 }),

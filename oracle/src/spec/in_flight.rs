@@ -6,7 +6,7 @@
 
 use super::buffer::occupied;
 use rig_capture::Span;
-use rig_lab::Buffer;
+use rig_lab::{Buffer, SwitchingMode};
 use rig_units::{Apart, Bytes, Dur, L1_OVERHEAD, Length, MIN_FRAME, PortSpeed, Within};
 
 /// Where the form comes from, for reports.
@@ -15,6 +15,9 @@ pub const SOURCE: &str = "IEEE 802.1Q cl. 36 and its annex on PFC buffer require
 /// The gap after the PFC frame, and the one between the frame that crossed and the next: the sender stops at the last bit of the one,
 /// and sends nothing in the other.
 const GAPS: Bytes = Bytes(24);
+
+/// Preamble and start delimiter.
+const PREAMBLE: Bytes = Bytes(8);
 
 /// A sender that fills its wire with frames of one lossless class, and the way to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +34,10 @@ pub struct InFlight {
     pub ahead: Bytes,
     /// Cable between them.
     pub cable: Length,
-    /// Everything that is neither wire nor cable, in picoseconds, least and most: what the device takes from the frame's
-    /// last bit to its decision, the delays of both interfaces, and the sender's response.
+    /// When a frame counts: with its last bit, or with its first.
+    pub mode: SwitchingMode,
+    /// Everything that is neither wire nor cable, in picoseconds, least and most: what the device takes from the frame
+    /// counting to its decision, the delays of both interfaces, and the sender's response.
     pub delays: Span,
     /// How far the device's clock and the sender's may be apart.
     pub apart: Apart,
@@ -83,6 +88,15 @@ impl InFlight {
         let there = Span { lo: self.cable.travel().0, hi: self.cable.travel_at_most().0 };
         let lo = self.told().0 + 2 * there.lo + self.delays.lo;
         let hi = (self.waited() + self.told() + self.slot()).0 + 2 * there.hi + self.delays.hi;
+        // The rest of the frame that crosses comes in meanwhile; what counts it from its preamble on has it a preamble sooner.
+        let [least, most] = match self.mode {
+            SwitchingMode::StoreAndForward => [Dur::ZERO; 2],
+            SwitchingMode::CutThrough => {
+                let size = self.frame + self.overhead;
+                [size, size + PREAMBLE].map(|size| self.speed.serialise(size))
+            }
+        };
+        let (lo, hi) = (lo.saturating_sub(most.0), hi.saturating_sub(least.0));
         // The device's part by its clock, the sender's by the sender's: in frames of one clock no more than all of it by the other.
         Span { lo: self.apart.least(Dur(lo)).0, hi: self.apart.most(Dur(hi)).0 }
     }
@@ -136,6 +150,7 @@ mod tests {
             pfc: MIN_FRAME,
             ahead: Bytes(ahead),
             cable: Length(metres * 100),
+            mode: SwitchingMode::StoreAndForward,
             delays,
             apart: Apart::NOT,
         }

@@ -163,6 +163,7 @@ impl<'a> Context<'a> {
             let clock = device.declared.clock();
             Relay {
                 transit: device.declared.transit().unwrap_or(Within::ZERO),
+                mode: device.declared.switching_mode(),
                 cable: Length(cable_cm.unwrap_or(self.cable_cm)).travel(),
                 apart: Apart::of(clock, self.own_clock),
             }

@@ -9,6 +9,7 @@ mod blue_rdma;
 mod completions;
 mod config;
 mod control_plane;
+mod cut_through;
 mod datagrams;
 mod dead_link;
 mod ecn;

@@ -20,7 +20,8 @@ fn burst(frames: u32, lost: &[u32]) -> Sample {
 
 fn of(sample: Sample) -> Vec<Visit> {
     let (observation, script) = sample.done(Dur::ms(1));
-    depths(&observation, &script, (1, CLASS), &|_| CELLS).expect("all recorded")
+    depths(&observation, &script, (1, CLASS), SwitchingMode::StoreAndForward, &|_| CELLS)
+        .expect("all recorded")
 }
 
 #[test]
@@ -76,7 +77,9 @@ fn marks_are_seen_on_either_side() {
             *ce = true;
         }
     }
-    let visits = depths(&observation, &script, (1, CLASS), &|_| CELLS).expect("all recorded");
+    let visits =
+        depths(&observation, &script, (1, CLASS), SwitchingMode::StoreAndForward, &|_| CELLS)
+            .expect("all recorded");
     assert!(!visits[0].came_marked);
     assert!(visits[0].passed.as_ref().is_some_and(|passed| passed.marked));
 }
@@ -86,5 +89,8 @@ fn frames_that_were_not_recorded_leave_nothing_to_say() {
     let (mut observation, script) = burst(10, &[]).done(Dur::ms(1));
     observation.records.truncate(5);
     observation.integrity.unrecorded = 15;
-    assert!(depths(&observation, &script, (1, CLASS), &|_| CELLS).is_err());
+    assert!(
+        depths(&observation, &script, (1, CLASS), SwitchingMode::StoreAndForward, &|_| CELLS)
+            .is_err()
+    );
 }

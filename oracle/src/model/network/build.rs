@@ -47,7 +47,12 @@ impl<Q: EventQueue> Network<Q> {
                 *plug = link;
                 sources.push(arrival(cable, far));
             }
-            cables.push(cable.ends.map(|sender| {
+            let cuts = |far: End| match far {
+                End::Host(_) => false,
+                End::Port(at) => topology.switches[usize::from(at.switch)].cut_through,
+            };
+            let [one, other] = cable.ends;
+            cables.push([(one, other), (other, one)].map(|(sender, far)| {
                 let (clock, rate) = match sender {
                     End::Host(host) => (topology.hosts[usize::from(host)].mac.clock, Ppm::ONE),
                     End::Port(at) => {
@@ -55,7 +60,7 @@ impl<Q: EventQueue> Network<Q> {
                         (switch.mac.clock, switch.egress_rate)
                     }
                 };
-                Link::new(&cable.link).sent_by(clock, rate)
+                Link::new(&cable.link).sent_by(clock, rate).cut_through(cuts(far))
             }));
         }
         assert!(hosts.iter().all(|&(link, _)| link != UNPLUGGED), "every host has a cable");

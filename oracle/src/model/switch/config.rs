@@ -23,6 +23,8 @@ pub struct Config {
     pub mtu: u16,
     /// Time from the last bit in to the first bit out of an idle switch, drawn of each frame; none overtakes another.
     pub forwarding_delay: Within,
+    /// Whether that is from the first bit in: a frame is taken in with it.
+    pub cut_through: bool,
     /// From code point to class.
     pub classifier: Classifier,
     /// How the queues of a port share it.
@@ -59,6 +61,7 @@ impl Config {
             shut: None,
             mtu: 9_216,
             forwarding_delay: Within::ZERO,
+            cut_through: false,
             classifier: Classifier::plain(),
             scheduling: [Scheduling::Dwrr(1); CLASSES],
             shaper: None,
@@ -121,6 +124,7 @@ impl Config {
             shut: declared.shut_port.map(|port| port.saturating_sub(1)),
             mtu: u16::try_from(declared.mtu.0).unwrap_or(u16::MAX),
             forwarding_delay: declared.forwarding_delay,
+            cut_through: declared.switching_mode == rig_lab::SwitchingMode::CutThrough,
             classifier: Classifier::new(&declared.qos),
             scheduling,
             shaper: shaper::Config::declared(&declared.scheduler),

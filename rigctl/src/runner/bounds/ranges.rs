@@ -1,6 +1,6 @@
 //! Every field that may hold a range: a device anywhere inside of it passes, and one outside by what a measure prints of itself fails.
 
-mod cases;
+pub(super) mod cases;
 
 use self::cases::{
     crossed, holed, marked, passed, refused, stormed, stormed_for, unheard, waits_for_receives,

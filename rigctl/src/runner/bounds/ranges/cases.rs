@@ -5,7 +5,7 @@ pub(super) fn xoff(at: u32) -> String {
 }
 
 /// Two hundred frames, each far from the next; and with them all that rests on when a frame has come to its queue.
-pub(super) fn passed(settings: &str) -> String {
+pub(in super::super) fn passed(settings: &str) -> String {
     format!(
         "    dut: {settings}
     streams: {{probe: {{from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 10us, count: 200}}}}
@@ -19,7 +19,7 @@ pub(super) fn passed(settings: &str) -> String {
 }
 
 /// A group that is filled to its XOFF and falls back to its XON, a hundred times.
-pub(super) fn crossed() -> String {
+pub(in super::super) fn crossed() -> String {
     "    dut: {pfcwd: {detection_time: 5000ms}, buffer: {pool: 1000000B, lossy_pool: 1000000B, dynamic_th: -4}}
     streams: {fill: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 2us, count: 100}}
     storms: {hold: {from: p2, classes: [3]}}

@@ -1,0 +1,66 @@
+//! Switches that cut frames through: nobody who says so is called faulty, and whoever does not say so is found, and whoever says so and does not.
+
+use super::given::{Ran, Said, Word};
+use super::ranges::cases::{crossed, passed};
+use rig_lab::{Mutation, Profile, Setting};
+use serde_json::json;
+
+const STORES: &str = "store-and-forward";
+const CUTS: &str = "cut-through";
+
+/// The case on a device that declares one mode and has another.
+fn ran(case: &str, [says, does]: [&str; 2]) -> Said {
+    ran_on("broadcom", case, "600ns", [says, does])
+}
+
+/// The same on any device that forwards after `delay`.
+fn ran_on(device: &'static str, case: &str, delay: &str, [says, does]: [&str; 2]) -> Said {
+    let path = "switching_mode".to_owned();
+    Ran::with(device, case, |device: &mut Profile| {
+        let delay = Setting { path: "forwarding_delay".to_owned(), value: json!(delay) };
+        let mode = Setting { path: path.clone(), value: json!(says) };
+        for setting in [delay, mode] {
+            device.declared = device.declared.with(&setting).expect("a value");
+        }
+        let always = Mutation::Override { path, value: does.to_owned() };
+        device.mutate(&always).expect("a mode");
+    })
+    .as_seen()
+}
+
+/// 1024 B at 100 Gb/s last 81.92 ns.
+#[test]
+fn a_frame_is_on_its_way_from_the_bit_on_that_is_declared() {
+    let case = passed("{}");
+    for mode in [STORES, CUTS] {
+        assert_eq!(ran(&case, [mode, mode]).wrong(), "", "{mode}");
+    }
+    let sooner = ran(&case, [STORES, CUTS]);
+    assert_eq!(sooner.word("latency"), Word::Fail("517.12ns to 518.72ns".to_owned()));
+    let later = ran(&case, [CUTS, STORES]);
+    assert_eq!(later.word("latency"), Word::Fail("680.96ns to 683.2ns".to_owned()));
+}
+
+/// From a port of 100 Gb/s to one of 400 Gb/s a frame waits for 61.44 ns until the rest of it is in when it is wanted; the other way it waits for nothing.
+#[test]
+fn a_frame_that_leaves_faster_than_it_comes_waits_for_its_own_end() {
+    for (ports, shown) in [("{p1: slow, p2: fast}", 61), ("{p1: fast, p2: slow}", 10)] {
+        let case = format!("    ports: {ports}\n{}", passed("{}"));
+        let said = ran_on("broadcom-mixed", &case, "10ns", [CUTS; 2]);
+        assert_eq!(said.wrong(), "", "{ports}");
+        let (read, want) = said.spans("latency");
+        assert_eq!((want.lo, want.hi), (10_000, 61_440));
+        assert!(read.lo / 1_000 <= shown && shown <= read.hi.div_ceil(1_000), "{ports}: {read:?}");
+    }
+}
+
+#[test]
+fn an_xoff_follows_the_bit_with_which_a_frame_has_come() {
+    let case = crossed();
+    for mode in [STORES, CUTS] {
+        assert_eq!(ran(&case, [mode, mode]).wrong(), "", "{mode}");
+    }
+    for other in [[STORES, CUTS], [CUTS, STORES]] {
+        assert!(!ran(&case, other).passes("pfc.latency"), "{other:?}");
+    }
+}
