@@ -1,6 +1,7 @@
 //! A switch that goes on with a frame as soon as its first bit is in.
 
-use super::{Config, Place};
+use super::config::Config;
+use crate::model::buffer::Place;
 use rig_units::{Bytes, Dur, PortSpeed};
 
 /// How fast its ports are.
