@@ -224,7 +224,9 @@ fn app() -> Value {
             "flow": to("name"),
             "think": to("duration"),
             "buffers": { "description": "so many registered buffers, of which a round takes one with this step until it is over", "type": "integer", "minimum": 1, "maximum": 1_000_000 },
-            "chunks": { "description": "so many messages, each once the one before it is complete", "type": "integer", "minimum": 1, "maximum": 65_536 },
+            "chunks": { "description": "so many messages, each once the one before it is complete, or the one `at_once` before it", "type": "integer", "minimum": 1, "maximum": 65_536 },
+            "at_once": { "description": "so many of its messages may be under way", "type": "integer", "minimum": 1, "maximum": 65_536 },
+            "checksum": { "description": "whoever gets the data looks at their checksum", "type": "boolean" },
         }),
         &["flow"],
     );
