@@ -2,7 +2,7 @@
 
 use crate::read::{INTERVALS, PREDICTIONS, QUEUE_PAIRS};
 use crate::wire::ADDRESSES;
-use crate::{DeviceVerb, MacsecMode, Memory, Takes, Tap, Target, Verb, Vocabulary};
+use crate::{DeviceVerb, MacsecMode, Memory, PfcOdd, Takes, Tap, Target, Verb, Vocabulary};
 use rig_lab::Kind;
 use rig_lab::schema::{DRAFT, families, settings};
 use rig_units::{Bytes, Dur, L2Rate, Length, PortSpeed, Ppm, Quanta, Rate};
@@ -328,6 +328,10 @@ fn step() -> Value {
             "count": { "type": "integer", "minimum": 1 },
             "every": to("duration"),
             "macsec": macsec_mode(),
+            "odd": {
+                "description": "by which address it is odd, of one frame to a NIC; by default by none",
+                "enum": PfcOdd::NAMES.map(|(name, _)| name),
+            },
         }),
         &["from", "classes", "quanta"],
     );
