@@ -9,13 +9,56 @@ pub struct HostReport {
     pub completions: Vec<HostCompletion>,
     /// Latencies, counted.
     pub histograms: Vec<HostHistogram>,
+    /// What applications found as they looked at the checksum of data, in that order.
+    pub checks: Vec<HostCheck>,
+    /// Which bytes of a stream an application gave to which message.
+    pub gave: Vec<HostGave>,
+    /// Messages of a stream, in the order in which an application read them.
+    pub read: Vec<HostRead>,
 }
 
 impl HostReport {
     /// How many bytes of memory it takes at least.
     pub(crate) const fn takes(&self) -> usize {
-        size_of_val(self.completions.as_slice()) + size_of_val(self.histograms.as_slice())
+        size_of_val(self.completions.as_slice())
+            + size_of_val(self.histograms.as_slice())
+            + size_of_val(self.checks.as_slice())
+            + size_of_val(self.gave.as_slice())
+            + size_of_val(self.read.as_slice())
     }
+}
+
+/// What an application found as it looked at the checksum of the data of one message in its memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostCheck {
+    /// By which they came, as a script numbers them: streams first, then flows.
+    pub connection: u16,
+    /// Which message of its connection they are, from 0.
+    pub message: u64,
+    /// Whether it is the checksum that their sender gave them.
+    pub fits: bool,
+}
+
+/// Bytes of a stream that an application gave to one message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostGave {
+    /// By which they go, as a script numbers them: streams first, then flows.
+    pub connection: u16,
+    /// Which message of its connection they are, from 0.
+    pub message: u64,
+    /// The first of them, from 0.
+    pub from: u64,
+    /// The one behind the last.
+    pub to: u64,
+}
+
+/// A message of a stream that an application read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostRead {
+    /// By which it came, as a script numbers them: streams first, then flows.
+    pub connection: u16,
+    /// Which message of its connection it is, from 0.
+    pub message: u64,
 }
 
 /// A request that is over, its instants as its host tells them.

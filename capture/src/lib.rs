@@ -34,7 +34,8 @@ pub use approach::{Approach, Relay};
 pub use at_rest::AtRest;
 pub use counter::DutCounter;
 pub use host_report::{
-    CompletionStatus, HostCompletion, HostHistogram, HostReport, LATENCY_BUCKETS, Operation,
+    CompletionStatus, HostCheck, HostCompletion, HostGave, HostHistogram, HostRead, HostReport,
+    LATENCY_BUCKETS, Operation,
 };
 pub use load::{Load, Loads};
 pub use measurement::{Reading, Span, Unit};

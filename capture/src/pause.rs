@@ -190,6 +190,7 @@ mod tests {
         let mut sample = Sample::new();
         sample.storm(Dur::ms(10), Dur::ms(20));
         let late = PfcFrames {
+            odd: rig_testcases::PfcOdd::No,
             macsec: rig_testcases::MacsecMode::Usual,
             from: 1,
             enable: 8,

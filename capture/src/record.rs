@@ -2,7 +2,7 @@
 
 use crate::blue_rdma;
 use rig_frames::vlan;
-use rig_testcases::{Roce, Secured};
+use rig_testcases::{PfcOdd, Roce, Secured};
 use rig_units::{Bytes, MIN_FRAME, Quanta, Time};
 
 /// Of a load, the frames whose number is a multiple of this are recorded, each when it is sent and when it is received;
@@ -126,7 +126,7 @@ impl What {
 /// clause 36).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PfcFault {
-    /// The destination is not 01:80:c2:00:00:01.
+    /// The destination is a group, and not 01:80:c2:00:00:01.
     Destination,
     /// The source is a group address or zero.
     Source,
@@ -138,18 +138,31 @@ pub enum PfcFault {
     Padding,
     /// It is not 64 bytes long, FCS counted.
     Size,
+    /// The destination is one station's.
+    Unicast,
 }
 
 impl PfcFault {
     /// All of them, in order.
-    pub const ALL: [PfcFault; 6] = [
+    pub const ALL: [PfcFault; 7] = [
         PfcFault::Destination,
         PfcFault::Source,
         PfcFault::Tagged,
         PfcFault::Reserved,
         PfcFault::Padding,
         PfcFault::Size,
+        PfcFault::Unicast,
     ];
+
+    /// The one that a frame has which is sent so.
+    pub const fn of(odd: PfcOdd) -> Option<PfcFault> {
+        match odd {
+            PfcOdd::No => None,
+            PfcOdd::NoSource => Some(PfcFault::Source),
+            PfcOdd::ToItself => Some(PfcFault::Unicast),
+            PfcOdd::ToAll => Some(PfcFault::Destination),
+        }
+    }
 }
 
 /// A frame in the evidence, for people: its number in the trial's file, counted from one as Wireshark does.

@@ -178,6 +178,7 @@ mod tests {
     #[test]
     fn pfc_by_hand_counts_where_it_stands() {
         let pfc = PfcFrames {
+            odd: rig_testcases::PfcOdd::No,
             from: 0,
             enable: 8,
             quanta: Quanta(0),

@@ -25,10 +25,13 @@ pub(crate) struct WrittenStep {
     pub(crate) flow: String,
     /// How long whoever does it takes before.
     pub(crate) think: Dur,
-    /// How many messages it is, of which one is under way at a time.
+    /// How many messages it is, and how many of them may be under way at a time.
     pub(crate) chunks: u32,
+    pub(crate) at_once: u32,
     /// How many buffers whoever does it has registered for it.
     pub(crate) buffers: Option<u32>,
+    /// Whether whoever gets its data looks at their checksum.
+    pub(crate) checksum: bool,
 }
 
 /// Which step of which application the messages of a flow are. A step begins once the one before it is complete for whoever does it: acknowledged, where
@@ -45,8 +48,10 @@ pub struct AppStep {
     pub rounds: u32,
     /// How many rounds may have begun that are not over: the last step of one gives its credit back.
     pub credits: u32,
-    /// How many messages it is in a round. Where they are several, each waits until the one before it is complete.
+    /// How many messages it is in a round.
     pub chunks: u32,
+    /// How many of those may be under way: each waits until the one so many before it is complete.
+    pub at_once: u32,
     /// How long whoever does it takes before the first of them.
     pub think: Dur,
     /// Whether all steps go over one queue pair: whoever does several of them does them in their order, round after round.
@@ -55,6 +60,10 @@ pub struct AppStep {
     pub key: Option<AppKey>,
     /// How many buffers whoever does it has registered for it: a round takes one with it, and gives it back when it is over. `None`: always enough.
     pub buffers: Option<u32>,
+    /// Whether whoever gets the data of a message looks at their checksum, which came with another, and says whether it fits.
+    pub checksum: bool,
+    /// Whether all messages of its application are a stream of bytes, which goes on by each step where the one before it ended.
+    pub is_stream: bool,
 }
 
 /// What a message has to do with the key that is registered for its round.

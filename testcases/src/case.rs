@@ -1,6 +1,6 @@
 //! A suite and its cases, as read and checked.
 
-use crate::{Amount, DeviceVerb, MacsecMode, Measure, Takes, Tap};
+use crate::{Amount, DeviceVerb, MacsecMode, Measure, PfcOdd, Takes, Tap};
 use core::fmt;
 use indexmap::IndexMap;
 use rig_frames::ip::Ecn;
@@ -354,6 +354,8 @@ pub enum CaseAction {
         every: Dur,
         /// How they are protected, where the device speaks MACsec.
         macsec: MacsecMode,
+        /// By which address they are odd.
+        odd: PfcOdd,
     },
     /// Takes a link down for a while.
     LinkDown {

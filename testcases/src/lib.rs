@@ -41,8 +41,8 @@ pub use read::read;
 pub use roce::{CnpFault, Roce, RoceKind};
 pub use schema::schema;
 pub use script::{
-    Action, EndpointSpec, PfcFrames, Script, Step, StormSpec, StreamKind, StreamRate, StreamSpec,
-    Tap,
+    Action, EndpointSpec, PfcFrames, PfcOdd, Script, Step, StormSpec, StreamKind, StreamRate,
+    StreamSpec, Tap,
 };
 pub use send_order::{SendOrder, SendPlace};
 pub use stretch::Proportion;

@@ -2,7 +2,7 @@
 
 use crate::read::{INTERVALS, PREDICTIONS, QUEUE_PAIRS};
 use crate::wire::ADDRESSES;
-use crate::{DeviceVerb, MacsecMode, Memory, Takes, Tap, Target, Verb, Vocabulary};
+use crate::{DeviceVerb, MacsecMode, Memory, PfcOdd, Takes, Tap, Target, Verb, Vocabulary};
 use rig_lab::Kind;
 use rig_lab::schema::{DRAFT, families, settings};
 use rig_units::{Bytes, Dur, L2Rate, Length, PortSpeed, Ppm, Quanta, Rate};
@@ -224,7 +224,9 @@ fn app() -> Value {
             "flow": to("name"),
             "think": to("duration"),
             "buffers": { "description": "so many registered buffers, of which a round takes one with this step until it is over", "type": "integer", "minimum": 1, "maximum": 1_000_000 },
-            "chunks": { "description": "so many messages, each once the one before it is complete", "type": "integer", "minimum": 1, "maximum": 65_536 },
+            "chunks": { "description": "so many messages, each once the one before it is complete, or the one `at_once` before it", "type": "integer", "minimum": 1, "maximum": 65_536 },
+            "at_once": { "description": "so many of its messages may be under way", "type": "integer", "minimum": 1, "maximum": 65_536 },
+            "checksum": { "description": "whoever gets the data looks at their checksum", "type": "boolean" },
         }),
         &["flow"],
     );
@@ -326,6 +328,10 @@ fn step() -> Value {
             "count": { "type": "integer", "minimum": 1 },
             "every": to("duration"),
             "macsec": macsec_mode(),
+            "odd": {
+                "description": "by which address it is odd, of one frame to a NIC; by default by none",
+                "enum": PfcOdd::NAMES.map(|(name, _)| name),
+            },
         }),
         &["from", "classes", "quanta"],
     );

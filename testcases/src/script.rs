@@ -214,6 +214,30 @@ pub enum Action {
     Device(DeviceVerb),
 }
 
+/// By which address a PFC frame is odd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PfcOdd {
+    /// By none: from the rig's port to 01:80:c2:00:00:01.
+    #[default]
+    No,
+    /// Its source is zero.
+    NoSource,
+    /// It goes to the device's own address.
+    ToItself,
+    /// It goes to all.
+    ToAll,
+}
+
+impl PfcOdd {
+    /// Their names in YAML.
+    pub const NAMES: [(&str, PfcOdd); 4] = [
+        ("no", PfcOdd::No),
+        ("no-source", PfcOdd::NoSource),
+        ("to-itself", PfcOdd::ToItself),
+        ("to-all", PfcOdd::ToAll),
+    ];
+}
+
 /// PFC frames sent by hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PfcFrames {
@@ -229,6 +253,8 @@ pub struct PfcFrames {
     pub every: Dur,
     /// How they are protected, where the device speaks MACsec.
     pub macsec: MacsecMode,
+    /// By which address they are odd.
+    pub odd: PfcOdd,
 }
 
 /// A data stream.

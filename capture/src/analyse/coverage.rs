@@ -226,6 +226,7 @@ mod tests {
     fn a_late_frame_sent_by_hand_belongs_to_no_storm() {
         let mut sample = every(PAUSE / 2, 3);
         let late = rig_testcases::PfcFrames {
+            odd: rig_testcases::PfcOdd::No,
             macsec: rig_testcases::MacsecMode::Usual,
             from: 1,
             enable: 8,

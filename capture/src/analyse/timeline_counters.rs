@@ -159,6 +159,7 @@ mod tests {
         let mut script = script();
         script.storms.clear();
         let frames = |enable| PfcFrames {
+            odd: rig_testcases::PfcOdd::No,
             macsec: rig_testcases::MacsecMode::Usual,
             from: 2,
             enable,

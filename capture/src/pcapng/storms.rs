@@ -42,6 +42,7 @@ pub(super) fn storms(ports: &[PortTrace], records: &[Record]) -> (Vec<StormSpec>
         let every = row.last - row.first;
         let count = u32::try_from(row.xoffs).unwrap_or(u32::MAX);
         let frames = PfcFrames {
+            odd: rig_testcases::PfcOdd::No,
             macsec: rig_testcases::MacsecMode::Usual,
             from,
             enable: 1 << class,

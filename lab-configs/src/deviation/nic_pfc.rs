@@ -20,6 +20,15 @@ table! {
     nic_stops_for_no_priority;
     /// A PFC frame that enables no priority and asks for no time stops a NIC in all of them for the longest time.
     nic_stops_for_any_frame;
+    /// A NIC passes over a PFC frame whose source is zero, or a group.
+    // A switch that sends such is overrun.
+    nic_wants_usual_source;
+    /// A NIC stops for a PFC frame to its own address.
+    // Whoever can send it a frame can stop it: such a frame passes switches.
+    nic_stops_for_own_address;
+    /// A NIC stops for a PFC frame to all.
+    // Whoever can send it a frame can stop it, and everybody else.
+    nic_stops_for_broadcast;
     /// A NIC takes a pause of no quanta for the longest one.
     nic_stops_for_no_time;
     /// Of the priorities that a PFC frame names a NIC stops in the lowest alone.

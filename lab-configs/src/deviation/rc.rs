@@ -236,6 +236,18 @@ table! {
     /// An application takes a registered buffer that is not free.
     // What another request still has in it is overwritten, or read by whoever is not to see it.
     app_buffer_reused;
+    /// Of one in so many messages a packet is written wrongly to the memory of the host, behind the check of its ICRC.
+    // The wire was right, its counters are, and what the application reads is not.
+    payload_moved_wrongly ("messages", 1..=1_000_000, default 4);
+    /// An application looks at the checksum of no message of so many.
+    // What is wrong in those is passed on as right.
+    app_checksum_left_out ("messages", 1..=1_000_000, default 3);
+    /// Where a stream goes on by another connection, what was under way by the one before is sent again by it.
+    // It comes by both: the other end reads it twice.
+    app_under_way_repeated;
+    /// Where a stream goes on by another connection, the one before it is closed with what was under way.
+    // What had not come by then never does, and nobody misses it.
+    app_under_way_dropped;
     /// An application sends all chunks of a step at once.
     // Many senders at once fill the buffer that chunks were to save.
     app_chunks_at_once;

@@ -152,6 +152,8 @@ static ALL: &[&Known] = &[
     &nic::tail::TAIL,
     &nic::app::PROTOCOL,
     &nic::app::keys::KEYS,
+    &nic::app::checksums::CHECKSUM,
+    &nic::app::stream::STREAM,
     &nic::receives::RECEIVES,
     &nic::unreliable::SENDER,
     &nic::unreliable::RECEIVER,

@@ -9,6 +9,7 @@ use super::chance::{self, Draws};
 use super::nic::Departs;
 use super::oscillator::Oscillator;
 use super::packet::{CLASSES, Packet, bit, slot};
+use rig_capture::PfcFault;
 use rig_lab::{NicPfcFaults, PfcFaults};
 use rig_units::{Dur, PortSpeed, Quanta, Time, Within};
 use std::collections::VecDeque;
@@ -34,6 +35,8 @@ pub struct Config {
     pub faults: PfcFaults,
     /// What it does wrong as the port of a NIC.
     pub nic: NicPfcFaults,
+    /// Which faults of a frame's format it passes over.
+    pub hears: &'static [PfcFault],
 }
 
 impl Config {
@@ -50,6 +53,7 @@ impl Config {
             clock: Oscillator::EXACT,
             faults,
             nic: NicPfcFaults::NONE,
+            hears: &[],
         }
     }
 
@@ -177,7 +181,7 @@ impl Mac {
     }
 
     /// Takes in a PFC frame whose last bit arrived at `now`; the classes that may send again because of it. One that
-    /// breaks its format is no PFC frame.
+    /// breaks its format, as far as that is looked at, is no PFC frame.
     #[cold]
     #[inline(never)]
     pub fn on_pfc(&mut self, now: Time, pfc: &Packet) -> u8 {
@@ -186,7 +190,7 @@ impl Mac {
 
     /// The same, with an effect that comes later by what the frame takes to the MAC. Its pause counts from its last bit all the same.
     pub fn on_late_pfc(&mut self, now: Time, pfc: &Packet, later: Within) -> u8 {
-        if pfc.fault().is_some() {
+        if pfc.fault().is_some_and(|fault| !self.config.hears.contains(&fault)) {
             return 0;
         }
         self.received += 1;

@@ -1,13 +1,13 @@
 //! What the hosts behind emulated NICs say of one trial, told as a script calls things.
 
 use super::recorder::Recorder;
-use rig_capture::{HostCompletion, HostHistogram, HostReport};
+use rig_capture::{HostCheck, HostCompletion, HostGave, HostHistogram, HostRead, HostReport};
 use rig_dut::Emulated;
 use rig_testcases::Script;
 use rig_units::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What hosts that send flows of `script` say of the trial that began at `origin`; `None` where none keeps anything.
+/// What hosts at the ends of flows of `script` say of the trial that began at `origin`; `None` where none keeps anything.
 pub(super) fn host_reports(
     dut: &mut Emulated,
     script: &Script,
@@ -18,7 +18,12 @@ pub(super) fn host_reports(
         .flat_map(|connection| recorder.ids(connection).map(move |id| (id, connection)))
         .collect();
     let behind = |port: &u16| dut.nic_host(script.dut_ports[usize::from(*port)]);
-    let hosts: BTreeSet<u16> = script.flows.iter().map(|flow| behind(&flow.nic)).collect();
+    let hosts: BTreeSet<u16> = script
+        .flows
+        .iter()
+        .flat_map(|flow| [flow.nic, flow.to])
+        .map(|port| behind(&port))
+        .collect();
     let mut all: Option<HostReport> = None;
     for host in hosts {
         let Some(said) = dut.rig().host_report(host) else { continue };
@@ -38,6 +43,21 @@ pub(super) fn host_reports(
         all.histograms.extend(said.histograms.into_iter().filter_map(|one| {
             Some(HostHistogram { connection: *names.get(&one.connection)?, ..one })
         }));
+        all.checks.extend(
+            said.checks.into_iter().filter_map(|one| {
+                Some(HostCheck { connection: *names.get(&one.connection)?, ..one })
+            }),
+        );
+        all.gave.extend(
+            said.gave.into_iter().filter_map(|one| {
+                Some(HostGave { connection: *names.get(&one.connection)?, ..one })
+            }),
+        );
+        all.read.extend(
+            said.read.into_iter().filter_map(|one| {
+                Some(HostRead { connection: *names.get(&one.connection)?, ..one })
+            }),
+        );
     }
     all
 }

@@ -11,8 +11,8 @@ use super::wire::broken::Broken;
 use crate::stop::Stop;
 use rig_capture::pcapng::{Onto, Spool, Spooled};
 use rig_capture::{
-    Approach, ConfigOutcome, Counters, DutEvent, Integrity, Observation, PortTrace, Provenance,
-    Relay, Touched,
+    Approach, ConfigOutcome, Counters, DutEvent, Integrity, Observation, PfcFault, PortTrace,
+    Provenance, Relay, Touched,
 };
 use rig_dut::control::{ControlError, Order};
 use rig_dut::{Control as _, Emulated};
@@ -334,7 +334,14 @@ impl Trial<'_, '_> {
                 self.lab.dut.rig().stop_storm(from, *storm);
             }
             Action::Pfc(frames) => {
-                let PfcFrames { from, enable, quanta, count, every, macsec } = *frames;
+                let PfcFrames { from, enable, quanta, count, every, macsec, odd } = *frames;
+                if let Some(fault) = PfcFault::of(odd) {
+                    let zero = if quanta.0 == 0 { enable } else { 0 };
+                    let mut frame = Packet::pfc(enable, zero, quanta, host::PFC_SIZE);
+                    frame.stream = BY_HAND;
+                    let frame = frame.with_record(true).with_fault(fault);
+                    return self.lab.dut.rig().send(behind(from), frame);
+                }
                 let pfc = Pfc { id: BY_HAND, enable, quanta, every, macsec_mode: macsec };
                 self.lab.dut.rig().start_storm(behind(from), &pfc.times(Some(count)));
             }

@@ -296,7 +296,7 @@ fn unseen(
             (Ability::Events, "the action `alert` leaves no trace on the wire, and ")
         }
         Needs::Hosts => {
-            let why = "what a host tells of its completions is read in virtual time alone";
+            let why = "what a host tells, of its completions or of its data, is read in virtual time alone";
             return (!lab.transport.is_virtual()).then(|| why.to_owned());
         }
         Needs::Events | Needs::Wire => return None,

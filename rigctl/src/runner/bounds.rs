@@ -1,6 +1,8 @@
 //! Tests of the exact bounds of judging, on cases that are run: at what is predicted a measure passes, and one unit past it fails.
 
+mod app_checksums;
 mod app_keys;
+mod app_stream;
 mod apps;
 mod backpressure;
 mod behind;

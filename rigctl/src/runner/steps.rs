@@ -3,7 +3,7 @@
 use rig_capture::Unit;
 use rig_lab::Setting;
 use rig_oracle::measure;
-use rig_testcases::{Action, MacsecMode, Script};
+use rig_testcases::{Action, MacsecMode, PfcOdd, Script};
 use rig_units::{Dur, Time};
 
 /// So many instants of one thing are told; there may be thousands.
@@ -20,6 +20,16 @@ pub fn settings(settings: &[Setting]) -> String {
 /// A length of time in one unit for each order of magnitude, cut to the nanosecond.
 pub fn time(dur: Dur) -> String {
     if dur == Dur::ZERO { "0ms".to_owned() } else { Unit::Ps.show(dur.0) }
+}
+
+/// By which address a PFC frame is odd.
+const fn odd(odd: PfcOdd) -> &'static str {
+    match odd {
+        PfcOdd::No => "",
+        PfcOdd::NoSource => ", its source zero",
+        PfcOdd::ToItself => ", to the NIC's own address",
+        PfcOdd::ToAll => ", to ff:ff:ff:ff:ff:ff",
+    }
 }
 
 /// What a step does, and to what.
@@ -39,12 +49,13 @@ pub fn step_text(script: &Script, action: &Action) -> (&'static str, String) {
             let rhythm =
                 if pfc.count > 1 { format!(", one every {}", pfc.every) } else { String::new() };
             let what = format!(
-                "{} PFC of {} for class {} from {}{rhythm}{}",
+                "{} PFC of {} for class {} from {}{rhythm}{}{}",
                 pfc.count,
                 pfc.quanta,
                 classes(pfc.enable),
                 port(pfc.from),
-                macsec_mode(pfc.macsec)
+                macsec_mode(pfc.macsec),
+                odd(pfc.odd)
             );
             ("send", what)
         }

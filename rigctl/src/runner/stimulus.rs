@@ -100,14 +100,28 @@ pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
 
 /// Which step of an application its messages are.
 fn step_text(step: &AppStep) -> String {
-    let AppStep { nth, of, rounds, credits, chunks, think, one_pair, buffers, .. } = *step;
+    let AppStep {
+        nth,
+        of,
+        rounds,
+        credits,
+        chunks,
+        at_once,
+        think,
+        one_pair,
+        buffers,
+        checksum,
+        ..
+    } = *step;
     let pooled = buffers.map(|all| format!(", {all} buffers"));
+    let checked = if checksum { ", checksum" } else { "" };
     // Told once: the lines are long.
     let shared = if one_pair && nth == 0 { ", one QP" } else { "" };
     let thinks = (think > Dur::ZERO).then(|| format!(", {think} later"));
-    let chunked = (chunks > 1).then(|| format!(", in {chunks} chunks"));
+    let several = if at_once > 1 { format!(", {at_once} at once") } else { String::new() };
+    let chunked = (chunks > 1).then(|| format!(", in {chunks} chunks{several}"));
     format!(
-        "; step {} of {of}, {rounds} rounds, {credits} at a time{shared}{}{}{}",
+        "; step {} of {of}, {rounds} rounds, {credits} at a time{shared}{}{}{}{checked}",
         nth + 1,
         thinks.unwrap_or_default(),
         chunked.unwrap_or_default(),

@@ -94,6 +94,26 @@ fn one_queue_pair_is_one_class_one_row_of_numbers_for_each_end_and_one_order() {
 }
 
 #[test]
+fn no_more_chunks_are_under_way_than_there_are() {
+    let of = |step: &str| faults(&format!("{{steps: [{{flow: ask, {step}}}], rounds: 1}}"), "one");
+    assert_eq!(of("chunks: 4, at_once: 4"), Vec::<String>::new());
+    for (step, found) in [("chunks: 4, at_once: 5", "5"), ("at_once: 2", "2")] {
+        assert!(of(step).first().is_some_and(|first| first.contains(found)), "{:?}", of(step));
+    }
+}
+
+#[test]
+fn a_checksum_is_looked_at_or_not() {
+    let of = |checksum: &str| {
+        let app = format!("{{steps: [reply, {{flow: data, checksum: {checksum}}}], rounds: 1}}");
+        faults(&app, "one").join("; ")
+    };
+    assert_eq!([of("true"), of("false")], ["", ""]);
+    let found = of("crc32");
+    assert!(found.contains("is not what belongs here"), "{found}");
+}
+
+#[test]
 fn a_round_that_gives_nothing_back_may_end_unheard_but_for_a_buffer_that_waits_for_its_end() {
     let of =
         |steps: &str, rest: &str| faults(&format!("{{steps: {steps}, {rest}}}"), "one").join("; ");

@@ -90,6 +90,7 @@ fn suite(device: &str, measure: &str) -> String {
     let count = |name: &str| if measure.contains(name) { "searched" } else { "9" };
     let switch = SWITCH.replace("ONE", count(": one")).replace("OTHER", count(": other"));
     let does = match measure {
+        _ if measure.contains("app.stream") => "verb: send, message: 1024B",
         _ if measure.contains("app.keys") => "verb: send-registered, message: 1024B",
         _ if measure.contains("rc.immediate") => "verb: send-immediate, message: 1024B",
         _ if measure.contains("rc.fence") || measure.contains("rc.receives") => {
@@ -107,9 +108,11 @@ fn suite(device: &str, measure: &str) -> String {
     let nics = if of_all { nics.replace(", count: 9", "") } else { nics };
     // A step of an application has no count of its own.
     let nics = if measure.contains("app.") {
-        let one = "    apps: {one: {steps: [flow], rounds: 9}}\n";
+        let checked = measure.contains("app.checksum");
+        let step = if checked { "{flow: flow, checksum: true}" } else { "flow" };
+        let one = format!("    apps: {{one: {{steps: [{step}], rounds: 9}}}}\n");
         let own = nics.replacen(", count: 9", "", 1).replace("load, flow,", "load, one,");
-        one.to_owned() + &own
+        one + &own
     } else {
         nics
     };

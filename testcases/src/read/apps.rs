@@ -47,15 +47,36 @@ fn step(at: &At<'_>) -> Option<WrittenStep> {
     const WANT: &str = "the name of a flow";
     let Value::Map(_) = at.node.value else {
         let flow = at.text(WANT)?.to_owned();
-        return Some(WrittenStep { flow, think: Dur::ZERO, chunks: 1, buffers: None });
+        return Some(WrittenStep {
+            flow,
+            think: Dur::ZERO,
+            chunks: 1,
+            at_once: 1,
+            buffers: None,
+            checksum: false,
+        });
     };
-    let fields = at.fields(&["flow", "think", "chunks", "buffers"])?;
+    let fields = at.fields(&["flow", "think", "chunks", "at_once", "buffers", "checksum"])?;
     let flow = fields.need("flow", WANT)?.text(WANT)?.to_owned();
     let think = fields.or("think", Dur::ZERO, |at| at.quantity::<Dur>())?;
-    let chunks = fields.or("chunks", 1, |at| at.whole(1..=65_536, "a number of messages"))?;
+    let chunks = fields.or("chunks", 1, |at| at.whole(1..=65_536, "a number of messages"));
+    let most: u32 = chunks.unwrap_or(65_536);
+    let at_once = |at: At<'_>| at.whole(1..=most.into(), "no more than `chunks`");
+    let at_once = fields.or("at_once", 1, at_once)?;
     let buffers = |at: At<'_>| at.whole(1..=1_000_000, "a number of registered buffers");
     let buffers = fields.maybe("buffers", buffers)?;
-    Some(WrittenStep { flow, think, chunks, buffers })
+    let checksum = fields.or("checksum", false, switch)?;
+    let chunks = chunks?;
+    Some(WrittenStep { flow, think, chunks, at_once, buffers, checksum })
+}
+
+/// Whether something is on.
+fn switch(at: At<'_>) -> Option<bool> {
+    let Value::Bool(on) = at.node.value else {
+        at.fault(format!("{} is not what belongs here", at.node.describe()), "true or false");
+        return None;
+    };
+    Some(on)
 }
 
 /// What the steps of a case name to be started, before any of them is read.
@@ -93,11 +114,12 @@ pub(super) fn bind<'w>(
         let members: Vec<String> = app.steps.iter().map(|step| step.flow.clone()).collect();
         let of = u8::try_from(app.steps.len()).unwrap_or(u8::MAX);
         let owner = owner(app, &flows.all);
+        let is_stream = is_stream(app, &flows.all);
         for (step, nth) in app.steps.iter().zip(0..) {
             let Some(flow) = flows.all.get_mut(&step.flow) else { continue };
             let (rounds, credits) = (app.rounds, app.credits);
             let (chunks, think, one_pair) = (step.chunks, step.think, app.one_pair);
-            let buffers = step.buffers;
+            let (buffers, checksum) = (step.buffers, step.checksum);
             let key = owner.as_ref().and_then(|owner| role(flow, owner));
             let step = AppStep {
                 app: number,
@@ -106,10 +128,13 @@ pub(super) fn bind<'w>(
                 rounds,
                 credits,
                 chunks,
+                at_once: step.at_once,
                 think,
                 one_pair,
                 key,
                 buffers,
+                checksum,
+                is_stream,
             };
             flow.count = Some(step.messages());
             flow.app = Some(step);
@@ -122,6 +147,13 @@ pub(super) fn bind<'w>(
         }
     }
     fits
+}
+
+/// Whether its steps are all one end's, each by a queue pair of its own, and the other end learns of each message.
+fn is_stream(app: &App, flows: &IndexMap<String, Flow>) -> bool {
+    let all = || app.steps.iter().filter_map(|step| flows.get(&step.flow));
+    let lead = all().next().map(|flow| &flow.nic);
+    !app.one_pair && all().all(|flow| Some(&flow.nic) == lead && tells(flow.verb))
 }
 
 /// Whose memory is registered anew for each round: the NIC of its one step that says so, with one message a round.

@@ -4,7 +4,7 @@ use super::amount::amount;
 use super::names::Names;
 use super::traffic;
 use crate::case::{CaseAction, CaseStep};
-use crate::{Amount, DeviceVerb};
+use crate::{Amount, DeviceVerb, PfcOdd};
 use rig_lab::walk::{At, Fields};
 use rig_lab::{Declared, declare};
 use rig_units::{Dur, Quanta};
@@ -62,7 +62,7 @@ fn action_of(
             Some(CaseAction::Start { names: names?, lasting })
         }
         "stop" => Some(CaseAction::Stop { names: senders(&at, names)? }),
-        "pfc" => pfc(&at),
+        "pfc" => pfc(&at, pattern),
         "link_down" => {
             let port = traffic::port(&at);
             let Some(lasting) = lasting else {
@@ -91,8 +91,8 @@ fn senders(at: &At<'_>, names: &Names<'_>) -> Option<Vec<String>> {
     (read.len() == all.len()).then(|| read.concat())
 }
 
-fn pfc(at: &At<'_>) -> Option<CaseAction> {
-    let fields = at.fields(&["from", "classes", "quanta", "count", "every", "macsec"])?;
+fn pfc(at: &At<'_>, pattern: &Declared) -> Option<CaseAction> {
+    let fields = at.fields(&["from", "classes", "quanta", "count", "every", "macsec", "odd"])?;
     let from = fields.need("from", "the rig port they leave by").and_then(|at| traffic::port(&at));
     let classes = fields.need("classes", "the classes enabled, such as [3]");
     let classes = classes.and_then(|at| traffic::classes(&at, true));
@@ -109,5 +109,13 @@ fn pfc(at: &At<'_>) -> Option<CaseAction> {
     };
     let (classes, quanta) = (classes?, quanta?);
     let macsec = traffic::macsec_mode(&fields)?;
-    Some(CaseAction::Pfc { from: from?, classes, quanta, count: count?, every: every?, macsec })
+    let odd = fields.or("odd", PfcOdd::No, |at| at.choice(&PfcOdd::NAMES))?;
+    let (from, count, every) = (from?, count?, every?);
+    if odd != PfcOdd::No && (pattern.nics().is_none() || count > 1) {
+        let want =
+            "one frame of the usual form, or `odd` in a file of `device: nic`, without `count`";
+        fields.at.at_key("an odd address", want);
+        return None;
+    }
+    Some(CaseAction::Pfc { from, classes, quanta, count, every, macsec, odd })
 }

@@ -88,6 +88,7 @@ fn a_late_frame_sent_by_hand_does_not_end_the_search() {
     let restores = Dur::ms(780) + Dur::us(100);
     let mut sample = dropping(restores);
     let late = rig_testcases::PfcFrames {
+        odd: rig_testcases::PfcOdd::No,
         macsec: rig_testcases::MacsecMode::Usual,
         from: 1,
         enable: 1 << CLASS,

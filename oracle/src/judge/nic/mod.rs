@@ -2,6 +2,7 @@
 
 pub mod app;
 pub mod asked;
+pub mod checksums;
 pub mod completions;
 pub mod explained;
 pub mod fence;
@@ -14,4 +15,5 @@ pub mod rc;
 pub mod receives;
 pub mod rp;
 pub mod shares;
+pub mod stream;
 pub mod turned_away;

@@ -1,7 +1,9 @@
 //! Whether the steps of an application above two NICs come in their order, within its credits, and all of them.
 
+pub(in super::super) mod checksums;
 pub(in super::super) mod keys;
 mod played;
+pub(in super::super) mod stream;
 
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, Unread, looked};
@@ -52,13 +54,14 @@ pub(in super::super) static PROTOCOL: Known = Known {
 
 /// What is due of a step, for people.
 fn told(step: AppStep) -> String {
-    let AppStep { nth, rounds, credits, chunks, think, one_pair, buffers, .. } = step;
+    let AppStep { nth, rounds, credits, chunks, at_once, think, one_pair, buffers, .. } = step;
     let mut text = match nth {
         0 => format!("{rounds} rounds, at most {credits} of them begun and not over"),
         _ => format!("once in each of {rounds} rounds, behind the step before it"),
     };
     if chunks > 1 {
-        text += &format!(", in {chunks} chunks of which one is under way at a time");
+        let many = if at_once == 1 { "one is" } else { &format!("{at_once} are") };
+        text += &format!(", in {chunks} chunks of which {many} under way at a time");
     }
     if think > rig_units::Dur::ZERO {
         text += &format!(", {think} later");
@@ -154,6 +157,7 @@ fn protocol(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         let shapes: Vec<StepShape> = (played.steps.iter())
             .map(|step| StepShape {
                 chunks: step.shape.chunks,
+                at_once: step.shape.at_once,
                 end: step.flow.nic,
                 reads: step.flow.verb == Verb::Read,
                 buffers: step.shape.buffers,

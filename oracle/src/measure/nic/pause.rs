@@ -15,7 +15,7 @@ use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use core::cell::Cell;
-use rig_capture::{Dir, Span, Unit, What};
+use rig_capture::{Dir, PfcFault, Span, Unit, What};
 use rig_lab::{NicPfc, Part};
 use rig_testcases::vocabulary::{ByPfc, Entry};
 use rig_testcases::{Action, Measure, RoceKind, Script};
@@ -96,7 +96,7 @@ pub(in super::super) static SENDS_ON: Known = Known {
         name: "nic.sends_on",
         parts: Some(&[Part::NicPfc]),
         pfc: ByPfc::Rests,
-        about: "PFC frames that hold nothing of the flow (of another priority, of none, of no quanta, of a priority without PFC) and through which it was silent all the same",
+        about: "PFC frames that hold nothing of the flow (of another priority, of none, of no quanta, of a priority without PFC, to another address) and through which it was silent all the same",
         source: "IEEE 802.1Q clause 36",
         ..OF_FLOW
     },
@@ -121,6 +121,10 @@ struct Told {
     class: u8,
     speed: PortSpeed,
     words: Vec<Word>,
+    /// PFC frames that hold nothing, as no NIC is to take them in.
+    deaf: Vec<Word>,
+    /// Of either those that are odd by an address, by their records.
+    odd: BTreeMap<usize, PfcFault>,
     packets: Vec<Packet>,
     /// How long something else may keep a packet from leaving.
     turn: Dur,
@@ -157,11 +161,23 @@ impl Told {
             let why = format!("{flow} sent nothing");
             return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) });
         }
-        let words = trial.observation.records.iter().enumerate().filter_map(|(record, one)| {
-            let What::Pfc { enable, quanta } = one.what else { return None };
-            let own = (one.port, one.dir) == (spec.nic, Dir::Tx);
-            own.then(|| Word { record, at: one.at + trace.way(WORD), enable, quanta })
-        });
+        let (mut words, mut deaf, mut odd) = (Vec::new(), Vec::new(), BTreeMap::new());
+        for (record, one) in trial.observation.records.iter().enumerate() {
+            let (fault, enable, quanta) = match one.what {
+                What::Pfc { enable, quanta } => (None, enable, quanta),
+                What::BadPfc { fault, enable, quanta } => (Some(fault), enable, quanta),
+                _ => continue,
+            };
+            if (one.port, one.dir) != (spec.nic, Dir::Tx) {
+                continue;
+            }
+            let word = Word { record, at: one.at + trace.way(WORD), enable, quanta };
+            odd.extend(fault.map(|fault| (record, fault)));
+            match fault {
+                None | Some(PfcFault::Source) => words.push(word),
+                Some(_) => deaf.push(word),
+            }
+        }
         // One that is under way, and one of each other connection.
         let under_way = others.values().max().copied().unwrap_or_default();
         let turn = seen.apart.most(others.into_values().sum::<Dur>() + under_way);
@@ -175,7 +191,9 @@ impl Told {
             pfc: seen.nic.pfc.clone(),
             class: spec.class,
             speed,
-            words: words.collect(),
+            words,
+            deaf,
+            odd,
             packets,
             turn,
             blur: seen.bound * 2,
@@ -293,7 +311,12 @@ fn stops(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
             let span = of.after(&pause, silence.before.at);
             let records = vec![pause.first.record, silence.before.record];
             let looked = looked(0, "");
-            Some((pause, TrialReading { span, want, got: None, records, looked }))
+            let is_odd = of.odd.contains_key(&pause.first.record);
+            let got = (is_odd && !of.stopped(&silence, apart)).then(|| {
+                let before = Unit::Ps.show(span.lo);
+                format!("it sent on, its last packet before a gap {before} later: the source of that XOFF is zero, and a NIC looks at the destination alone")
+            });
+            Some((pause, TrialReading { span, want, got, records, looked }))
         };
         let all: Vec<_> = of.shown().filter_map(read).collect();
         let Some(read) = furthest(&all) else {
@@ -417,10 +440,11 @@ fn sends_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let obeys = of.pfc.obeys(of.class);
         let pauses = of.pauses();
         let (mut all, mut held) = (0_usize, Vec::new());
-        for word in &of.words {
+        let heard = of.words.iter().map(|word| (word, true));
+        for (word, heard) in heard.chain(of.deaf.iter().map(|word| (word, false))) {
             let asks = word.asks(of.class);
             let lets_go = pauses.iter().any(|pause| pause.last.record == word.record);
-            if lets_go || (obeys && asks.is_some_and(|quanta| quanta > Quanta(0))) {
+            if lets_go || (heard && obeys && asks.is_some_and(|quanta| quanta > Quanta(0))) {
                 continue;
             }
             // From when on it would stop, until that is over which it might be taken for, or until something else holds it.
@@ -478,6 +502,16 @@ fn sends_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
 /// A frame that holds nothing, in words.
 fn called(word: &Word, of: &Told) -> String {
     let quanta = word.at_worst();
+    let to = match of.odd.get(&word.record) {
+        Some(PfcFault::Unicast) => Some("the NIC's own address"),
+        Some(PfcFault::Destination) => Some("all stations"),
+        _ => None,
+    };
+    if let Some(to) = to {
+        return format!(
+            "an XOFF of {quanta} to {to}, where PFC goes to 01:80:c2:00:00:01 and nothing else is PFC"
+        );
+    }
     match (word.enable, word.asks(of.class)) {
         (0, _) => "a PFC frame that enables no priority".to_owned(),
         (_, Some(Quanta(0))) => "a PFC frame of no quanta for its priority".to_owned(),

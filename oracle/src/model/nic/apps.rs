@@ -6,7 +6,10 @@
 
 use super::Verb;
 use super::keys::Keys;
+use super::landed::Landed;
 use super::seldom::Kind;
+use super::stream::Stream;
+use rig_capture::{HostCheck, HostReport};
 use rig_lab::RcFaults;
 use rig_testcases::AppStep;
 use rig_units::Time;
@@ -16,6 +19,8 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Apps {
     pub(super) all: BTreeMap<u16, App>,
+    /// What they found as they looked at checksums, and were not asked for.
+    pub(super) checks: Vec<HostCheck>,
 }
 
 /// The half of one.
@@ -25,6 +30,8 @@ pub(super) struct App {
     pub(super) steps: Vec<Step>,
     /// The keys that its messages tell of.
     pub(super) keys: Keys,
+    /// What its messages are of a stream, where they are one.
+    pub(super) stream: Option<Stream>,
 }
 
 /// A step of an application.
@@ -49,6 +56,8 @@ pub(super) struct Step {
     pub(super) complete: u32,
     /// Packets of its end up to the last whose message ended, whatever was missing before it; a fault counts by it.
     pub(super) furthest: u64,
+    /// Its data in memory, where an application at this end looks at their checksum.
+    pub(super) landed: Option<Landed>,
 }
 
 impl Step {
@@ -105,6 +114,22 @@ pub(super) fn round(steps: &[Step], faults: &RcFaults) -> Vec<Kind> {
 }
 
 impl Apps {
+    /// Whether any of them says something of its data.
+    pub(super) fn say_something(&self) -> bool {
+        let steps = self.all.values().flat_map(|app| &app.steps);
+        self.all.values().any(|app| app.stream.is_some())
+            || steps.into_iter().any(|step| step.landed.is_some())
+    }
+
+    /// Adds what they say since they were asked last.
+    pub(super) fn tell(&mut self, report: &mut HostReport) {
+        report.checks.append(&mut self.checks);
+        for stream in self.all.values_mut().filter_map(|app| app.stream.as_mut()) {
+            report.gave.append(&mut stream.gave);
+            report.read.append(&mut stream.read);
+        }
+    }
+
     /// Whether a flow is a step that begins at this end.
     pub(super) fn holds(&self, id: u16) -> bool {
         self.all.values().flat_map(|app| &app.steps).any(|step| step.id == id && step.is_own)
@@ -114,12 +139,13 @@ impl Apps {
 /// Whether the next message of step `nth` may be sent.
 pub(super) fn may_go(steps: &[Step], nth: usize, faults: &RcFaults) -> bool {
     let step = &steps[nth];
-    let AppStep { rounds, credits, chunks, .. } = step.shape;
+    let AppStep { rounds, credits, chunks, at_once, .. } = step.shape;
     let (round, chunk) = (step.posted / chunks, step.posted % chunks);
     if round >= rounds {
         return false;
     }
-    if chunks > 1 && !faults.app_chunks_at_once && step.complete < step.posted {
+    let under_way = step.posted.saturating_sub(step.complete);
+    if chunks > 1 && !faults.app_chunks_at_once && under_way >= at_once {
         return false;
     }
     if chunk > 0 {
@@ -145,6 +171,7 @@ pub(super) fn may_go(steps: &[Step], nth: usize, faults: &RcFaults) -> bool {
     let wanted = (round + 1) * before.shape.chunks;
     match before.is_own {
         true if faults.app_done_too_soon => before.posted >= wanted,
+        true if step.shape.is_stream && leaves_under_way(faults) => before.posted >= wanted,
         // The queue pair keeps their order.
         true if step.shape.one_pair && !before.reads() => before.posted >= wanted,
         false if faults.app_answers_first_packet => {
@@ -152,6 +179,11 @@ pub(super) fn may_go(steps: &[Step], nth: usize, faults: &RcFaults) -> bool {
         }
         _ => before.complete >= wanted,
     }
+}
+
+/// Whether a stream goes on by another connection though something is under way by the one before.
+const fn leaves_under_way(faults: &RcFaults) -> bool {
+    faults.app_under_way_repeated || faults.app_under_way_dropped
 }
 
 /// Whether all that its end does before it by the same queue pair was handed over.

@@ -3,6 +3,7 @@
 use super::Config;
 use crate::model::chance;
 use crate::model::mac;
+use rig_capture::PfcFault;
 use rig_lab::{NicPfc, NicPfcFaults};
 use rig_units::{Dur, PortSpeed, Quanta};
 
@@ -15,8 +16,23 @@ impl Config {
             resumption: declared.resumption,
             seed: chance::stream(self.seed, *b"nic-port"),
             nic,
+            hears: hears(&nic),
             ..mac::Config::prompt(obeyed(declared, &nic))
         }
+    }
+}
+
+/// By which odd addresses a PFC frame is one all the same: whatever its source is, and by no other destination than 01:80:c2:00:00:01.
+const fn hears(faults: &NicPfcFaults) -> &'static [PfcFault] {
+    const SOURCE: PfcFault = PfcFault::Source;
+    if faults.nic_wants_usual_source {
+        &[]
+    } else if faults.nic_stops_for_own_address {
+        &[SOURCE, PfcFault::Unicast]
+    } else if faults.nic_stops_for_broadcast {
+        &[SOURCE, PfcFault::Destination]
+    } else {
+        &[SOURCE]
     }
 }
 
@@ -123,7 +139,23 @@ mod tests {
             let seen = [None, Some(*name)].map(|one| closed(port(one), words, &[*at])[0]);
             assert_eq!(seen, *want, "{name}");
         }
+        // Each with a frame that has one fault of its format.
+        let odd = [
+            ("nic_wants_usual_source", PfcFault::Source, [three, 0]),
+            ("nic_stops_for_own_address", PfcFault::Unicast, [0, three]),
+            ("nic_stops_for_broadcast", PfcFault::Destination, [0, three]),
+        ];
+        for (name, fault, want) in odd {
+            let seen = [None, Some(name)].map(|one| {
+                let mut mac = port(one);
+                let at = Time::ZERO + Dur::us(1);
+                mac.on_pfc(at, &Packet::pfc(three, 0, Quanta(2_000), 64).with_fault(fault));
+                mac.on_wake(at + Dur::us(2));
+                mac.closed()
+            });
+            assert_eq!(seen, want, "{name}");
+        }
         // Those of what it sends are tried with the receive buffer, three of those with the memory behind it.
-        assert_eq!(cases.len() + 19, NicPfcFaults::ROWS.len());
+        assert_eq!(cases.len() + odd.len() + 19, NicPfcFaults::ROWS.len());
     }
 }

@@ -1,14 +1,17 @@
 //! What a NIC does for the applications above it: it tells them what is complete, and sends what they hand over.
 
 use super::answers::Answer;
-use super::apps::{self, App, Step, may_go};
+use super::apps::{self, App, Apps, Step, may_go};
 use super::keys::Keys;
+use super::landed::Landed;
 use super::psn::Place;
 use super::requester::Requester;
 use super::seldom::Kind;
+use super::stream::Stream;
 use super::tags;
-use super::{Flow, Later, Nic};
+use super::{Flow, Later, Nic, Verb};
 use crate::model::packet::{ACK_SIZE, Packet, PacketKind};
+use rig_capture::HostCheck;
 use rig_lab::RcFaults;
 use rig_testcases::{AppKey, AppStep};
 use rig_units::Time;
@@ -40,6 +43,9 @@ impl Nic {
         let (due, psn) = (VecDeque::new(), flow.psn);
         let (posted, came, complete, furthest) = (0, 0, 0, 0);
         let id = flow.id;
+        // What a READ brings is with who asks for it.
+        let takes = is_own == matches!(verb, Verb::Read);
+        let landed = (shape.checksum && takes).then(Landed::default);
         let step = Step {
             id,
             slot,
@@ -54,10 +60,14 @@ impl Nic {
             came,
             complete,
             furthest,
+            landed,
         };
         let app = self.apps.get_or_insert_default().all.entry(shape.app).or_default();
         if app.steps.len() >= usize::from(shape.of) {
             *app = App::default();
+        }
+        if shape.is_stream {
+            app.stream.get_or_insert_default();
         }
         let steps = &mut app.steps;
         steps.push(step);
@@ -78,6 +88,7 @@ impl Nic {
         if self.config.faults.rc.send_overtakes_write {
             self.overtakes(packet);
         }
+        let taken = self.taken(packet);
         match self.use_of_key(packet) {
             KeyUse::Refused(slot) => self.deny(now, packet, slot),
             KeyUse::Dropped => {}
@@ -89,7 +100,31 @@ impl Nic {
                 self.revoke(packet, slot);
             }
         }
+        if let Some(before) = taken.filter(|before| self.taken(packet) > Some(*before)) {
+            self.land(packet, before);
+        }
         self.run_apps(now);
+    }
+
+    /// How many packets of data of a queue pair were taken that go the way of this one, where an application looks at what they bring.
+    fn taken(&self, packet: &Packet) -> Option<u64> {
+        let slot = self.table.get(packet.stream);
+        let step = self.apps.iter().flat_map(|apps| apps.all.values()).flat_map(|app| &app.steps);
+        let step = step.filter(|step| packet.kind == PacketKind::Data && step.landed.is_some());
+        let like = |step: &&Step| (step.slot, step.is_own) == (slot, packet.is_response());
+        step.into_iter().find(like).map(|step| self.through(step))
+    }
+
+    /// What a packet brings is written to memory, which so many of its queue pair were before it.
+    fn land(&mut self, packet: &Packet, before: u64) {
+        let slot = self.table.get(packet.stream);
+        let faults = &self.config.faults.rc;
+        let steps = self.apps.iter_mut().flat_map(|apps| apps.all.values_mut());
+        for step in steps.flat_map(|app| &mut app.steps) {
+            if (step.slot, step.is_own) == (slot, packet.is_response()) {
+                step.lands(before, packet.bad_icrc(), faults);
+            }
+        }
     }
 
     /// What a packet has to do with keys of registered memory. What is not the next of its queue pair is as ever.
@@ -103,7 +138,7 @@ impl Nic {
         let Some(pair) = self.pairs.get_mut(usize::from(slot)) else { return KeyUse::Fine };
         let is_next = pair.responder.stands(packet.seq, faults) == Place::Here;
         let all = self.apps.iter_mut().flat_map(|apps| apps.all.values_mut());
-        for App { steps, keys } in all {
+        for App { steps, keys, .. } in all {
             let far = |step: &&Step| !step.is_own && step.slot == slot;
             let Some(step) =
                 steps.iter().filter(far).find(|step| step.round_of(packet.seq).is_some())
@@ -188,11 +223,18 @@ impl Nic {
     #[inline(never)]
     pub(crate) fn run_apps(&mut self, now: Time) {
         let Some(mut apps) = self.apps.take() else { return };
-        for app in apps.all.values_mut() {
+        let Apps { all, checks } = &mut *apps;
+        for app in all.values_mut() {
             for step in &mut app.steps {
                 step.came = self.come(step);
-                let complete = step.came / u64::from(step.kind.packets);
+                let (before, complete) = (step.complete, step.came / u64::from(step.kind.packets));
                 step.complete = u32::try_from(complete).unwrap_or(u32::MAX);
+                if let Some(stream) = app.stream.as_mut().filter(|_| !step.is_own) {
+                    stream.reads(step, before);
+                }
+                let found = step.looks(&self.config.faults.rc).into_iter();
+                let connection = step.id;
+                checks.extend(found.map(|(message, fits)| HostCheck { connection, message, fits }));
             }
             if app.steps.iter().all(|step| app.steps.len() == usize::from(step.shape.of)) {
                 self.go_on(now, app);
@@ -203,13 +245,17 @@ impl Nic {
 
     /// Packets of a step that are acknowledged, where it is done here, or that came in their order.
     fn come(&self, step: &Step) -> u64 {
+        step.within(self.through(step).max(step.furthest))
+    }
+
+    /// The same of all that its end sends by its queue pair.
+    fn through(&self, step: &Step) -> u64 {
         let Some(pair) = self.pairs.get(usize::from(step.slot)) else { return 0 };
-        let all = match &pair.requester {
+        match &pair.requester {
             Some(requester) if step.is_own => requester.acked(),
             _ if step.is_own => 0,
             _ => (pair.responder.expected().wrapping_sub(step.psn) & 0xff_ffff).into(),
-        };
-        step.within(all.max(step.furthest))
+        }
     }
 
     fn go_on(&mut self, now: Time, app: &mut App) {
@@ -224,7 +270,7 @@ impl Nic {
 
     /// Whether anything was handed over.
     fn goes_on(&mut self, now: Time, app: &mut App) -> bool {
-        let App { steps, keys } = app;
+        let App { steps, keys, stream } = app;
         let mut handed = false;
         for nth in (0..steps.len()).filter(|nth| steps[*nth].is_own).collect::<Vec<_>>() {
             while may_go(steps, nth, &self.config.faults.rc) {
@@ -236,9 +282,13 @@ impl Nic {
                 step.posted += 1;
                 step.due.push_back(at);
             }
-            let step = &mut steps[nth];
-            while step.due.front().is_some_and(|due| *due <= now) && self.may_be_handed(step) {
-                let key = self.key_for(step, keys);
+            let is_due = |step: &Step| step.due.front().is_some_and(|due| *due <= now);
+            while is_due(&steps[nth]) && self.may_be_handed(&steps[nth]) {
+                let key = self.key_for(&steps[nth], keys);
+                if let Some(stream) = stream.as_mut() {
+                    self.gives(stream, steps, nth);
+                }
+                let step = &mut steps[nth];
                 step.due.pop_front();
                 handed = true;
                 let pair = &mut self.pairs[usize::from(step.slot)];
@@ -254,6 +304,13 @@ impl Nic {
             }
         }
         handed
+    }
+
+    /// The next message of a step takes up a stream where the one before it ended.
+    fn gives(&mut self, stream: &mut Stream, steps: &[Step], nth: usize) {
+        let before = nth.checked_sub(1).map(|before| usize::from(steps[before].slot));
+        let before = before.and_then(|slot| self.pairs.get_mut(slot)?.requester.as_mut());
+        stream.gives((steps, nth), before, &self.config.faults.rc);
     }
 
     /// The key that the next message of a step says, and whether its last packet does.

@@ -71,6 +71,10 @@ impl Nic {
 
     /// What its host says since it was asked last; `None` of one that keeps nothing. Connections are called as flows are.
     pub(crate) fn host_report(&mut self) -> Option<HostReport> {
-        self.completions.as_mut().map(|host| host.told_so_far())
+        let mut told = self.completions.as_mut().map(|host| host.told_so_far());
+        if let Some(apps) = self.apps.as_mut().filter(|apps| apps.say_something()) {
+            apps.tell(told.get_or_insert_default());
+        }
+        told
     }
 }

@@ -158,6 +158,7 @@ impl Config {
                 clock: Oscillator::EXACT,
                 faults: PfcFaults::NONE,
                 nic: NicPfcFaults::NONE,
+                hears: &[],
             },
             macsec: secy::Config::declared(&declared.macsec),
             egress_rate: Ppm::ONE,

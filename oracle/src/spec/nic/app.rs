@@ -11,7 +11,7 @@ pub enum WaitsFor {
     StepBefore,
     /// The credit that the end of an earlier round gives back.
     Credit,
-    /// The chunk before it.
+    /// The chunk that is as many before it as may be under way.
     ChunkBefore,
     /// A registered buffer, which the end of an earlier round gives back.
     Buffer,
@@ -24,6 +24,8 @@ pub enum WaitsFor {
 pub struct StepShape {
     /// How many messages it is in a round.
     pub chunks: u32,
+    /// How many of those may be under way.
+    pub at_once: u32,
     /// Which end does it.
     pub end: u16,
     /// Whether its messages are READs.
@@ -57,8 +59,8 @@ pub fn awaited(
     // The last message of a step in a round.
     let end = |step: usize, round: u32| (round + 1) * steps[step].chunks.max(1) - 1;
     let mut all = Vec::new();
-    if own > 1 && message > 0 {
-        all.push(Awaited { step, message: message - 1, why: WaitsFor::ChunkBefore });
+    if let Some(message) = message.checked_sub(shape.at_once.max(1)).filter(|_| own > 1) {
+        all.push(Awaited { step, message, why: WaitsFor::ChunkBefore });
     }
     let round = message / own;
     if !message.is_multiple_of(own) {
@@ -111,6 +113,7 @@ mod tests {
     fn a_message_waits_for_the_step_before_it_for_a_credit_and_for_the_chunk_before_it() {
         let steps = [(1, 0), (4, 1), (1, 0)].map(|(chunks, end)| StepShape {
             chunks,
+            at_once: 1,
             end,
             reads: false,
             buffers: None,
@@ -128,12 +131,29 @@ mod tests {
     }
 
     #[test]
+    fn of_chunks_of_which_several_may_be_under_way_each_waits_for_the_one_so_many_before_it() {
+        let shape =
+            |chunks, at_once| StepShape { chunks, at_once, end: 0, reads: false, buffers: None };
+        let of = |step, message| awaited(&[shape(6, 3), shape(4, 4)], (1, false), step, message);
+        let chunk = |step, message| Awaited { step, message, why: WaitsFor::ChunkBefore };
+        assert_eq!((of(0, 2), of(0, 3), of(0, 5)), (vec![], vec![chunk(0, 0)], vec![chunk(0, 2)]));
+        // The next step waits for the last of all.
+        assert_eq!(of(1, 0), [Awaited { step: 0, message: 5, why: WaitsFor::StepBefore }]);
+        assert_eq!((of(1, 3), of(1, 5)), (vec![], vec![chunk(1, 1)]));
+    }
+
+    #[test]
     fn by_one_queue_pair_a_message_goes_behind_what_its_end_sends_before_it_and_behind_a_read_that_is_over()
      {
         let one = |step, message, why| Awaited { step, message, why };
         let of = |shapes: [(u16, bool); 3], step, message| {
-            let steps =
-                shapes.map(|(end, reads)| StepShape { chunks: 1, end, reads, buffers: None });
+            let steps = shapes.map(|(end, reads)| StepShape {
+                chunks: 1,
+                at_once: 1,
+                end,
+                reads,
+                buffers: None,
+            });
             awaited(&steps, (2, true), step, message)
         };
         // Data, done | reply.
@@ -152,8 +172,9 @@ mod tests {
     }
     #[test]
     fn a_message_waits_for_one_of_its_buffers_until_the_round_is_over_that_has_it() {
-        let [asks, takes, says] = [(0, None), (1, Some(2)), (1, None)]
-            .map(|(end, buffers)| StepShape { chunks: 1, end, reads: buffers.is_some(), buffers });
+        let [asks, takes, says] = [(0, None), (1, Some(2)), (1, None)].map(|(end, buffers)| {
+            StepShape { chunks: 1, at_once: 1, end, reads: buffers.is_some(), buffers }
+        });
         let of = |message| awaited(&[asks, takes, says], (4, false), 1, message);
         let before = |message| Awaited { step: 0, message, why: WaitsFor::StepBefore };
         assert_eq!(of(1), [before(1)]);

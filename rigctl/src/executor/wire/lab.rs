@@ -16,6 +16,7 @@ use crate::executor::guest::GuestHost;
 use crate::executor::ledger::TrialRecord;
 use crate::executor::virtual_lab::speeds;
 use crate::stop::Stop;
+use rig_capture::codec::bad_pfc;
 use rig_capture::deep::{Capture, Interface};
 use rig_capture::pcapng::{Onto, Spool, Spooled};
 use rig_capture::{Approach, Counters, Integrity, Observation, PortTrace, Provenance};
@@ -434,11 +435,10 @@ fn readings(control: &mut Steered, asked: bool) -> Result<Readings, Broken> {
 pub(super) fn frame(port: u16, what: &What) -> Vec<u8> {
     match *what {
         What::Pfc { enable, quanta } => wire::pfc(wire::rig_mac(port), enable, quanta),
-        What::Data { .. }
-        | What::Roce(_)
-        | What::BlueRdma(_)
-        | What::BadPfc { .. }
-        | What::Other { .. } => Vec::new(),
+        What::BadPfc { fault, enable, quanta } => {
+            bad_pfc(wire::pfc(wire::rig_mac(port), enable, quanta), fault)
+        }
+        What::Data { .. } | What::Roce(_) | What::BlueRdma(_) | What::Other { .. } => Vec::new(),
     }
 }
 

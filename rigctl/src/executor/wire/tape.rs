@@ -11,12 +11,12 @@ use super::unseen::Unseen;
 use crate::stop::Stop;
 use rig_capture::decode::Decoder;
 use rig_capture::deep::Capture;
-use rig_capture::{Dir, Lateness, Record, What};
+use rig_capture::{Dir, Lateness, PfcFault, Record, What};
 use rig_frames::ip::Ecn;
 use rig_frames::vlan;
 use rig_generator::port::StampedBy;
 use rig_generator::{Departure, Kept, Watcher, Who};
-use rig_testcases::{Roce, RoceKind, Script, Secured, StreamSpec};
+use rig_testcases::{PfcOdd, Roce, RoceKind, Script, Secured, StreamSpec};
 use rig_units::{Dur, Quanta, Time};
 use std::collections::BTreeMap;
 
@@ -207,6 +207,14 @@ fn senders(script: &Script) -> impl Iterator<Item = Who> {
 pub(super) fn pfc(enable: u8, quanta: Quanta) -> What {
     let of = |class: usize| if enable >> class & 1 == 1 { quanta } else { Quanta(0) };
     What::Pfc { enable, quanta: core::array::from_fn(of) }
+}
+
+/// The same frame, where it is odd by an address.
+pub(super) fn odd(what: What, odd: PfcOdd) -> What {
+    match (what, PfcFault::of(odd)) {
+        (What::Pfc { enable, quanta }, Some(fault)) => What::BadPfc { fault, enable, quanta },
+        (what, _) => what,
+    }
 }
 
 impl Watcher for Tape<'_> {

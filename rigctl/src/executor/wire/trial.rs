@@ -219,8 +219,8 @@ impl Trial<'_> {
                 let from = self.script.storms[usize::from(*storm)].from;
                 self.lane(from).sender.stop(Who::Storm(*storm));
             }
-            Action::Pfc(PfcFrames { from, enable, quanta, count, every, macsec }) => {
-                let what = tape::pfc(*enable, *quanta);
+            Action::Pfc(PfcFrames { from, enable, quanta, count, every, macsec, odd }) => {
+                let what = tape::odd(tape::pfc(*enable, *quanta), *odd);
                 let who = Who::ByHand(self.tape.by_hand(what));
                 let template = Template::new(frame(*from, &what)).with_macsec(*macsec);
                 let lane = self.lane(*from);

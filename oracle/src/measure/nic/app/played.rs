@@ -257,7 +257,11 @@ impl<'a> Played<'a> {
                     ),
                     WaitsFor::StepBefore | WaitsFor::QueueBefore => format!("{name} left {before}"),
                     WaitsFor::ChunkBefore => {
-                        format!("{name} left {before}: more than one chunk was under way")
+                        let most = match shape.at_once {
+                            1 => "one chunk was".to_owned(),
+                            most => format!("{most} chunks were"),
+                        };
+                        format!("{name} left {before}: more than {most} under way")
                     }
                     WaitsFor::Buffer => format!(
                         "{name} left {before}: of {} registered buffers none was free",
