@@ -221,3 +221,19 @@ fn flags_of_perftest_that_are_wrong_are_refused_by_name_before_a_guest_is_booted
     assert_eq!(left.code, 2, "{left:?}");
     assert!(left.stderr.contains("'ib_read_late'") && left.stderr.contains("ib_atomic_lat"));
 }
+
+/// A storm that is to have gaps has them, too, where nobody can be asked what came of them: a lab of a switch that the rig has no way to was refused with all of the catalogue.
+#[test]
+fn the_catalogue_is_taken_for_a_switch_that_nobody_can_ask_at_every_speed() {
+    let desk = Desk::new();
+    let profile =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/duts/broadcom.yaml").to_owned();
+    for speed in ["1Gbps", "400Gbps"] {
+        let lab = format!(
+            "about: \"a\"\ntransport: interfaces\ncable: 3m\nwire: {{interfaces: [eth1, eth2, eth3, eth4], speed: {speed}, bound: 4ms, budget: 240s}}\nduts: [{profile}]\n"
+        );
+        desk.write("my-lab.yaml", &lab);
+        let left = desk.rigctl("check --lab my-lab.yaml");
+        assert_eq!(left.code, 0, "{speed}: {}", left.stderr);
+    }
+}
