@@ -1,6 +1,6 @@
 //! One unmodified perftest at one NIC, its server at another, and the rig between the two.
 
-use crate::guest::HwCounters;
+use crate::guest::{HwCounters, ShellOutput};
 use crate::peer::{GuestCrossing, Knows, Learner, Middle};
 use crate::perftest::Overheard;
 use crate::session::{Came, PORT};
@@ -52,7 +52,11 @@ impl Perftest {
     }
 
     /// Starts the server, and waits until it listens.
-    fn served(&self, server: &mut dyn PerftestHost, nic: &str) -> Result<Served, GuestFault> {
+    pub(crate) fn served(
+        &self,
+        server: &mut dyn PerftestHost,
+        nic: &str,
+    ) -> Result<Served, GuestFault> {
         // One that nobody else has made.
         let made = server.run("mktemp -d /tmp/rig-served-XXXXXX", SHELL)?;
         let folder = made.lines.first().filter(|_| made.status == 0);
@@ -92,18 +96,29 @@ fn listening(command: &str, port: u16, folder: &str, has_one_shell: bool) -> Str
 }
 
 /// A server of perftest that listens.
-struct Served {
+pub(crate) struct Served {
     /// Where its output, its number and its exit status are.
     folder: String,
 }
 
 impl Served {
     /// Waits for its end; one of a client that failed is ended. Why it did not end well by itself, if it did not.
-    fn finished(
+    pub(crate) fn finished(
         &self,
         server: &mut dyn PerftestHost,
         by_itself: bool,
     ) -> Result<Option<String>, GuestFault> {
+        let ran = self.ended(server, by_itself)?;
+        let told = || format!("its server: exit status {}; {}", ran.status, ran.lines.join("; "));
+        Ok((ran.status != 0).then(told))
+    }
+
+    /// The same: how it ended, and what it said.
+    pub(crate) fn ended(
+        &self,
+        server: &mut dyn PerftestHost,
+        by_itself: bool,
+    ) -> Result<ShellOutput, GuestFault> {
         let Served { folder } = self;
         let waits = if by_itself { 40 } else { 0 };
         // It runs under `timeout -k`, which passes on that it is to end, and a second later kills what has not: `timeout` killed leaves it there.
@@ -116,9 +131,7 @@ impl Served {
              [ -s {folder}/status ] || kill $(cat {folder}/number); \
              until [ -s {folder}/status ]; do sleep 0.05; done; cat {folder}/said; n=$(cat {folder}/status); rm -rf {folder}; {last}; (exit $n)"
         );
-        let ran = server.run(&command, SHELL)?;
-        let told = || format!("its server: exit status {}; {}", ran.status, ran.lines.join("; "));
-        Ok((ran.status != 0).then(told))
+        server.run(&command, SHELL)
     }
 }
 

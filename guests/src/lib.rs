@@ -11,6 +11,7 @@ pub mod image;
 pub mod peer;
 pub mod perftest;
 
+mod asks;
 mod between;
 mod fault;
 mod session;
@@ -23,7 +24,7 @@ pub use fault::GuestFault;
 pub use guest::{Guest, GuestRole, HwCounters};
 pub use image::Image;
 pub use session::{
-    Came, ENDS, FlowsOver, PATIENCE, PROGRAMS, Perftest, PerftestHost, RigEnd, WayAcross,
+    Came, ENDS, FlowsOver, LATENCY, PATIENCE, PROGRAMS, Perftest, PerftestHost, RigEnd, WayAcross,
 };
 pub use side_by_side::{CameBeside, side_by_side};
 pub use toward::{Greeted, Sink, Toward, greeted, stream_of, toward};

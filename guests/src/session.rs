@@ -2,8 +2,10 @@
 
 use crate::GuestFault;
 use crate::guest::{GUEST, Guest, HwCounters, OTHER, OTHER_BESIDE, RIG, RIG_V6, ShellOutput, TAP};
-use crate::peer::{Conduct, Exchanged, FrameTap, Midway, OpenWay, QpPair, Station, in_six};
-use crate::perftest::{Destination, Opening, serve};
+use crate::peer::{
+    Asks, Conduct, Converses, Exchanged, FrameTap, Midway, OpenWay, QpPair, Station, in_six,
+};
+use crate::perftest::{Destination, Messages, Opening, messages, serve};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
 use rig_frames::psn::Psn;
@@ -24,21 +26,30 @@ pub(crate) const PORT: u16 = 18_515;
 pub const PATIENCE: Duration = Duration::from_secs(300);
 /// How `timeout` says that it has ended a program: that its time was over, or that it was told to.
 pub const ENDS: [u8; 2] = [124, 143];
-/// Programs whose client asks and whose server answers; and of SENDs the one in which both ask in turn.
-///
-/// Left out: `ib_write_lat`, whose client sends nothing before its server has written to its memory. The rig answers; it would have to begin, and its last byte to be the count
-/// of messages, where its payloads are a pattern.
-pub const PROGRAMS: [&str; 6] =
-    ["ib_send_bw", "ib_write_bw", "ib_read_bw", "ib_atomic_bw", "ib_read_lat", CONVERSES];
-/// That one.
-const CONVERSES: &str = "ib_send_lat";
+/// Programs whose client asks and whose server answers; and, of those of latency, two in which both ask in turn: one of SENDs, and one of WRITEs, in which the server begins.
+pub const PROGRAMS: [&str; 8] = [
+    "ib_send_bw",
+    "ib_write_bw",
+    "ib_read_bw",
+    "ib_atomic_bw",
+    SENDS_IN_TURN,
+    WRITES_IN_TURN,
+    READS,
+    ATOMICS,
+];
+/// Those of latency: one message behind the other. The rig can be their client, too.
+pub const LATENCY: [&str; 4] = [SENDS_IN_TURN, WRITES_IN_TURN, READS, ATOMICS];
+const SENDS_IN_TURN: &str = "ib_send_lat";
+const WRITES_IN_TURN: &str = "ib_write_lat";
+const READS: &str = "ib_read_lat";
+const ATOMICS: &str = "ib_atomic_lat";
 /// Queue pair of the first connection of a session: above those that are for management.
 pub(crate) const FIRST_QP: u32 = 0x100;
 /// Number of the first packet that the rig would send.
-const FIRST_PSN: u32 = 0x0a_5a5a;
+pub(crate) const FIRST_PSN: u32 = 0x0a_5a5a;
 /// What a peer is told of memory: nothing is protected.
-pub(crate) const RKEY: u32 = 0x1_0001;
-pub(crate) const MEMORY: u64 = 0x7f00_0000_0000;
+const RKEY: u32 = 0x1_0001;
+const MEMORY: u64 = 0x7f00_0000_0000;
 
 /// What the flows of a session go over. Its two programs find each other over IPv4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -248,6 +259,51 @@ impl Perftest {
         )
     }
 
+    /// What its messages are, where the rig has to know that of a program of latency.
+    ///
+    /// # Errors
+    /// Its flags say something else than one number of messages of one size, by the flag's name.
+    pub fn messages(&self) -> Result<Messages, String> {
+        messages(&self.flags, self.program == ATOMICS)
+    }
+
+    /// Whether the rig as its server has to know them: it writes as much as it is written to, and first.
+    pub fn has_to_know(&self) -> bool {
+        self.program == WRITES_IN_TURN
+    }
+
+    /// What the rig as the server sends by itself to a queue pair of the program.
+    fn converses(&self, theirs: &Destination) -> io::Result<Option<Converses>> {
+        if self.program == SENDS_IN_TURN {
+            let (asks, begins) = (Asks::Send, false);
+            return Ok(Some(Converses { asks, begins, size: None, count: None }));
+        }
+        if !self.has_to_know() {
+            return Ok(None);
+        }
+        self.says(theirs, true).map(Some).map_err(io::Error::other)
+    }
+
+    /// What the rig says to a queue pair of a program of latency as its server or as its client.
+    pub(crate) fn says(&self, theirs: &Destination, as_server: bool) -> Result<Converses, String> {
+        let Messages { size, count, .. } = self.messages()?;
+        let (at, key) = (theirs.virtual_address, theirs.rkey);
+        let (asks, begins) = match self.program.as_str() {
+            // Of WRITEs in turn the server has the first.
+            WRITES_IN_TURN => (Asks::Write(at, key), as_server),
+            SENDS_IN_TURN => (Asks::Send, !as_server),
+            READS => (Asks::Read(at, key), true),
+            ATOMICS => (Asks::FetchAdd(at, key), true),
+            other => return Err(format!("{other} is no program of latency")),
+        };
+        Ok(Converses { asks, begins, size: Some(size), count: Some(count) })
+    }
+
+    /// Whether it says nothing when it is done, but goes away.
+    pub(crate) fn hangs_up(&self) -> bool {
+        self.program == WRITES_IN_TURN
+    }
+
     /// The rig's side of the exchange with one of several programs, by its place, until both are done or the program has ended.
     pub(crate) fn serve(
         &self,
@@ -264,17 +320,17 @@ impl Perftest {
             let (mut line, _) = listener.accept().await?;
             line.set_nodelay(true)?;
             let mut next = FIRST_QP + u32::from(place);
-            serve(&mut line, |opening, theirs| {
+            let meet = |opening: &Opening, theirs: &Destination| {
                 let own =
                     Qpn::new(next).ok_or_else(|| io::Error::other("no queue pair is left"))?;
                 next += 1;
                 let ends = ends((own, address), opening, theirs);
-                let converses = self.program == CONVERSES;
-                let met = station.meet(ends, self.conduct.clone(), converses);
+                let met = station.meet(ends, self.conduct.clone(), self.converses(theirs)?);
                 met.map_err(io::Error::other)?;
-                Ok(ours(&ends, theirs))
-            })
-            .await
+                Ok(rig_end((ends.own, ends.own_psn), ends.own_ip, theirs.out_reads))
+            };
+            let begins = |ours: &Destination| station.ready(ours.qpn).map_err(io::Error::other);
+            serve(&mut line, meet, (begins, self.hangs_up())).await
         };
         runtime.block_on(async {
             tokio::select! {
@@ -325,7 +381,11 @@ pub(crate) fn rxe(gid: u32) -> String {
     format!("-d rxe0 -x {gid}")
 }
 
-fn ends((own, own_ip): (Qpn, IpAddr), opening: &Opening, theirs: &Destination) -> QpPair {
+pub(crate) fn ends(
+    (own, own_ip): (Qpn, IpAddr),
+    opening: &Opening,
+    theirs: &Destination,
+) -> QpPair {
     QpPair {
         own,
         peer: theirs.qpn,
@@ -338,16 +398,16 @@ fn ends((own, own_ip): (Qpn, IpAddr), opening: &Opening, theirs: &Destination) -
     }
 }
 
-/// What the peer is told of the rig's end.
-fn ours(ends: &QpPair, theirs: &Destination) -> Destination {
+/// What the peer is told of an end of the rig's, which takes so many READs at once.
+pub(crate) fn rig_end((qpn, psn): (Qpn, Psn), address: IpAddr, out_reads: u16) -> Destination {
     Destination {
         lid: 0,
-        out_reads: theirs.out_reads,
-        qpn: ends.own,
-        psn: ends.own_psn,
+        out_reads,
+        qpn,
+        psn,
         rkey: RKEY,
         virtual_address: MEMORY,
-        gid: in_six(ends.own_ip).octets(),
+        gid: in_six(address).octets(),
         srqn: 0,
     }
 }

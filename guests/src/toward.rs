@@ -5,11 +5,9 @@
 //! empty: no trial is to be had of that.
 
 use crate::GuestFault;
-use crate::peer::{GoesOn, TimedFrame, TimedPassed, TimedPort, TimedTap, in_six};
+use crate::peer::{GoesOn, TimedFrame, TimedPassed, TimedPort, TimedTap};
 use crate::perftest::{Destination, Opening, greet};
-use crate::session::{
-    ENDS, FIRST_QP, FlowsOver, MEMORY, PATIENCE, PORT, PerftestHost, RKEY, RigEnd,
-};
+use crate::session::{ENDS, FIRST_QP, FlowsOver, PATIENCE, PORT, PerftestHost, RigEnd, rig_end};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
 use rig_frames::MacAddr;
@@ -33,8 +31,6 @@ const ANSWERS: Duration = Duration::from_secs(20);
 const GOES_ON: Dur = Dur::s(60);
 /// How often it is looked whether a server is still there.
 const LOOKS: Dur = Dur::ms(100);
-/// What the opening says beside the path MTU, as perftest 4.5 does.
-const VERSION: &[u8; 4] = b"6.06";
 /// What a server of SENDs has posted at a time, which is what perftest has by itself. It posts a new one for each that it has taken.
 const POSTED: u32 = 512;
 /// SENDs that it takes before it is done: more than a trial has.
@@ -233,28 +229,16 @@ fn meet(
     let set = line.set_nodelay(true).and_then(|()| line.set_read_timeout(Some(ANSWERS)));
     set.map_err(|error| of(error.to_string()))?;
     let qpn = Qpn::new(own).ok_or_else(|| of("no queue pair is left".to_owned()))?;
-    let mut version = [0; 16];
-    version[..VERSION.len()].copy_from_slice(VERSION);
-    let opening =
-        Opening { version, cycle_buffer: 4_096, cache_line: 64, mtu: mtu_of(stream.payload).0 };
-    let ours = Destination {
-        lid: 0,
-        out_reads: 1,
-        qpn,
-        psn: stream.psn,
-        rkey: RKEY,
-        virtual_address: MEMORY,
-        gid: in_six(address).octets(),
-        srqn: 0,
-    };
+    let opening = Opening::of_rig(mtu_of(stream.payload).0);
+    let ours = rig_end((qpn, stream.psn), address, 1);
     let posts = stream.opcode == Opcode::RcSendOnly;
-    let (opened, theirs) =
-        greet(&mut line, &opening, (&ours, posts)).map_err(|error| of(error.to_string()))?;
+    let met = greet(&mut line, &opening, (&ours, posts), |_| Ok(()));
+    let (opened, theirs) = met.map_err(|error| of(error.to_string()))?;
     Ok(Met { line, own: qpn, opened, theirs })
 }
 
-/// Whether a server has hung up: it says nothing while a stream goes to it.
-fn is_over(line: &TcpStream) -> bool {
+/// Whether a server has hung up: it says nothing while messages go to it.
+pub(crate) fn is_over(line: &TcpStream) -> bool {
     let looked = line.set_nonblocking(true).and_then(|()| line.peek(&mut [0]));
     !looked.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
 }

@@ -1,5 +1,7 @@
 //! Linux's own RoCE NIC in a guest, with unmodified perftest as the application and the rig as its peer. One boot for all.
 
+#[path = "linux/latency.rs"]
+mod latency;
 #[path = "linux/macsec.rs"]
 mod macsec;
 
@@ -13,7 +15,7 @@ use rig_frames::{ipv4, ipv6};
 use rig_generator::netlab::Namespace;
 use rig_generator::port::Mono;
 use rig_guests::guest::{GUEST, GUEST_V6, RIG, RIG_V6};
-use rig_guests::peer::{Conduct, OpenWay, TimedFrame};
+use rig_guests::peer::{Conduct, FrameTap, OpenWay, TimedFrame};
 use rig_guests::{
     Came, FlowsOver, Guest, GuestFault, GuestRole, HwCounters, Image, PATIENCE, Perftest, Sink,
     Toward, side_by_side, stream_of, toward,
@@ -126,7 +128,13 @@ fn run(
     (program, flags): (&str, &str),
     rules: &[&str],
 ) -> (Came, Vec<Connection>) {
-    let session = Perftest {
+    let session = session(over, (program, flags), rules);
+    recorded(|record| session.run(guest, record))
+}
+
+/// An unmodified program with these flags, and what the rig does to it.
+fn session(over: FlowsOver, (program, flags): (&str, &str), rules: &[&str]) -> Perftest {
+    Perftest {
         program: program.to_owned(),
         flags: flags.split_whitespace().map(str::to_owned).collect(),
         conduct: Conduct {
@@ -135,7 +143,11 @@ fn run(
         },
         over,
         patience: PATIENCE,
-    };
+    }
+}
+
+/// What came of a session, and what its frames show.
+fn recorded(session: impl FnOnce(FrameTap) -> Result<Came, GuestFault>) -> (Came, Vec<Connection>) {
     let finder = Arc::new(Mutex::new(Finder::default()));
     let into = Arc::clone(&finder);
     let record = Box::new(move |at, _, bytes: &[u8]| {
@@ -143,7 +155,7 @@ fn run(
             into.lock().expect("nobody panics").take(0, at, &frame, icrc_ok);
         }
     });
-    let came = session.run(guest, record).expect("a session");
+    let came = session(record).expect("a session");
     assert_eq!(came.passed.lost, 0, "{came:#?}");
     let connections = finder.lock().expect("nobody panics").connections();
     (came, connections)
@@ -208,23 +220,7 @@ fn an_unmodified_perftest_completes_against_the_rig_and_recovers_from_what_is_lo
         assert_eq!((one.requests.packets, one.requests.repeated), (packets, 0), "{one:#?}");
     }
 
-    // Both ask in turn, messages of two packets: each of the guest's is answered, and behind it comes one of the rig's, which the guest answers. A packet of the
-    // guest's is lost, and the message that it was of is followed by one all the same.
-    let (came, connections) =
-        run(guest, FlowsOver::V4, ("ib_send_lat", "-n 40 -s 1500 -m 1024"), &["drop:3"]);
-    assert_eq!((came.ran.status, &came.unfinished), (0, &None), "{came:#?}");
-    let of = |asks: IpAddr| connections.iter().find(|of| of.requester == asks).expect("both ask");
-    let (own, rig) = (of(GUEST.into()), of(RIG.into()));
-    let messages = [own, rig].map(|of| of.requests.messages.get(&Operation::Send).copied());
-    assert_eq!(messages, [Some(40), Some(40)], "{connections:#?}");
-    assert_eq!((rig.requests.packets, rig.requests.repeated), (80, 0), "{rig:#?}");
-    let acked = |of: &Connection| of.answers.acks + of.answers.sequence_naks;
-    let grown = came.counters.grown();
-    assert_eq!(
-        (grown["sent_pkts"], grown["rcvd_pkts"]),
-        (own.requests.packets + 1 + acked(rig), rig.requests.packets + acked(own)),
-        "{came:#?} {connections:#?}"
-    );
+    latency::one_message_behind_the_other_from_either_end(guest);
 
     // A packet is lost on each of two queue pairs: one NAK each, and the sequence goes back to it (go-back-N).
     let (came, connections) =

@@ -21,7 +21,7 @@ pub use compare::{AllowFlags, CompareArgs};
 pub use dut::{DutCommand, SayArgs, ServeArgs, ServedAs};
 pub use effort::{CheckArgs, EffortLevel};
 pub use format::Format;
-pub use guest::{GuestArgs, GuestCommand, PerftestArgs};
+pub use guest::{GuestArgs, GuestCommand, PerftestArgs, PerftestEnd};
 pub use host::{NicArgs, SetArgs};
 pub use lint::LintArgs;
 pub use profile::{FromDutArgs, ProfileCommand};

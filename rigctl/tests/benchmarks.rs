@@ -56,6 +56,22 @@ fn a_machine_without_python_is_told_what_to_install() {
 }
 
 #[test]
+fn frames_a_second_are_told_and_without_testpmd_what_to_install() {
+    let nothing = tempfile::tempdir().expect("a temporary folder");
+    let output = bench("tx --against-testpmd", nothing.path().to_str());
+    let said = stderr(&output);
+    if !root() {
+        return;
+    }
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(said.contains("`apt-get install dpdk-dev` has it"), "{said}");
+    let output = bench("tx --rounds 1", None);
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(told.contains("frames"), "{told}");
+}
+
+#[test]
 fn a_python_loop_that_nobody_could_count_is_refused() {
     let output = bench("pacing --against-python --port eth1", None);
     assert_eq!(output.status.code(), Some(2));

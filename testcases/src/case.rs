@@ -291,8 +291,18 @@ pub enum Sweep {
 impl Case {
     /// Whether it wants storms that do not hold.
     pub fn is_about_gaps(&self) -> bool {
-        let coverage = |of: &Measure| of.gaps_of().is_some();
-        matches!(self.expect, Expect::Inconclusive { .. }) || self.measure.iter().any(coverage)
+        let is_void = matches!(self.expect, Expect::Inconclusive { .. });
+        is_void || self.storms.keys().any(|storm| self.wants_gaps(storm))
+    }
+
+    /// Whether it is right that this storm does not hold: its gaps are measured, or were as the case was written, without which a storm that is refreshed behind its
+    /// pause is refused there. What measures them may be left out since, for a device that nobody can ask.
+    pub fn wants_gaps(&self, storm: &str) -> bool {
+        let measured = self.measure.iter().any(|measure| measure.gaps_of() == Some(storm));
+        let behind =
+            |of: &Storm| matches!(of.refresh, Refresh::OfPause(share) if share > 1_000_000);
+        let is_void = matches!(self.expect, Expect::Inconclusive { .. });
+        measured || !is_void && self.storms.get(storm).is_some_and(behind)
     }
 
     /// The settings that it sweeps or changes on the way, by their paths.

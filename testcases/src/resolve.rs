@@ -399,8 +399,8 @@ impl Resolving<'_> {
             let want = format!("at least {slot} apart at {speed}");
             return Err(self.case.fault(&place, found, want));
         }
-        let about_gaps = matches!(self.case.expect, Expect::Inconclusive { .. })
-            || self.case.measure.iter().any(|measure| measure.gaps_of() == Some(name));
+        let about_gaps =
+            matches!(self.case.expect, Expect::Inconclusive { .. }) || self.case.wants_gaps(name);
         if every > pause && !about_gaps {
             let found = format!(
                 "`{name}` cannot be gap-free: it pauses for {pause} every {every} at {speed}"

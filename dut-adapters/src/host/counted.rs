@@ -41,17 +41,25 @@ pub struct Counted {
 /// A term of each priority, what it counts, and what drivers call it: `{}` is the priority.
 type OfPriority = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
-/// What is known of each priority, as mlx5 calls it, and what bnxt and i40e call it: XOFF and XON are pauses of theirs.
+/// What is known of each priority, as mlx5 calls it, and what bnxt, i40e and ionic call it: XOFF and XON are pauses of theirs.
 const OF_PRIORITY: [OfPriority; 3] = [
     (
         "rx_prio{}_pause_duration",
         "time that it was paused, in us",
-        &[("mlx5_core", "rx_prio{}_pause_duration"), ("bnxt_en", "pfc_pri{}_rx_duration_us")],
+        &[
+            ("mlx5_core", "rx_prio{}_pause_duration"),
+            ("bnxt_en", "pfc_pri{}_rx_duration_us"),
+            ("ionic", "rx_pripause_{}_1us_count"),
+        ],
     ),
     (
         "tx_prio{}_pause_duration",
         "time that it paused the other end, in us",
-        &[("mlx5_core", "tx_prio{}_pause_duration"), ("bnxt_en", "pfc_pri{}_tx_duration_us")],
+        &[
+            ("mlx5_core", "tx_prio{}_pause_duration"),
+            ("bnxt_en", "pfc_pri{}_tx_duration_us"),
+            ("ionic", "tx_pripause_{}_1us_count"),
+        ],
     ),
     (
         "rx_prio{}_pause_transition",

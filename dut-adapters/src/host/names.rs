@@ -132,7 +132,7 @@ pub(super) static DRIVERS: [Driver; 7] = [
         name: "irdma",
         bus: &["ice", "i40e", "idpf"],
         bits: 32,
-        source: "Linux drivers/infiniband/hw/irdma/verbs.c (gen 2: E810; gen 3: E830, IPU)",
+        source: "Linux drivers/infiniband/hw/irdma/verbs.c (gen 1: X722; gen 2: E810; gen 3: E830, IPU)",
         rows: &[
             row("np_cnp_sent", Where::Hw(&["cnpSent"]), ""),
             row("np_ecn_marked_roce_packets", Where::Hw(&["RxECNMrkd"]), ""),
@@ -200,7 +200,7 @@ pub(super) static DRIVERS: [Driver; 7] = [
         name: "ionic_rdma",
         bus: &["ionic"],
         bits: 64,
-        source: "RCCL's table of counters (rcclHwcAinic)",
+        source: "Pensando's firmware (rdma_stats_hdrs) and RCCL's table of counters (rcclHwcAinic); Linux ionic_stats.c for ethtool",
         rows: &[
             row("np_cnp_sent", Where::Hw(&["tx_rdma_cnp_pkts"]), ""),
             row("np_ecn_marked_roce_packets", Where::Hw(&["rx_rdma_ecn_pkts"]), ""),
@@ -213,7 +213,7 @@ pub(super) static DRIVERS: [Driver; 7] = [
             row("implied_nak_seq_err", Where::Hw(&["req_rx_impl_nak_seq_err"]), ""),
             row("local_ack_timeout_err", Where::Hw(&["tx_rdma_ack_timeout"]), ""),
             row("rnr_nak_retry_err", Where::Hw(&["req_rx_rnr_retry_err"]), ""),
-            row("req_transport_retries_exceeded", Where::Never("no name of it is known"), ""),
+            row("req_transport_retries_exceeded", Where::Hw(&["req_tx_retry_excd_err"]), ""),
             row("req_rnr_retries_exceeded", Where::Never("no name of it is known"), ""),
             row("rx_icrc_encapsulated", Where::Never("no name of it is known"), ""),
             row("out_of_buffer", Where::Hw(&["resp_rx_outof_buf"]), ""),

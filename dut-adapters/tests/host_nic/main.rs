@@ -10,6 +10,8 @@ use std::path::Path;
 const MLX5: &str = include_str!("../../testdata/host/mlx5.txt");
 const IRDMA: &str = include_str!("../../testdata/host/irdma.txt");
 const BNXT: &str = include_str!("../../testdata/host/bnxt.txt");
+const I40E: &str = include_str!("../../testdata/host/i40e.txt");
+const IONIC: &str = include_str!("../../testdata/host/ionic.txt");
 /// The one that was recorded.
 const RECORDED: &str = include_str!("../../testdata/host/rxe-6.1.txt");
 const RXE: &str = include_str!("../../testdata/host/rxe.txt");
@@ -103,6 +105,42 @@ fn every_driver_has_its_own_names_for_the_terms_of_the_emulated_nic() {
             ],
         ),
         (
+            I40E,
+            "irdma",
+            vec![
+                (
+                    "rx_prio3_pause",
+                    17,
+                    "ethtool port.rx_priority_3_xoff_rx + port.rx_priority_3_xon_rx".to_owned(),
+                ),
+                (
+                    "tx_prio3_pause",
+                    7,
+                    "ethtool port.tx_priority_3_xoff_tx + port.tx_priority_3_xon_tx".to_owned(),
+                ),
+                (
+                    "rx_prio3_pause_transition",
+                    7,
+                    "ethtool port.rx_priority_3_xon_2_xoff".to_owned(),
+                ),
+            ],
+        ),
+        (
+            IONIC,
+            "ionic_rdma",
+            vec![
+                ("np_cnp_sent", 340, hw("tx_rdma_cnp_pkts")),
+                ("np_ecn_marked_roce_packets", 9_940, hw("rx_rdma_ecn_pkts")),
+                ("rp_cnp_handled", 275, hw("rx_rdma_cnp_pkts")),
+                ("packet_seq_err", 14, hw("req_rx_pkt_seq_err")),
+                ("out_of_sequence", 23, hw("resp_rx_outouf_seq")),
+                ("local_ack_timeout_err", 6, hw("tx_rdma_ack_timeout")),
+                ("req_transport_retries_exceeded", 2, hw("req_tx_retry_excd_err")),
+                ("rx_prio3_pause_duration", 730, "ethtool rx_pripause_3_1us_count".to_owned()),
+                ("tx_prio3_pause_duration", 72, "ethtool tx_pripause_3_1us_count".to_owned()),
+            ],
+        ),
+        (
             RXE,
             "rxe",
             vec![
@@ -132,6 +170,15 @@ fn what_a_driver_does_not_count_is_missing_with_its_reason_and_never_zero() {
     assert_eq!(why(&nic, "rx_prio*_pause"), "`ethtool -S eth0`: ethtool is not installed");
     // A NIC of the first two generations.
     assert_eq!(why(&only(IRDMA), "out_of_sequence"), "there is no Rcvd Out of order packets");
+    // The first of them has no congestion control: of an X722 nothing is known but what its network counts.
+    let nic = only(I40E);
+    assert_eq!(why(&nic, "np_cnp_sent"), "there is no cnpSent");
+    assert!(nic.counted.values.iter().all(|value| value.term.contains("_prio")), "{nic:?}");
+    // ionic counts the pauses of all priorities together, and of each how long they were.
+    let nic = only(IONIC);
+    assert_eq!(why(&nic, "rx_prio*_pause"), "no name of it is known of the driver `ionic`");
+    assert_eq!(of(&nic, "rx_prio3_pause"), None);
+    assert_eq!((nic.bits, nic.gids.len()), (64, 2));
     // mlx5 names priorities only where PFC is on.
     let nic = only(MLX5);
     assert_eq!(of(&nic, "rx_prio0_pause"), None);
@@ -231,7 +278,7 @@ fn a_driver_that_is_not_known_by_its_bus_is_known_by_its_files() {
 #[test]
 fn a_folder_says_what_its_text_says_and_nothing_outside_it_is_read() {
     let desk = tempfile::tempdir().expect("a folder");
-    for (name, text) in [("mlx5", MLX5), ("bnxt", BNXT)] {
+    for (name, text) in [("mlx5", MLX5), ("bnxt", BNXT), ("i40e", I40E), ("ionic", IONIC)] {
         let folder = desk.path().join(name);
         spread(text, &folder);
         let said = Said::at(&folder).expect("a folder");

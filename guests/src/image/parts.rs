@@ -15,7 +15,7 @@ const TOOLS: [(&str, &str); 6] = [
 ];
 
 /// Programs that run in it.
-const PROGRAMS: [(&str, &str); 13] = [
+const PROGRAMS: [(&str, &str); 14] = [
     ("busybox", "busybox-static"),
     ("bridge", "iproute2"),
     ("ip", "iproute2"),
@@ -29,6 +29,7 @@ const PROGRAMS: [(&str, &str); 13] = [
     ("ib_send_lat", "perftest"),
     ("ib_write_lat", "perftest"),
     ("ib_read_lat", "perftest"),
+    ("ib_atomic_lat", "perftest"),
 ];
 
 const FOLDERS: [&str; 4] = ["/usr/bin", "/usr/sbin", "/bin", "/sbin"];

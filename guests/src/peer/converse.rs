@@ -1,59 +1,129 @@
-//! SENDs of the rig to a peer that waits for one behind each of its own before it goes on, as `ib_send_lat` does: as long as what was taken, in packets of the
-//! path MTU.
-//!
-//! Left out: sending one again. What the peer asks for again, or has no buffer for, does not come, and its program waits until its time is over.
+//! Messages of the rig to a peer that goes on when it has them, as perftest's programs of latency do: SENDs in turn, WRITEs in turn whose last byte is their number, and READs and
+//! atomics one behind the other.
 
+use super::asker::{AskedCounts, Asker, Asks};
 use super::responder::back;
 use super::{QpPair, ResponderCounts};
-use rig_frames::packet::RoceFrame;
-use rig_frames::psn::Psn;
-use rig_frames::roce::{Ext, Opcode, bth};
+use rig_frames::icrc;
+use rig_frames::packet::{Path, RoceFrame};
+use rig_frames::roce::{Opcode, bth};
+use rig_units::Time;
+
+/// What the rig sends of its own on a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Converses {
+    /// What each message does.
+    pub asks: Asks,
+    /// Whether the rig has the first one, as soon as its peer is ready.
+    pub begins: bool,
+    /// Bytes of each; `None`: as many as were taken.
+    pub size: Option<u32>,
+    /// How many there are; `None`: one for each that is taken.
+    pub count: Option<u64>,
+}
 
 /// The rig's half of the talk on one connection.
 #[derive(Debug)]
 pub(super) struct Converse {
     ends: QpPair,
-    /// Number of its next packet.
-    next: Psn,
+    converses: Converses,
+    asker: Asker,
     /// What was taken when it sent last.
     taken: ResponderCounts,
 }
 
 impl Converse {
     /// One that has sent nothing.
-    pub(super) fn new(ends: QpPair) -> Converse {
-        Converse { ends, next: ends.own_psn, taken: ResponderCounts::default() }
+    pub(super) fn new(ends: QpPair, converses: Converses) -> Converse {
+        let (asker, taken) = (Asker::new(ends), ResponderCounts::default());
+        Converse { ends, converses, asker, taken }
+    }
+
+    /// What it sends before anything has come, once its peer is ready: by this way, and once.
+    pub(super) fn begins(&mut self, now: Time, path: Path) -> Vec<RoceFrame> {
+        if self.converses.begins && self.asker.counts().messages == 0 {
+            return self.next(now, path, 0);
+        }
+        Vec::new()
     }
 
     /// What it sends behind `frame`, with which so much `is_taken`: a message for each that has become whole, back the way that it came. Messages that were taken
     /// before are none.
     pub(super) fn behind(
         &mut self,
+        now: Time,
         frame: &RoceFrame,
         is_taken: ResponderCounts,
     ) -> Vec<RoceFrame> {
-        if is_taken.messages == self.taken.messages {
+        if is_taken.messages == self.taken.messages || self.waits_for_answers() {
             return Vec::new();
         }
         let bytes = is_taken.bytes - self.taken.bytes;
         self.taken = is_taken;
-        let mtu = u64::from(self.ends.mtu);
-        let count = bytes.div_ceil(mtu).max(1);
-        let each = (0..count).map(|packet| {
-            let last = packet + 1 == count;
-            let opcode = match (packet == 0, last) {
-                (true, true) => Opcode::RcSendOnly,
-                (true, false) => Opcode::RcSendFirst,
-                (false, false) => Opcode::RcSendMiddle,
-                (false, true) => Opcode::RcSendLast,
-            };
-            let left = (bytes - packet * mtu).min(mtu);
-            let psn = self.next;
-            self.next = psn.advance(1);
-            let bth = bth::Repr { ack_req: last, ..bth::Repr::new(opcode, self.ends.peer, psn) };
-            let payload_len = u16::try_from(left).unwrap_or(self.ends.mtu);
-            RoceFrame { payload_len, ..RoceFrame::new(back(frame), bth, Ext::Plain) }
-        });
-        each.collect()
+        self.next(now, back(frame), u32::try_from(bytes).unwrap_or(u32::MAX))
+    }
+
+    /// What it sends behind an answer of its peer.
+    pub(super) fn hears(&mut self, now: Time, answer: &RoceFrame) -> Vec<RoceFrame> {
+        let (done, mut sent) = self.asker.hear(now, answer);
+        if done > 0 && self.waits_for_answers() {
+            sent.extend(self.next(now, back(answer), 0));
+        }
+        sent
+    }
+
+    /// What it sends again, as its time has run out.
+    pub(super) fn again(&mut self, now: Time) -> Vec<RoceFrame> {
+        self.asker.again(now)
+    }
+
+    /// When that is.
+    pub(super) const fn due(&self) -> Option<Time> {
+        self.asker.due()
+    }
+
+    /// What it has asked.
+    pub(super) const fn asked(&self) -> AskedCounts {
+        self.asker.counts()
+    }
+
+    /// Whether all was said that there is to say, or the peer will have no more.
+    pub(super) fn is_over(&self) -> bool {
+        let AskedCounts { messages, answered, refused, .. } = self.asked();
+        let all = self.converses.count;
+        let taken = self.waits_for_answers() || all == Some(self.taken.messages);
+        refused.is_some() || all == Some(messages) && answered == messages && taken
+    }
+
+    const fn waits_for_answers(&self) -> bool {
+        matches!(self.converses.asks, Asks::Read(..) | Asks::FetchAdd(..))
+    }
+
+    fn next(&mut self, now: Time, path: Path, taken: u32) -> Vec<RoceFrame> {
+        let Converses { asks, size, count, .. } = self.converses;
+        let AskedCounts { messages, refused, .. } = self.asked();
+        if refused.is_some() || count.is_some_and(|count| messages >= count) {
+            return Vec::new();
+        }
+        self.asker.ask(now, path, asks, size.unwrap_or(taken))
+    }
+
+    /// Writes the number of its message over the last byte of a WRITE of its own, of which `bytes` are a pattern.
+    pub(super) fn number(&self, frame: &RoceFrame, bytes: &mut [u8]) {
+        let Converses { asks: Asks::Write(..), size: Some(size), .. } = self.converses else {
+            return;
+        };
+        let ends = matches!(frame.bth.opcode, Opcode::RcWriteLast | Opcode::RcWriteOnly);
+        let packet = frame.bth.psn.ahead_of(self.ends.own_psn).filter(|_| ends);
+        let Some(packet) = packet.filter(|_| frame.bth.dest_qp == self.ends.peer) else { return };
+        let each = size.div_ceil(self.ends.mtu.into()).max(1);
+        let number = (packet / each + 1).to_le_bytes()[0];
+        let behind = icrc::LEN + bth::pad(frame.payload_len) + usize::from(frame.trailer);
+        let at = bytes.len().checked_sub(behind + 1);
+        if let Some(last) = at.and_then(|at| bytes.get_mut(at)) {
+            *last = number;
+        }
+        // One that has no ICRC to be put right is none of RoCE.
+        let _sealed = icrc::seal(bytes);
     }
 }

@@ -1,6 +1,7 @@
 //! The rig as one end of reliable connections with a real NIC: who answers, who asks, what is lost on the way, and the thread
 //! that moves frames. And the rig between two such NICs, as neither end.
 
+mod asker;
 mod converse;
 mod learned;
 mod middle;
@@ -8,10 +9,14 @@ mod responder;
 mod rules;
 mod station;
 #[cfg(test)]
+mod talks;
+#[cfg(test)]
 mod tests;
 mod timed;
 mod way;
 
+pub use asker::{AskedCounts, Asks};
+pub use converse::Converses;
 pub use learned::Learned;
 pub(crate) use learned::Learner;
 pub use middle::{GuestCrossing, GuestEnd};

@@ -1,24 +1,26 @@
 //! The thread that moves frames between an interface and the responders behind it.
 
-use super::converse::Converse;
+use super::converse::{Converse, Converses};
 use super::way::{Onward, Treatment, Underway};
-use super::{Conduct, Midway, QpPair, Responder, ResponderCounts, RuleKind};
+use super::{AskedCounts, Conduct, Midway, QpPair, Responder, ResponderCounts, RuleKind};
 use crate::GuestFault;
 use core::net::IpAddr;
+use core::time::Duration;
+use rig_frames::ethernet;
 use rig_frames::ip::Ip;
 use rig_frames::packet::{self, Packet, RoceFrame};
 use rig_frames::psn::Psn;
-use rig_frames::roce::Opcode;
-use rig_frames::udp;
+use rig_frames::roce::{Opcode, Qpn};
+use rig_frames::{MacAddr, udp};
 use rig_generator::clock::{Clock as _, Wall};
 use rig_generator::netlab::Namespace;
 use rig_generator::port::{Backend, Config, Port, PortError, RealTime};
 use rig_units::{Dur, Time};
 use std::collections::BTreeMap;
 use std::net::UdpSocket;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 /// How long the thread sleeps where nothing comes.
@@ -41,6 +43,8 @@ pub struct PeerCounts {
     pub wrong_icrc: u64,
     /// Answers that a rule lost.
     pub withheld: u64,
+    /// What the rig asked of its own.
+    pub asked: AskedCounts,
 }
 
 /// Everything that passed.
@@ -58,10 +62,20 @@ pub struct Exchanged {
 /// is lost on the way to the NIC.
 pub type FrameTap = Box<dyn FnMut(Time, bool, &[u8]) + Send>;
 
+/// What the thread is told of a connection.
+#[derive(Debug)]
+enum Told {
+    /// Its ends, how the rig behaves at its own, and what it sends there by itself.
+    Met(QpPair, Conduct, Option<Converses>),
+    /// The peer of this queue pair of the rig's is ready.
+    Ready(Qpn),
+}
+
 /// The thread, under way.
 #[derive(Debug)]
 pub struct Station {
-    new: Sender<(QpPair, Conduct, bool)>,
+    new: Sender<Told>,
+    over: Mutex<Receiver<Qpn>>,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Result<Exchanged, GuestFault>>,
 }
@@ -89,6 +103,7 @@ impl Station {
         let (port, socket) = opened
             .map_err(|why| GuestFault::failed(format!("send and receive by {interface}"), why))?;
         let (new, met) = mpsc::channel();
+        let (tells, over) = mpsc::channel();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = thread::spawn(move || {
@@ -97,6 +112,8 @@ impl Station {
                 port,
                 clock: Wall::start(),
                 met,
+                tells,
+                nic: None,
                 lines: Vec::new(),
                 inward: Underway::new(),
                 outward: Underway::new(),
@@ -110,17 +127,38 @@ impl Station {
             let done = work.run(&stopped);
             done.map_err(|error| GuestFault::failed("move frames", error)).map(|()| work.passed())
         });
-        Ok(Station { new, stop, thread })
+        Ok(Station { new, over: Mutex::new(over), stop, thread })
     }
 
-    /// Answers for a connection from here on, in this way; where it `converses`, with a SEND of the rig behind each message.
+    /// Answers for a connection from here on, in this way, and sends there what it `converses` with.
     ///
     /// # Errors
     /// The thread has given up.
-    pub fn meet(&self, ends: QpPair, conduct: Conduct, converses: bool) -> Result<(), GuestFault> {
-        self.new
-            .send((ends, conduct, converses))
-            .map_err(|gone| GuestFault::failed("answer for a connection", gone))
+    pub fn meet(
+        &self,
+        ends: QpPair,
+        conduct: Conduct,
+        converses: Option<Converses>,
+    ) -> Result<(), GuestFault> {
+        self.tell(Told::Met(ends, conduct, converses))
+    }
+
+    /// The peer of the rig's queue pair `own` is ready: what the rig has to begin with there leaves.
+    ///
+    /// # Errors
+    /// The thread has given up.
+    pub fn ready(&self, own: Qpn) -> Result<(), GuestFault> {
+        self.tell(Told::Ready(own))
+    }
+
+    /// Waits so long at most for a connection on which the rig has said all that it was to say there, and heard that it came: its queue pair.
+    pub fn waits(&self, at_most: Duration) -> Option<Qpn> {
+        let over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
+        over.recv_timeout(at_most).ok()
+    }
+
+    fn tell(&self, told: Told) -> Result<(), GuestFault> {
+        self.new.send(told).map_err(|gone| GuestFault::failed("answer for a connection", gone))
     }
 
     /// Ends it; what passed.
@@ -141,6 +179,8 @@ struct Line {
     responder: Responder,
     /// Who sends where the peer waits for that.
     converse: Option<Converse>,
+    /// Whether it was told that all was said there.
+    is_over: bool,
     /// The number that it was not ready for, until that comes again: nothing else is taken.
     unready: Option<Psn>,
     /// Copies of each packet that arrived, by its number from the first.
@@ -159,7 +199,11 @@ struct Request {
 struct Work {
     port: Port,
     clock: Wall,
-    met: Receiver<(QpPair, Conduct, bool)>,
+    met: Receiver<Told>,
+    /// Where it is told that all was said on a connection.
+    tells: Sender<Qpn>,
+    /// The Ethernet addresses of the rig and of the NIC, off the last frame that came.
+    nic: Option<(MacAddr, MacAddr)>,
     lines: Vec<Line>,
     inward: Underway<Request>,
     outward: Underway<RoceFrame>,
@@ -179,21 +223,30 @@ impl Work {
                 arrived.push((clock.at(stamp.at), frame.to_vec()));
             })?;
             // Who is met is told before their peer is, so before any frame of theirs.
-            while let Ok((ends, conduct, converses)) = self.met.try_recv() {
-                self.way.met(&ends);
-                self.lines.push(Line::new(ends, conduct, converses));
+            let mut ready = Vec::new();
+            while let Ok(told) = self.met.try_recv() {
+                match told {
+                    Told::Met(ends, conduct, converses) => {
+                        self.way.met(&ends);
+                        self.lines.push(Line::new(ends, conduct, converses));
+                    }
+                    Told::Ready(own) => ready.push(own),
+                }
             }
             for (at, frame) in arrived.drain(..) {
                 self.take(at, frame);
             }
             let now = self.clock.now();
+            ready.into_iter().for_each(|own| self.begin(now, own));
+            self.say_again(now);
             while let Some((_, request, spoilt)) = self.inward.arrived(now) {
                 self.answer(now, &request, spoilt);
             }
             self.send(&mut bytes)?;
             if frames == 0 {
                 let due = [self.inward.next_due(), self.outward.next_due()];
-                let due = due.into_iter().flatten().min();
+                let again = self.lines.iter().map(|line| line.converse.as_ref()?.due());
+                let due = due.into_iter().chain(again).flatten().min();
                 let nap = due.map_or(NAP, |due| due.since(self.clock.now()).unwrap_or_default());
                 if nap > Dur::ZERO {
                     self.port.rx.wait(nap.min(NAP))?;
@@ -206,18 +259,73 @@ impl Work {
     }
 
     fn passed(self) -> Exchanged {
-        let of = |line: Line| PeerCounts { taken: line.responder.taken(), ..line.moved };
+        let of = |line: Line| {
+            let asked = line.converse.as_ref().map(Converse::asked).unwrap_or_default();
+            PeerCounts { taken: line.responder.taken(), asked, ..line.moved }
+        };
         let connections = self.lines.into_iter().map(of).collect();
         Exchanged { connections, lost: self.lost, late: self.late }
     }
 
+    /// What the rig has to begin with on a connection is on its way.
+    fn begin(&mut self, now: Time, own: Qpn) {
+        let line = self.lines.iter_mut().find(|line| line.ends.own == own);
+        // Its peer has said over this line that it is ready.
+        let (Some(line), Some((from, to))) = (line, self.nic) else { return };
+        let path = line.ends.path(from, to);
+        let begins = line.converse.iter_mut().flat_map(|converse| converse.begins(now, path));
+        let begins = begins.collect();
+        self.outward(now, begins);
+    }
+
+    /// What has waited too long for an answer is on its way once more.
+    fn say_again(&mut self, now: Time) {
+        let talks = self.lines.iter_mut().flat_map(|line| line.converse.as_mut());
+        let again = talks.flat_map(|converse| converse.again(now)).collect();
+        self.outward(now, again);
+    }
+
+    /// An answer of the NIC's to what the rig has asked on a line.
+    fn hear(&mut self, now: Time, index: usize, answer: &RoceFrame) {
+        let sent = self.lines[index].converse.as_mut().map(|converse| converse.hears(now, answer));
+        self.outward(now, sent.unwrap_or_default());
+        self.look(index);
+    }
+
+    /// Tells whoever waits for it that all was said on a line, once.
+    fn look(&mut self, index: usize) {
+        let line = &mut self.lines[index];
+        let is_over = line.converse.as_ref().is_some_and(Converse::is_over);
+        if is_over && !line.is_over {
+            // Nobody waits for it where the rig answers alone.
+            let _told = self.tells.send(line.ends.own);
+            line.is_over = true;
+        }
+    }
+
+    fn outward(&mut self, now: Time, frames: Vec<RoceFrame>) {
+        for frame in frames {
+            let treatment = self.way.passes(now, Onward::Nic, &frame);
+            self.outward.take(now, treatment, frame);
+        }
+    }
+
     fn take(&mut self, at: Time, mut bytes: Vec<u8>) {
+        let link = ethernet::Repr::parse(&bytes).ok().map(|(link, _)| (link.dst, link.src));
+        self.nic = link.filter(|(own, _)| own.0[0] & 1 == 0).or(self.nic);
         let Ok(Packet::Roce { frame, icrc_ok }) = packet::parse(&bytes) else { return };
         let line = self.lines.iter_mut().enumerate().find(|(_, line)| line.is_of(&frame));
-        let Some((index, line)) = line.filter(|_| is_request(frame.bth.opcode)) else {
+        let Some((index, line)) = line else {
             (self.record)(at, false, &bytes);
             return;
         };
+        if !is_request(frame.bth.opcode) {
+            (self.record)(at, false, &bytes);
+            if icrc_ok {
+                self.hear(self.clock.now(), index, &frame);
+            }
+            return;
+        }
         line.moved.requests += 1;
         let packet = frame.bth.psn.ahead_of(line.ends.peer_psn).unwrap_or(u32::MAX);
         let copy = line.copies.entry(packet).or_default();
@@ -276,12 +384,10 @@ impl Work {
             answers.clear();
         }
         if let Some(converse) = &mut line.converse {
-            answers.extend(converse.behind(&request.frame, line.responder.taken()));
+            answers.extend(converse.behind(now, &request.frame, line.responder.taken()));
         }
-        for answer in answers {
-            let treatment = self.way.passes(now, Onward::Nic, &answer);
-            self.outward.take(now, treatment, answer);
-        }
+        self.outward(now, answers);
+        self.look(request.line);
     }
 
     fn send(&mut self, bytes: &mut Vec<u8>) -> Result<(), PortError> {
@@ -292,6 +398,9 @@ impl Work {
             let Some(mut slot) = tx.alloc() else { break };
             let Some((due, frame, spoilt)) = self.outward.arrived(now) else { break };
             frame.emit_into(bytes);
+            for converse in self.lines.iter().filter_map(|line| line.converse.as_ref()) {
+                converse.number(&frame, bytes);
+            }
             if spoilt && let Some(last) = bytes.last_mut() {
                 *last ^= 0xff;
             }
@@ -310,7 +419,7 @@ impl Work {
 }
 
 impl Line {
-    fn new(ends: QpPair, conduct: Conduct, converses: bool) -> Line {
+    fn new(ends: QpPair, conduct: Conduct, converses: Option<Converses>) -> Line {
         let moved = PeerCounts {
             ends,
             taken: ResponderCounts::default(),
@@ -318,10 +427,12 @@ impl Line {
             dropped: 0,
             wrong_icrc: 0,
             withheld: 0,
+            asked: AskedCounts::default(),
         };
         let responder = Responder::new(ends, conduct.ack_every);
-        let converse = converses.then(|| Converse::new(ends));
-        Line { ends, conduct, responder, converse, unready: None, copies: BTreeMap::new(), moved }
+        let converse = converses.map(|converses| Converse::new(ends, converses));
+        let copies = BTreeMap::new();
+        Line { ends, conduct, responder, converse, is_over: false, unready: None, copies, moved }
     }
 
     /// Whether a frame comes from the peer of this connection.

@@ -1,6 +1,5 @@
 //! The responder, packet by packet.
 
-use super::converse::Converse;
 use super::{PacketRule, QpPair, Responder, ResponderCounts, RuleKind};
 use core::net::Ipv4Addr;
 use rig_frames::MacAddr;
@@ -11,7 +10,7 @@ use rig_frames::roce::{Ext, Opcode, Qpn, atomic_eth, bth, reth};
 
 const START: u32 = 0xff_fffe;
 
-fn ends() -> QpPair {
+pub(super) fn ends() -> QpPair {
     QpPair {
         own: Qpn::new(0x100).expect("24 bits"),
         peer: Qpn::new(0x12).expect("24 bits"),
@@ -24,7 +23,7 @@ fn ends() -> QpPair {
 }
 
 /// The peer's packet number `n`.
-fn request(n: u32, opcode: Opcode, ext: Ext, ack_req: bool) -> RoceFrame {
+pub(super) fn request(n: u32, opcode: Opcode, ext: Ext, ack_req: bool) -> RoceFrame {
     let ends = ends();
     let (own, peer) = (MacAddr([2, 0, 0, 0, 0, 1]), MacAddr([2, 0, 0, 0, 0, 2]));
     let back = QpPair { own_ip: ends.peer_ip, peer_ip: ends.own_ip, ..ends };
@@ -33,14 +32,14 @@ fn request(n: u32, opcode: Opcode, ext: Ext, ack_req: bool) -> RoceFrame {
     RoceFrame { payload_len: 0, ..RoceFrame::new(back.path(peer, own), bth, ext) }
 }
 
-fn send(n: u32, opcode: Opcode, ack_req: bool) -> RoceFrame {
+pub(super) fn send(n: u32, opcode: Opcode, ack_req: bool) -> RoceFrame {
     RoceFrame { payload_len: 1024, ..request(n, opcode, Ext::Plain, ack_req) }
 }
 
 /// Opcode, number from the first, syndrome and messages of an answer.
-type Answered = (Opcode, u32, Option<(Syndrome, u32)>);
+pub(super) type Answered = (Opcode, u32, Option<(Syndrome, u32)>);
 
-fn answers(of: &mut Responder, frame: &RoceFrame) -> Vec<Answered> {
+pub(super) fn answers(of: &mut Responder, frame: &RoceFrame) -> Vec<Answered> {
     let mut out = Vec::new();
     of.on(frame, &mut out);
     let told = |answer: RoceFrame| {
@@ -174,35 +173,4 @@ fn a_rule_is_done_to_its_packet_and_its_first_copies_alone() {
         [false, true, true, false]
     );
     assert!(!rule.applies(RuleKind::Withhold, 4, 1));
-}
-
-#[test]
-fn a_message_of_the_rigs_follows_each_that_is_taken_and_none_that_comes_again() {
-    let (mut of, mut converse) = (Responder::new(ends(), None), Converse::new(ends()));
-    let mut behind = |frame: RoceFrame| {
-        answers(&mut of, &frame);
-        let told = converse.behind(&frame, of.taken()).into_iter().map(|sent| {
-            assert_eq!((sent.bth.dest_qp, sent.path.dst), (ends().peer, frame.path.src));
-            assert_eq!(sent.check(), Ok(()));
-            (sent.bth.opcode, sent.bth.psn.get(), sent.payload_len, sent.bth.ack_req)
-        });
-        told.collect::<Vec<_>>()
-    };
-    assert_eq!(behind(send(0, Opcode::RcSendOnly, true)), [(Opcode::RcSendOnly, 7, 1024, true)]);
-    assert_eq!(behind(send(0, Opcode::RcSendOnly, true)), []);
-    assert_eq!(behind(send(1, Opcode::RcSendFirst, false)), []);
-    assert_eq!(behind(send(2, Opcode::RcSendMiddle, false)), []);
-    // Behind a hole nothing is taken.
-    assert_eq!(behind(send(4, Opcode::RcSendOnly, true)), []);
-    let last = RoceFrame { payload_len: 10, ..send(3, Opcode::RcSendLast, true) };
-    assert_eq!(
-        behind(last),
-        [
-            (Opcode::RcSendFirst, 8, 1024, false),
-            (Opcode::RcSendMiddle, 9, 1024, false),
-            (Opcode::RcSendLast, 10, 10, true),
-        ]
-    );
-    let empty = RoceFrame { payload_len: 0, ..send(4, Opcode::RcSendOnly, true) };
-    assert_eq!(behind(empty), [(Opcode::RcSendOnly, 11, 0, true)]);
 }

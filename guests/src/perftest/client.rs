@@ -1,10 +1,11 @@
 //! The rig as a perftest client, as far as a server has to be told before anything is sent to it.
 
-use super::exchange::{DESTINATION, Destination, Opening};
+use super::exchange::{DESTINATION, DONE, Destination, GREETINGS, Opening};
 use std::io::{self, Read, Write};
 
 /// Tells a server where the rig's queue pair is; what the server opens with, and where its own is. It receives when this returns: a server says where it is for the second
-/// time once its queue pair is ready, and one of SENDs (`posts`) for the fourth time once it has posted what they go to.
+/// time once its queue pair is ready, and one that has something to do before the first message (`posts`: what SENDs go to) for the fourth time when it is done with that. `met` hears where
+/// it is before it sends anything.
 ///
 /// # Errors
 /// The line breaks, or what comes is nothing that perftest says.
@@ -12,6 +13,7 @@ pub(crate) fn greet(
     line: &mut (impl Read + Write),
     opening: &Opening,
     (ours, posts): (&Destination, bool),
+    met: impl FnOnce(&Destination) -> io::Result<()>,
 ) -> io::Result<(Opening, Destination)> {
     let Opening { version, cycle_buffer, cache_line, mtu } = opening;
     let version = told(line, *version)?;
@@ -26,10 +28,21 @@ pub(crate) fn greet(
     }
     let first: [u8; DESTINATION] = told(line, ours.emit())?;
     let theirs = Destination::parse(&first).map_err(io::Error::other)?;
-    for _ready in 0..if posts { 3 } else { 1 } {
+    met(&theirs)?;
+    for _ready in 1..if posts { GREETINGS } else { 2 } {
         let _again: [u8; DESTINATION] = told(line, ours.emit())?;
     }
     Ok((opened, theirs))
+}
+
+/// Tells a server that the rig is done: once more where it is, and that.
+///
+/// # Errors
+/// The line breaks.
+pub(crate) fn part(line: &mut (impl Read + Write), ours: &Destination) -> io::Result<()> {
+    let _again: [u8; DESTINATION] = told(line, ours.emit())?;
+    let _done: [u8; DONE.len()] = told(line, DONE)?;
+    Ok(())
 }
 
 /// Says something, and hears as much.

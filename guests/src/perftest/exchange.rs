@@ -8,6 +8,11 @@ use rig_frames::roce::Qpn;
 pub(super) const DESTINATION: usize = 108;
 /// Length of a figure of a report.
 pub(super) const FIGURE: usize = 8;
+/// How often either side says where it is until one that waits for messages does so: when it is found, when it is told, when its queue pair is ready, and when what messages go to
+/// is posted. As it is in perftest 4.5 where there is one queue pair, of SENDs and in all programs of latency.
+pub(super) const GREETINGS: u8 = 4;
+/// What perftest 4.5 calls itself.
+const VERSION: &[u8; 4] = b"6.06";
 /// What ends a conversation.
 pub(super) const DONE: [u8; 5] = *b"done\0";
 
@@ -45,9 +50,21 @@ pub struct Opening {
 }
 
 impl Opening {
+    /// That of the rig as a client: the version of perftest 4.5.
+    pub(crate) fn of_rig(mtu: u8) -> Opening {
+        let mut version = [0; 16];
+        version[..VERSION.len()].copy_from_slice(VERSION);
+        Opening { version, cycle_buffer: 4_096, cache_line: 64, mtu }
+    }
+
     /// Bytes that a packet of this path MTU carries at most.
     pub const fn mtu_bytes(&self) -> u16 {
         128 << self.mtu
+    }
+
+    /// The number of a path MTU of so many bytes; `None` where there is none.
+    pub(super) fn mtu_numbered(bytes: u64) -> Option<u8> {
+        (1..=5).find(|number| 128_u64 << number == bytes)
     }
 
     /// The path MTU of its text: a digit and a NUL.

@@ -4,12 +4,14 @@
 
 mod client;
 mod exchange;
+mod flags;
 mod overheard;
 mod server;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use client::greet;
+pub(crate) use client::{greet, part};
 pub use exchange::{BadExchange, Destination, Opening};
+pub use flags::{Messages, messages, reserved};
 pub(crate) use overheard::Overheard;
 pub use server::serve;

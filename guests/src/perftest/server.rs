@@ -1,12 +1,13 @@
 //! The rig as a perftest server: it answers what a client says, in the client's order.
 
-use super::exchange::{DESTINATION, DONE, Destination, FIGURE, LineKind, Opening};
+use super::exchange::{DESTINATION, DONE, Destination, FIGURE, GREETINGS, LineKind, Opening};
 use std::collections::BTreeMap;
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
 /// Talks to a client until it says that it is done. `meet` is asked once for each of its queue pairs, before the client knows
-/// where to send to: it makes ready whoever answers there, and says where that is.
+/// where to send to: it makes ready whoever answers there, and says where that is. `begins` hears of one that has said it as often as a client of latency does
+/// before it waits for messages. One that `hangs_up` says no more than that: it is done when it goes away.
 ///
 /// A server does not know which program its client is: the client sends first, and what it sends says what is to be answered.
 ///
@@ -15,12 +16,17 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 pub async fn serve(
     line: &mut (impl AsyncRead + AsyncWrite + Unpin),
     mut meet: impl FnMut(&Opening, &Destination) -> io::Result<Destination>,
+    (mut begins, hangs_up): (impl FnMut(&Destination) -> io::Result<()>, bool),
 ) -> io::Result<Opening> {
     let opening = opened(line).await?;
-    let mut met: BTreeMap<u32, Destination> = BTreeMap::new();
+    let mut met: BTreeMap<u32, (Destination, u8)> = BTreeMap::new();
     loop {
         let mut begin = [0; DONE.len()];
-        line.read_exact(&mut begin).await?;
+        let first = line.read(&mut begin[..1]).await?;
+        if first == 0 && hangs_up && met.values().any(|(_, said)| *said >= GREETINGS) {
+            return Ok(opening);
+        }
+        line.read_exact(&mut begin[first..]).await?;
         match LineKind::of(begin) {
             LineKind::Done => {
                 line.write_all(&DONE).await?;
@@ -36,11 +42,17 @@ pub async fn serve(
             }
             LineKind::Destination => {
                 let theirs = rest(line, begin).await?;
-                let ours = match met.get(&theirs.qpn.get()) {
-                    Some(known) => *known,
+                let ours = match met.get_mut(&theirs.qpn.get()) {
+                    Some((known, said)) => {
+                        *said = said.saturating_add(1);
+                        if *said == GREETINGS {
+                            begins(known)?;
+                        }
+                        *known
+                    }
                     None => {
                         let ours = meet(&opening, &theirs)?;
-                        met.insert(theirs.qpn.get(), ours);
+                        met.insert(theirs.qpn.get(), (ours, 1));
                         ours
                     }
                 };

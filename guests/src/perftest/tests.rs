@@ -1,7 +1,7 @@
 //! The exchange against recordings of two perftests that nobody here wrote.
 
 use super::exchange::{BadExchange, DESTINATION, LineKind};
-use super::{Destination, Opening, greet, serve};
+use super::{Destination, Opening, greet, part, serve};
 use proptest::prelude::*;
 use rig_frames::psn::Psn;
 use rig_frames::roce::Qpn;
@@ -32,21 +32,36 @@ fn destination(message: &[u8]) -> Option<Destination> {
 
 /// Serves what a recorded client said; what the server said, whom it met, and how it ended.
 fn served(said: &[Vec<u8>], ours: Destination) -> (Vec<u8>, Vec<Destination>, io::Result<Opening>) {
+    let (answered, met, _, ended) = served_until(said, ours, false);
+    (answered, met, ended)
+}
+
+/// What one that is served so heard, whom the server met, how often it was told to begin, and how it ended.
+type Served = (Vec<u8>, Vec<Destination>, u32, io::Result<Opening>);
+
+/// The same of a client that says that it is done, or `hangs_up`.
+fn served_until(said: &[Vec<u8>], ours: Destination, hangs_up: bool) -> Served {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(async {
         let (mut client, mut server) = tokio::io::duplex(1 << 16);
         client.write_all(&said.concat()).await.expect("there is room");
         client.shutdown().await.expect("it ends");
         let mut met = Vec::new();
-        let ended = serve(&mut server, |_, theirs| {
+        let meet = |_: &Opening, theirs: &Destination| {
             met.push(*theirs);
             Ok(ours)
-        })
-        .await;
+        };
+        let mut begun = 0;
+        let begins = |of: &Destination| {
+            assert_eq!(*of, ours);
+            begun += 1;
+            Ok(())
+        };
+        let ended = serve(&mut server, meet, (begins, hangs_up)).await;
         drop(server);
         let mut answered = Vec::new();
         client.read_to_end(&mut answered).await.expect("it was said");
-        (answered, met, ended)
+        (answered, met, begun, ended)
     })
 }
 
@@ -113,7 +128,7 @@ fn greets(program: &str, posts: bool, all: usize) {
     let opening = Opening { version, cycle_buffer: 4_096, cache_line: 64, mtu: 3 };
     let greeted = |said: &[Vec<u8>], opening: &Opening| {
         let mut line = Recorded { heard: io::Cursor::new(said.concat()), said: Vec::new() };
-        let met = greet(&mut line, opening, (&ours, posts));
+        let met = greet(&mut line, opening, (&ours, posts), |_| Ok(()));
         (met.map(|(_, met)| met).map_err(|error| error.to_string()), line.said)
     };
     let (met, said) = greeted(&server, &opening);
@@ -137,6 +152,36 @@ fn a_client_that_goes_away_or_speaks_otherwise_is_told() {
     odd[3] = b"9\0".to_vec();
     let (_, _, ended) = served(&odd, ours);
     assert_eq!(ended.expect_err("no such MTU").to_string(), "path MTU at byte 0: got 9\\0");
+}
+
+#[test]
+fn a_client_that_hangs_up_is_done_once_it_has_greeted_four_times_and_then_messages_begin() {
+    let client = messages("ib_send_bw", '>');
+    let ours = destination(&messages("ib_send_bw", '<')[4]).expect("a destination");
+    for (said, begins) in [(4, 0), (5, 0), (7, 0), (8, 1), (9, 1)] {
+        let (_, _, begun, ended) = served_until(&client[..said], ours, true);
+        assert_eq!((begun, ended.is_ok()), (begins, begins > 0), "{said}");
+        // In the middle of a message nobody is done.
+        let cut = [client[..said].concat(), client[said][..3].to_vec()];
+        let (_, _, _, ended) = served_until(&cut, ours, true);
+        assert_eq!(
+            ended.map_err(|error| error.kind()),
+            Err(io::ErrorKind::UnexpectedEof),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn the_rig_parts_from_a_recorded_server_as_its_client_did() {
+    let (client, server) = (messages("ib_send_bw", '>'), messages("ib_send_bw", '<'));
+    let ours = client.iter().find_map(|said| destination(said)).expect("it said where");
+    let last = |said: &[Vec<u8>]| said[said.len() - 2..].concat();
+    let mut line = Recorded { heard: io::Cursor::new(last(&server)), said: Vec::new() };
+    part(&mut line, &ours).expect("it answers");
+    assert_eq!(line.said, last(&client));
+    let mut line = Recorded { heard: io::Cursor::new(server[4].clone()), said: Vec::new() };
+    assert!(part(&mut line, &ours).is_err(), "it goes away before that");
 }
 
 #[test]

@@ -17,11 +17,7 @@ pub fn void(
     script: &Script,
     observation: &Observation,
 ) -> Option<Doubt> {
-    let about_gaps = |storm: u16| {
-        let name = &script.storms[usize::from(storm)].name;
-        let measures = &context.case.measure;
-        measures.iter().any(|measure| measure.gaps_of() == Some(name))
-    };
+    let about_gaps = |storm: u16| context.case.wants_gaps(&script.storms[usize::from(storm)].name);
     let mut voids = analyse::voids(observation, script, &about_gaps);
     voids.extend(in_time::voids(context, script, observation));
     let mut voids = voids.into_iter();

@@ -1,7 +1,7 @@
 //! The flags of `guest`.
 
 use super::format::Format;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Printed below the help of `guest perftest`.
@@ -11,6 +11,7 @@ Flags of perftest's own stand behind `--`; device, GID and port are the rig's to
 Examples:
   sudo rigctl guest perftest ib_write_bw -- -n 40 -s 8192 -m 1024
   sudo rigctl guest perftest ib_send_bw --rule drop:21 --rule withhold:40:2 -- -n 40 -s 8192 -m 1024 -q 2
+  sudo rigctl guest perftest ib_write_lat --rig client -- -n 40 -s 1500
 
 Exit codes:
   0  perftest completed, and the counters of its NIC are what the frames come to
@@ -24,7 +25,7 @@ Exit codes:
 pub enum GuestCommand {
     /// Make the kernel and the file system of a guest from Debian packages; what is there already and the same is kept.
     Build(GuestArgs),
-    /// Boot a guest with Linux's RoCE NIC (rdma_rxe), and be the server of an unmodified perftest in it.
+    /// Boot a guest with Linux's RoCE NIC (rdma_rxe), and be the other end of an unmodified perftest in it.
     #[command(after_help = HELP)]
     Perftest(PerftestArgs),
 }
@@ -40,15 +41,27 @@ pub struct GuestArgs {
     pub format: Format,
 }
 
+/// An end of perftest's exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PerftestEnd {
+    /// The one that is asked; the client runs in the guest.
+    Server,
+    /// The one that asks; the server runs in the guest.
+    Client,
+}
+
 /// `guest perftest`
 #[derive(Debug, Clone, Args)]
 pub struct PerftestArgs {
     /// Image and output.
     #[command(flatten)]
     pub guest: GuestArgs,
-    /// The program of perftest, whose client runs in the guest.
+    /// The program of perftest that runs in the guest.
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(rig_guests::PROGRAMS))]
     pub program: String,
+    /// Which end of it the rig is; a client of the programs of latency alone (ib_send_lat, ib_write_lat, ib_read_lat, ib_atomic_lat).
+    #[arg(long, value_enum, default_value_t = PerftestEnd::Server)]
+    pub rig: PerftestEnd,
     /// What to do to a packet of each connection, counted from 0: drop:N, corrupt:N or withhold:N (its acknowledgement is lost),
     /// with :COPIES behind it for more than its first copy. May be given several times.
     #[arg(long, value_name = "RULE")]

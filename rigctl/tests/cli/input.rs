@@ -181,3 +181,59 @@ fn frames_that_a_device_does_not_take_are_no_fault_of_the_file() {
     let why = "frames of 10KB are sent, and it takes frames up to 9122B";
     assert!(format!("{stdout}{stderr}").contains(why), "{stdout}{stderr}");
 }
+
+/// Flags of perftest that the rig has to understand, or gives itself: no guest is booted for them.
+#[test]
+fn flags_of_perftest_that_are_wrong_are_refused_by_name_before_a_guest_is_booted() {
+    let desk = Desk::new();
+    let latency = "ib_send_lat, ib_write_lat, ib_read_lat, ib_atomic_lat";
+    for (words, said) in [
+        ("ib_write_lat -- -n 4", "ib_write_lat: -n: want 5 to 100000000, got 4".to_owned()),
+        ("ib_write_lat -- -s 0", "ib_write_lat: -s: want 1 to 2147483647, got 0".to_owned()),
+        (
+            "ib_write_lat -- -a",
+            "ib_write_lat: -a: want -n and -s, as its peer has to know its messages".to_owned(),
+        ),
+        (
+            "ib_read_lat --rig client -- -n 9 -q 2",
+            "ib_read_lat: -q: want 1, as there is one queue pair, got 2".to_owned(),
+        ),
+        (
+            "ib_atomic_lat --rig client -- -s 16",
+            "ib_atomic_lat: -s: want none, as an atomic is on 8 B, got 16".to_owned(),
+        ),
+        (
+            "ib_send_bw --rig client -- -n 9",
+            format!("--rig client: ib_send_bw has no such peer\n   = want: one of {latency}"),
+        ),
+        (
+            "ib_read_lat -- -n 9 -x 3",
+            "`-x` is no flag for ib_read_lat\n   = want: no device, port or GID, which the rig gives it"
+                .to_owned(),
+        ),
+    ] {
+        let left = desk.rigctl(&format!("guest perftest {words}"));
+        assert_eq!((left.code, left.stdout.as_str()), (2, ""), "{words}: {left:?}");
+        let fault = format!("error: {said}\n\n1 fault, nothing was run\n");
+        assert_eq!(left.stderr, fault, "{words}");
+    }
+    let left = desk.rigctl("guest perftest ib_read_late");
+    assert_eq!(left.code, 2, "{left:?}");
+    assert!(left.stderr.contains("'ib_read_late'") && left.stderr.contains("ib_atomic_lat"));
+}
+
+/// A storm that is to have gaps has them, too, where nobody can be asked what came of them: a lab of a switch that the rig has no way to was refused with all of the catalogue.
+#[test]
+fn the_catalogue_is_taken_for_a_switch_that_nobody_can_ask_at_every_speed() {
+    let desk = Desk::new();
+    let profile =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/duts/broadcom.yaml").to_owned();
+    for speed in ["1Gbps", "400Gbps"] {
+        let lab = format!(
+            "about: \"a\"\ntransport: interfaces\ncable: 3m\nwire: {{interfaces: [eth1, eth2, eth3, eth4], speed: {speed}, bound: 4ms, budget: 240s}}\nduts: [{profile}]\n"
+        );
+        desk.write("my-lab.yaml", &lab);
+        let left = desk.rigctl("check --lab my-lab.yaml");
+        assert_eq!(left.code, 0, "{speed}: {}", left.stderr);
+    }
+}
