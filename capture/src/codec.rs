@@ -93,11 +93,6 @@ pub fn bad_pfc(mut frame: Vec<u8>, fault: PfcFault) -> Vec<u8> {
         PfcFault::Reserved => frame[RESERVED] = 1,
         PfcFault::Padding => frame[OPCODE + pfc::LEN] = 1,
         PfcFault::Size => frame.push(0),
-        // The other end of the cable is called as this one, but for one byte.
-        PfcFault::Unicast => {
-            frame.copy_within(6..12, 0);
-            frame[3] ^= 3;
-        }
     }
     frame
 }

@@ -330,9 +330,7 @@ fn pfc(frame: &[u8], len: usize) -> Option<What> {
     let times = fields.get(2..pfc::LEN - 2);
     let padding = fields.get(pfc::LEN - 2..).unwrap_or_default();
     let padding = &padding[..padding.len() - if with_fcs { fcs::LEN } else { 0 }];
-    let fault = if !header.dst.is_group() {
-        Some(PfcFault::Unicast)
-    } else if header.dst != MacAddr::MAC_CONTROL {
+    let fault = if header.dst != MacAddr::MAC_CONTROL {
         Some(PfcFault::Destination)
     } else if header.src.is_group() || header.src == MacAddr::default() {
         Some(PfcFault::Source)

@@ -126,7 +126,7 @@ impl What {
 /// clause 36).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PfcFault {
-    /// The destination is a group, and not 01:80:c2:00:00:01.
+    /// The destination is not 01:80:c2:00:00:01.
     Destination,
     /// The source is a group address or zero.
     Source,
@@ -138,20 +138,17 @@ pub enum PfcFault {
     Padding,
     /// It is not 64 bytes long, FCS counted.
     Size,
-    /// The destination is one station's.
-    Unicast,
 }
 
 impl PfcFault {
     /// All of them, in order.
-    pub const ALL: [PfcFault; 7] = [
+    pub const ALL: [PfcFault; 6] = [
         PfcFault::Destination,
         PfcFault::Source,
         PfcFault::Tagged,
         PfcFault::Reserved,
         PfcFault::Padding,
         PfcFault::Size,
-        PfcFault::Unicast,
     ];
 
     /// The one that a frame has which is sent so.
@@ -159,7 +156,6 @@ impl PfcFault {
         match odd {
             PfcOdd::No => None,
             PfcOdd::NoSource => Some(PfcFault::Source),
-            PfcOdd::ToItself => Some(PfcFault::Unicast),
             PfcOdd::ToAll => Some(PfcFault::Destination),
         }
     }

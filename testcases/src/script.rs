@@ -222,20 +222,14 @@ pub enum PfcOdd {
     No,
     /// Its source is zero.
     NoSource,
-    /// It goes to the device's own address.
-    ToItself,
     /// It goes to all.
     ToAll,
 }
 
 impl PfcOdd {
     /// Their names in YAML.
-    pub const NAMES: [(&str, PfcOdd); 4] = [
-        ("no", PfcOdd::No),
-        ("no-source", PfcOdd::NoSource),
-        ("to-itself", PfcOdd::ToItself),
-        ("to-all", PfcOdd::ToAll),
-    ];
+    pub const NAMES: [(&str, PfcOdd); 3] =
+        [("no", PfcOdd::No), ("no-source", PfcOdd::NoSource), ("to-all", PfcOdd::ToAll)];
 }
 
 /// PFC frames sent by hand.

@@ -95,7 +95,7 @@ fn inconsistent(enable: u8, quanta: [Quanta; 8]) -> Option<String> {
 
 fn said(fault: PfcFault) -> &'static str {
     match fault {
-        PfcFault::Destination | PfcFault::Unicast => "the destination is not 01:80:c2:00:00:01",
+        PfcFault::Destination => "the destination is not 01:80:c2:00:00:01",
         PfcFault::Source => "the source is a group address or zero",
         PfcFault::Tagged => "the frame is tagged",
         PfcFault::Reserved => "bits 8 to 15 of the class-enable vector are not zero",

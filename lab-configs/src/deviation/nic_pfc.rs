@@ -23,9 +23,6 @@ table! {
     /// A NIC passes over a PFC frame whose source is zero, or a group.
     // A switch that sends such is overrun.
     nic_wants_usual_source;
-    /// A NIC stops for a PFC frame to its own address.
-    // Whoever can send it a frame can stop it: such a frame passes switches.
-    nic_stops_for_own_address;
     /// A NIC stops for a PFC frame to all.
     // Whoever can send it a frame can stop it, and everybody else.
     nic_stops_for_broadcast;

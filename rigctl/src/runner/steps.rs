@@ -27,7 +27,6 @@ const fn odd(odd: PfcOdd) -> &'static str {
     match odd {
         PfcOdd::No => "",
         PfcOdd::NoSource => ", its source zero",
-        PfcOdd::ToItself => ", to the NIC's own address",
         PfcOdd::ToAll => ", to ff:ff:ff:ff:ff:ff",
     }
 }

@@ -502,15 +502,8 @@ fn sends_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
 /// A frame that holds nothing, in words.
 fn called(word: &Word, of: &Told) -> String {
     let quanta = word.at_worst();
-    let to = match of.odd.get(&word.record) {
-        Some(PfcFault::Unicast) => Some("the NIC's own address"),
-        Some(PfcFault::Destination) => Some("all stations"),
-        _ => None,
-    };
-    if let Some(to) = to {
-        return format!(
-            "an XOFF of {quanta} to {to}, where PFC goes to 01:80:c2:00:00:01 and nothing else is PFC"
-        );
+    if of.odd.get(&word.record) == Some(&PfcFault::Destination) {
+        return format!("an XOFF of {quanta} to all stations, where PFC goes to 01:80:c2:00:00:01");
     }
     match (word.enable, word.asks(of.class)) {
         (0, _) => "a PFC frame that enables no priority".to_owned(),

@@ -27,8 +27,6 @@ const fn hears(faults: &NicPfcFaults) -> &'static [PfcFault] {
     const SOURCE: PfcFault = PfcFault::Source;
     if faults.nic_wants_usual_source {
         &[]
-    } else if faults.nic_stops_for_own_address {
-        &[SOURCE, PfcFault::Unicast]
     } else if faults.nic_stops_for_broadcast {
         &[SOURCE, PfcFault::Destination]
     } else {
@@ -142,7 +140,6 @@ mod tests {
         // Each with a frame that has one fault of its format.
         let odd = [
             ("nic_wants_usual_source", PfcFault::Source, [three, 0]),
-            ("nic_stops_for_own_address", PfcFault::Unicast, [0, three]),
             ("nic_stops_for_broadcast", PfcFault::Destination, [0, three]),
         ];
         for (name, fault, want) in odd {
