@@ -399,9 +399,8 @@ impl Resolving<'_> {
             let want = format!("at least {slot} apart at {speed}");
             return Err(self.case.fault(&place, found, want));
         }
-        let about_gaps =
-            matches!(self.case.expect, Expect::Inconclusive { .. }) || self.case.wants_gaps(name);
-        if every > pause && !about_gaps {
+        let is_void = matches!(self.case.expect, Expect::Inconclusive { .. });
+        if every > pause && !is_void && !self.case.wants_gaps(name) {
             let found = format!(
                 "`{name}` cannot be gap-free: it pauses for {pause} every {every} at {speed}"
             );
@@ -453,8 +452,8 @@ impl Resolving<'_> {
                 }
                 CaseAction::Pfc { from, classes, quanta, count, every, macsec, odd } => {
                     let (from, enable) = (self.port(from), enable(classes));
-                    let (quanta, count, every, macsec) = (*quanta, *count, *every, *macsec);
-                    let odd = *odd;
+                    let (quanta, count, every) = (*quanta, *count, *every);
+                    let (macsec, odd) = (*macsec, *odd);
                     let frames = PfcFrames { from, enable, quanta, count, every, macsec, odd };
                     all.push(Step { at, action: Action::Pfc(frames) });
                 }
