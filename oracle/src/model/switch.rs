@@ -116,6 +116,8 @@ pub struct Switch {
     delays_drawn: Draws,
     /// What each byte of a frame adds to that.
     delay_of_a_byte: Within,
+    /// Whether they take any time at all.
+    delays: bool,
     /// No frame that comes in leaves the pipeline before this: that of one before it was longer.
     not_before: Time,
     /// Of a switch that takes frames in with their first bit: what the rest takes to come in and to leave.
@@ -191,6 +193,7 @@ impl Switch {
             delay,
             delays_drawn: Draws::new(chance::stream(config.mac.seed, *b"transits")),
             delay_of_a_byte,
+            delays: config.takes_time(),
             not_before: Time::ZERO,
             cut: cut_through::Ports::of(config),
             mtu: config.mtu,
@@ -248,7 +251,7 @@ impl Switch {
         {
             return Received::Gone;
         }
-        let delays = self.delays();
+        let delays = self.delays;
         let out = &mut self.ports[to];
         if bypass
             && !delays
@@ -307,12 +310,6 @@ impl Switch {
             early::settle(&mut self.wred, early, to, inside);
         }
         Received::Queued { to, xoff }
-    }
-
-    /// Whether frames take time from ingress to queue.
-    #[inline]
-    const fn delays(&self) -> bool {
-        self.cut.is_some() || self.delay.most().0 | self.delay_of_a_byte.most().0 != 0
     }
 
     /// Queues the frame whose way through the pipeline ends at `now`: its port, and when to come for the next.

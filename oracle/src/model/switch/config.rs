@@ -213,6 +213,12 @@ impl Config {
         [self.forwarding_delay + frame + frame, byte + byte + grows]
     }
 
+    /// Whether a frame takes time from ingress to queue, or may have to wait there for its own end.
+    pub(super) fn takes_time(&self) -> bool {
+        let [of_a_frame, of_a_byte] = self.delays();
+        self.cut_through || of_a_frame.most().max(of_a_byte.most()) > Dur::ZERO
+    }
+
     /// What an XOFF takes to leave, and what an XON takes.
     pub(super) fn words_take(&self) -> [Within; 2] {
         let protected = self.macsec.map_or(Within::ZERO, |macsec| macsec.emission());

@@ -58,6 +58,7 @@ impl Switch {
         let longest = self.delay + self.delay_of_a_byte.times(self.mtu.into());
         self.not_before = self.not_before.max(now + longest.most());
         [self.delay, self.delay_of_a_byte] = config.delays();
+        self.delays = config.takes_time();
         let [emission, resumption] = config.words_take();
         for port in &mut self.ports {
             port.pfc.set_taken(emission, resumption);
