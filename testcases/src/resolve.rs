@@ -450,10 +450,8 @@ impl Resolving<'_> {
                 CaseAction::Stop { names } => {
                     all.extend(names.iter().map(|name| Step { at, action: self.sender(name).1 }));
                 }
-                CaseAction::Pfc { from, classes, quanta, count, every, macsec, odd } => {
+                &CaseAction::Pfc { ref from, ref classes, quanta, count, every, macsec, odd } => {
                     let (from, enable) = (self.port(from), enable(classes));
-                    let (quanta, count, every) = (*quanta, *count, *every);
-                    let (macsec, odd) = (*macsec, *odd);
                     let frames = PfcFrames { from, enable, quanta, count, every, macsec, odd };
                     all.push(Step { at, action: Action::Pfc(frames) });
                 }

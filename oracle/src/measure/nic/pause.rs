@@ -1,6 +1,7 @@
 //! What PFC does to what a NIC sends: how soon it stops, when it goes on, and by which frames it must not be held.
 
 mod word_stamps;
+mod words;
 
 use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
@@ -21,6 +22,7 @@ use rig_testcases::vocabulary::{ByPfc, Entry};
 use rig_testcases::{Action, Measure, RoceKind, Script};
 use rig_units::{Apart, Bytes, Dur, PortSpeed, Quanta, Time, Within};
 use std::collections::BTreeMap;
+use words::{called, over};
 
 const SOURCE: &str = "IEEE 802.1Q clause 36; IEEE 802.3 Annex 31B and 31B.3.7";
 /// Size of a PFC frame.
@@ -96,7 +98,7 @@ pub(in super::super) static SENDS_ON: Known = Known {
         name: "nic.sends_on",
         parts: Some(&[Part::NicPfc]),
         pfc: ByPfc::Rests,
-        about: "PFC frames that hold nothing of the flow (of another priority, of none, of no quanta, of a priority without PFC, to another address) and through which it was silent all the same",
+        about: "PFC frames that hold nothing of the flow (of another priority, of none, of no quanta, of a priority without PFC, to all stations) and through which it was silent all the same",
         source: "IEEE 802.1Q clause 36",
         ..OF_FLOW
     },
@@ -413,26 +415,6 @@ fn goes_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     }
 }
 
-/// When a pause is over, in words.
-fn over(pause: &ClassPause, word: Dur, of: &Told) -> String {
-    let of_others = match of.turn {
-        Dur::ZERO => String::new(),
-        turn => format!(" and {turn} of other packets"),
-    };
-    let more = match of.pfc.resumption {
-        Some(resumption) => format!("and the resumption of {resumption}{of_others}"),
-        None => "or later: nothing is declared of its resumption".to_owned(),
-    };
-    match (pause.quanta, word) {
-        (Quanta(0), _) => format!("XON {word} after the XOFF, {more}"),
-        (quanta, Dur::ZERO) => format!("{quanta} are {}, {more}", pause_time(quanta, of.speed)),
-        (quanta, _) => {
-            let lasts = pause_time(quanta, of.speed);
-            format!("{quanta}, {lasts}, from {word} after the first XOFF on, {more}")
-        }
-    }
-}
-
 /// Judges by which frames a NIC is held that ask the flow for nothing.
 fn sends_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
     done.each("nic.sends_on", flow, judged, |trial| {
@@ -497,22 +479,4 @@ fn sends_on(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let looked = looked(all, "PFC frames that ask it for nothing");
         Ok(TrialReading { span, want, got, records, looked })
     });
-}
-
-/// A frame that holds nothing, in words.
-fn called(word: &Word, of: &Told) -> String {
-    let quanta = word.at_worst();
-    if of.odd.get(&word.record) == Some(&PfcFault::Destination) {
-        return format!("an XOFF of {quanta} to all stations, where PFC goes to 01:80:c2:00:00:01");
-    }
-    match (word.enable, word.asks(of.class)) {
-        (0, _) => "a PFC frame that enables no priority".to_owned(),
-        (_, Some(Quanta(0))) => "a PFC frame of no quanta for its priority".to_owned(),
-        (_, Some(_)) => format!("an XOFF of {quanta} for its priority, which has no PFC"),
-        (enable, None) => {
-            let others = (0..8).filter(|class| enable >> class & 1 == 1);
-            let others: Vec<String> = others.map(|class: u8| class.to_string()).collect();
-            format!("an XOFF of {quanta} for priority {}", others.join(" and "))
-        }
-    }
 }
