@@ -47,7 +47,8 @@ impl Perftest {
         let ran = listens.ended(host, asked.is_ok())?;
         let passed = station.finish()?;
         let counters = HwCounters { before, after: host.counters()? };
-        Ok(Came { ran, passed, counters, other: None, unfinished: asked.err() })
+        let unfinished = asked.err().or_else(|| passed.refused());
+        Ok(Came { ran, passed, counters, other: None, unfinished })
     }
 
     /// The rig's side of the exchange, and all that it has to say in between.

@@ -246,6 +246,7 @@ impl Perftest {
         };
         let (ran, passed) = (ran?, passed?);
         let counters = HwCounters { before, after: host.counters()? };
+        let unfinished = unfinished.or_else(|| passed.refused());
         Ok(Came { ran, passed, counters, other: None, unfinished })
     }
 

@@ -45,12 +45,13 @@ fn by_night(more: &str) -> bool {
 }
 
 /// What else of the catalogue the right guest passes, with `RIG_WHOLE_LINUX_SWITCH=1` (`cargo xtask nightly`).
-const BY_NIGHT: [&str; 15] = [
+const BY_NIGHT: [&str; 16] = [
     "spaced-under-load",
     "chances-under-load",
     "average-under-load",
     "dropped-by-chance-under-load",
     "dropped-from-kmax-under-load",
+    "marks-counted-in-a-full-queue",
     "dropped-where-none-is-marked",
     "shares-by-other-weights",
     "marks-counted-under-load",
@@ -66,6 +67,8 @@ const BY_NIGHT: [&str; 15] = [
 const PORTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/linux_switch/ports.yaml");
 /// What RED does not do in a queue that is served by its weight.
 const IDLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/linux_switch/idle.yaml");
+/// What RED counts of frames for which its queue has no room.
+const FULL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/linux_switch/full.yaml");
 
 /// What a run in a lab came to.
 fn run(suites: &[&str], only: &str, lab: &Path, out: &Path) -> BTreeMap<String, (String, String)> {
@@ -109,7 +112,7 @@ fn the_switch_of_linux_marks_and_drops_by_the_depth_of_each_queue() {
     let passes = || right.into_iter().chain(steady.clone()).chain(late.iter().copied());
     let cases: Vec<&str> = passes().chain([remembers, skipped]).collect();
     let only = format!("*::{{{}}}", cases.join(","));
-    let told = run(&[SUITE, BUFFERS, PORTS, IDLE], &only, &lab, &desk.path().join("out"));
+    let told = run(&[SUITE, BUFFERS, PORTS, IDLE, FULL], &only, &lab, &desk.path().join("out"));
     for case in passes() {
         assert_eq!(told[case].0, "pass", "{case}: {}", told[case].1);
     }

@@ -58,6 +58,14 @@ pub struct Exchanged {
     pub late: Dur,
 }
 
+impl Exchanged {
+    /// What a peer has refused, if it has: with that all that the rig had to say there is over.
+    pub fn refused(&self) -> Option<String> {
+        let refused = self.connections.iter().find_map(|of| Some((of, of.asked.refused?)));
+        refused.map(|(of, why)| format!("queue pair {:#x} refused: {why:?}", of.ends.peer.get()))
+    }
+}
+
 /// Where each frame of RoCE is told: when, whether the rig sent it, its bytes without FCS. What a rule loses is not told, nor what
 /// is lost on the way to the NIC.
 pub type FrameTap = Box<dyn FnMut(Time, bool, &[u8]) + Send>;

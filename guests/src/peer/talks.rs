@@ -2,7 +2,7 @@
 
 use super::converse::Converse;
 use super::tests::{answers, ends, request, send};
-use super::{AskedCounts, Asks, Converses, Responder};
+use super::{AskedCounts, Asks, Converses, Exchanged, PeerCounts, Responder, ResponderCounts};
 use rig_frames::packet::{Path, RoceFrame};
 use rig_frames::roce::aeth::{self, Msn, Nak, RnrTimer, Syndrome};
 use rig_frames::roce::{Ext, Opcode, bth, reth};
@@ -218,4 +218,24 @@ fn atomics_follow_each_other_and_end() {
     assert_eq!(told(&converse.hears(START, &answer(1))), [(9, Opcode::RcFetchAdd)]);
     assert_eq!(told(&converse.hears(START, &answer(2))), []);
     assert!(converse.is_over());
+}
+
+#[test]
+fn a_peer_that_refuses_is_named_and_one_that_does_not_is_not() {
+    let of = |refused| PeerCounts {
+        ends: ends(),
+        taken: ResponderCounts::default(),
+        requests: 0,
+        dropped: 0,
+        wrong_icrc: 0,
+        withheld: 0,
+        asked: AskedCounts { refused, ..AskedCounts::default() },
+    };
+    let all = |each: &[Option<Nak>]| {
+        let connections = each.iter().copied().map(of).collect();
+        Exchanged { connections, lost: 0, late: Dur::ZERO }.refused()
+    };
+    assert_eq!(all(&[None, None]), None);
+    let said = all(&[None, Some(Nak::InvalidRequest)]);
+    assert_eq!(said.as_deref(), Some("queue pair 0x12 refused: InvalidRequest"));
 }

@@ -313,13 +313,12 @@ impl Report {
             let asked = moved.asked;
             if asked.messages > 0 {
                 text += &format!(
-                    "the rig asks  {} messages of queue pair {:#x} in {} packets; {} answered, {} packets again{}\n",
+                    "the rig asks  {} messages of queue pair {:#x} in {} packets; {} answered, {} packets again\n",
                     asked.messages,
                     moved.ends.peer.get(),
                     asked.packets,
                     asked.answered,
-                    asked.again,
-                    asked.refused.map(|why| format!(", refused ({why:?})")).unwrap_or_default()
+                    asked.again
                 );
             }
             let own = Some(moved.ends.own.get());

@@ -40,7 +40,7 @@ pub(in super::super) static COUNTERS: Known = Known {
 };
 
 /// Judges them: packets and bytes that were marked, and that were dropped. A frame that came marked is counted where it would
-/// have been marked; what early detection drops is among all that the queue dropped.
+/// have been marked, and one that a full queue loses may have been counted where marks are made as frames come; what early detection drops is among all that the queue dropped.
 fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
     let declared = done.context.switch();
     done.each("ecn.counters", stream, judged, |trial| {
@@ -54,9 +54,18 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
             let of = &trial.script.streams[usize::from(visit.stream)];
             let rule = Rule::of(declared, &trial.script, visit.stream);
             let has_profile = rule.declared.wred.queues.contains(&spec.class);
+            // A frame that is marked before there is room for it may be counted, and lost then (`red_enqueue` in Linux's sch_red.c).
+            let marks_first = has_profile && rule.point == Marking::Enqueue;
+            let mut lost_marked = |marks: bool| {
+                if marks && marks_first {
+                    marked.hi += 1;
+                    bytes.hi += of.size.0;
+                }
+            };
             let surely = match &visit.passed {
                 // What is to be marked, or has no profile, is lost by a full buffer alone.
                 None if rule.fate == Fate::Mark || !has_profile => {
+                    lost_marked(true);
                     full += 1;
                     continue;
                 }
@@ -67,6 +76,7 @@ fn judge(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) {
                         sum.lo += if surely { one } else { 0 };
                         sum.hi += one;
                     }
+                    lost_marked(rule.fate == Fate::MarkOrDrop && !surely);
                     full += u64::from(!surely);
                     continue;
                 }
