@@ -65,13 +65,13 @@ fn step(at: &At<'_>) -> Option<WrittenStep> {
     let at_once = fields.or("at_once", 1, at_once)?;
     let buffers = |at: At<'_>| at.whole(1..=1_000_000, "a number of registered buffers");
     let buffers = fields.maybe("buffers", buffers)?;
-    let checksum = fields.or("checksum", false, switch)?;
+    let checksum = fields.or("checksum", false, |at| switch(&at))?;
     let chunks = chunks?;
     Some(WrittenStep { flow, think, chunks, at_once, buffers, checksum })
 }
 
 /// Whether something is on.
-fn switch(at: At<'_>) -> Option<bool> {
+fn switch(at: &At<'_>) -> Option<bool> {
     let Value::Bool(on) = at.node.value else {
         at.fault(format!("{} is not what belongs here", at.node.describe()), "true or false");
         return None;
