@@ -122,11 +122,16 @@ impl<'a> Way<'a> {
 /// or the first behind that, whichever the device counts from.
 pub fn come(port: &PortTrace, (mode, size): (SwitchingMode, Bytes), sent: Time) -> Span {
     let last = around(sent + port.cable, port.provenance.bound());
-    let [least, most] = match mode {
+    let [least, most] = before_its_end(port, (mode, size));
+    Span { lo: last.lo.saturating_sub(most.0), hi: last.hi.saturating_sub(least.0) }
+}
+
+/// How long before its last bit such a frame has come, at the least and at the most.
+pub fn before_its_end(port: &PortTrace, (mode, size): (SwitchingMode, Bytes)) -> [Dur; 2] {
+    match mode {
         SwitchingMode::StoreAndForward => [Dur::ZERO; 2],
         SwitchingMode::CutThrough => [size, size + PREAMBLE].map(|size| port.speed.serialise(size)),
-    };
-    Span { lo: last.lo.saturating_sub(most.0), hi: last.hi.saturating_sub(least.0) }
+    }
 }
 
 /// Preamble and start delimiter.

@@ -165,7 +165,7 @@ mod tests {
             ("deviation=drop_leeks", "near it: drop_leaks"),
             ("deviation=alert_acts:2", "takes no value"),
             ("deviation=drop_leaks:many", "want a whole number"),
-            ("deviation=malformed_pfc:7", "want a whole number, 0 to 6"),
+            ("deviation=malformed_pfc:6", "want a whole number, 0 to 5"),
         ] {
             let fault = parse(text).expect_err(text);
             assert!(fault.contains(want), "{text}: {fault}");

@@ -168,6 +168,14 @@ fn packets(
                 let counted = arrival.lo <= until.hi && (ready.hi >= from.lo || backlog);
                 let tally = if to_port { &mut packets.tx_dropped } else { &mut packets.rx_dropped };
                 tally.add(counted, counted, passage.sent.record);
+            } else {
+                // The end of the trial caught it on its way: what became of it may have been counted.
+                let perhaps = arrival.lo <= until.hi && ready.hi >= from.lo;
+                let all = match spec.to == port {
+                    true => [&mut packets.tx, &mut packets.tx_dropped],
+                    false => [&mut packets.rx, &mut packets.rx_dropped],
+                };
+                all.into_iter().for_each(|one| one.add(false, perhaps, passage.sent.record));
             }
         }
     }

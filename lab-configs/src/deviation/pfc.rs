@@ -9,8 +9,8 @@ table! {
     /// The PFC frames that the switch sends break their format.
     // Nobody obeys the frames of a congested port, and a capture shows why.
     malformed_pfc (
-        "0 another destination, 1 a source of zero, 2 a tag, 3 a reserved bit of the class-enable vector, 4 padding that is not zero, 5 a byte too many, 6 the other end's own destination",
-        0..=6, default 0
+        "0 another destination, 1 a source of zero, 2 a tag, 3 a reserved bit of the class-enable vector, 4 padding that is not zero, 5 a byte too many",
+        0..=5, default 0
     );
     /// XOFF is repeated only after the pause that it asked for has run out by half of its length.
     // Between two frames of a congested port its sender goes on.

@@ -21,8 +21,8 @@ fn every_deviation_is_read_by_its_own_name_and_has_it_alone() {
 #[test]
 fn a_value_outside_the_range_of_its_row_is_refused() {
     for (text, accepted) in [
-        ("malformed_pfc:6", true),
-        ("malformed_pfc:7", false),
+        ("malformed_pfc:5", true),
+        ("malformed_pfc:6", false),
         ("egress_rate_low:0", false),
         ("drop_leaks:-1", false),
         ("drop_leaks:4294967295", true),

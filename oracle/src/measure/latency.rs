@@ -132,10 +132,10 @@ fn longest(script: &Script, legs: &[Leg<'_>]) -> Bytes {
     sizes.chain(any).max().unwrap_or(MIN_FRAME)
 }
 
-/// Whether it takes longer for a longer frame.
+/// Whether it may take longer for a longer frame: MACsec, or ports of unlike speeds where it cuts through.
 fn grows(declared: &Declared) -> bool {
-    let macsec = declared.switch().map(|switch| &switch.macsec);
-    macsec.is_some_and(|macsec| macsec.enable && macsec.latency_per_byte.is_some())
+    let of = |size| declared.transit_of(size);
+    of(MIN_FRAME) != of(declared.mtu())
 }
 
 /// Within which values of each delay one device shows nothing: as far outside of what is declared as the reading leaves open, and

@@ -18,6 +18,7 @@ use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::analyse;
 use rig_capture::fate::Delays;
+use rig_capture::passage::before_its_end;
 use rig_capture::{Dir, Span, Unit, What};
 use rig_lab::{Action, Backlog, DropBy, Form, RuleFamily};
 use rig_testcases::vocabulary::{
@@ -331,6 +332,11 @@ fn predicted(done: &JudgeContext<'_>, trial: &Trial, stream: u16) -> Result<Pred
     // A frame at the device when the action begins or ends may fare either way, and its stamp may be off.
     let bound = trial.observation.bound().0;
     let delay = context.switch().transit().most().0 + bound;
+    // What is counted by its last bit had come with its first where the device cuts through.
+    let trace = &trial.observation.ports[usize::from(spec.from)];
+    let mode = context.switch().switching_mode;
+    let [_, sooner] = before_its_end(trace, (mode, spec.on_wire()));
+    let bound = bound + sooner.0;
     let discarded = leaves && pfcwd.backlog == Backlog::Discarded;
     let from = if discarded { closes(done, trial, (spec, storm), start) } else { Span { lo, hi } };
     let span = Span {

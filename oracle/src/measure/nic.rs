@@ -49,7 +49,7 @@ use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
 /// payload, in the model, too: 16 bytes of a first packet of a WRITE.
 const HEADERS: u16 = 62;
 
-/// What a NIC may stand behind, and what it does can be told all the same: each of them takes a frame in whole and sends it on.
+/// What a NIC may stand behind, and what it does can be told all the same: each of them sends on what comes.
 const BEHIND: &[Kind] = PASSING;
 
 /// How much longer the way from each NIC to the rig makes a loop of marks and CNPs than a cable would, for people; nothing where no device

@@ -171,7 +171,7 @@ fn read(done: &JudgeContext<'_>, trial: &Trial, stream: &str) -> Result<TrialRea
     let span = Span { lo: lasted.saturating_sub(blur).0, hi: (between(from, to) + blur).0 };
     let cable = observation.ports[usize::from(spec.from)].cable;
     let early = first.sent.at + cable + blur < at;
-    let late = (last.sent.at + cable).saturating_sub(bound) > until;
+    let late = fates.way.arrival(last.sent.at).lo > until.0;
     let when = format!(
         "{lost} frames lost in {} gap{}, from {} after the reboot to {}",
         holes.len(),
