@@ -144,3 +144,19 @@ fn what_enters_by_the_stormed_port_is_counted_as_received() {
         assert_eq!(of("RX_PACKETS"), Span { lo: sure, hi: passed });
     }
 }
+
+/// The last of the frames is on its way to the rig as the trial ends.
+#[test]
+fn what_the_end_of_a_trial_caught_may_be_counted_and_need_not() {
+    let last = Dur::us(9_500);
+    let mut sample = Sample::new();
+    sample.probes(Dur::ZERO, Dur::ms(10), |sent| (sent < last).then(|| sent + TRANSIT));
+    let (observation, script) = sample.done(last + CABLE + FORWARDING);
+    let view = view(WatchdogAction::Forward, Backlog::Drains);
+    let acted = Sighting::At { span: Span::exactly(Dur::us(750).0), frames: Vec::new() };
+    let all = counters(&observation, &script, (0, CLASS), &view, (&acted, &Sighting::Never));
+    let want = |name: &str| all.iter().find(|one| one.name.ends_with(name)).map(|one| one.want);
+    // One every 500 us, from 1 ms on.
+    assert_eq!(want("WD_QUEUE_STATS_TX_PACKETS"), Some(Span { lo: 17, hi: 18 }));
+    assert_eq!(want("WD_QUEUE_STATS_TX_DROPPED_PACKETS"), Some(Span { lo: 0, hi: 1 }));
+}
