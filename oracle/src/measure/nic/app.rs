@@ -26,6 +26,13 @@ use rig_testcases::{AppStep, Case, Measure, RoceKind, Verb};
 use rig_units::Quanta;
 use std::collections::BTreeMap;
 
+/// What every measure of an application is: of the NIC that the flow it is about belongs to, whatever passes frames on before that.
+const OF_APP: Known = Known {
+    of_nic: |measure, case| Some(case.flows.get(measure.named("flow"))?.nic.clone()),
+    crosses: |_, _| BEHIND,
+    ..Known::USUAL
+};
+
 /// `app.protocol`.
 pub(in super::super) static PROTOCOL: Known = Known {
     entry: Entry {
@@ -46,10 +53,8 @@ pub(in super::super) static PROTOCOL: Known = Known {
     },
     judge: |measure, done, judged| protocol(done, measure.named("flow"), judged),
     stamps: Some(|measure, context, script| stamps::turns(context, script, measure.named("flow"))),
-    of_nic: |measure, case| Some(case.flows.get(measure.named("flow"))?.nic.clone()),
-    crosses: |_, _| BEHIND,
     knows_class_limits: true,
-    ..Known::USUAL
+    ..OF_APP
 };
 
 /// What is due of a step, for people.

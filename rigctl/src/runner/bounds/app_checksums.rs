@@ -1,6 +1,6 @@
 //! Whether what an application says of checksums goes with what came: one word and one packet off.
 
-use super::given::{Ran, Seen, Word};
+use super::given::{Ran, Seen, Word, is_told};
 use rig_capture::{Dir, HostCheck, What};
 use rig_testcases::RoceKind;
 
@@ -39,11 +39,6 @@ fn came(seen: &Seen<'_>) -> Vec<usize> {
         }
         _ => false,
     })
-}
-
-fn is_told(word: Word, what: &str) {
-    let Word::Fail(got) = word else { panic!("{word:?} where `{what}` was to be told") };
-    assert!(got.contains(what), "{got}");
 }
 
 #[test]

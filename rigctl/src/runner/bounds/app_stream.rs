@@ -1,6 +1,6 @@
 //! Whether a stream of bytes that moves from one connection to another is whole: one byte and one message off.
 
-use super::given::{Ran, Word};
+use super::given::{Ran, Word, is_told};
 use rig_capture::{Dir, HostReport, What};
 use rig_testcases::RoceKind;
 
@@ -26,11 +26,6 @@ fn moved() -> Ran {
 fn told(change: impl Fn(&mut HostReport)) -> Word {
     let said = moved().changed(|seen| change(seen.observation.hosts.as_mut().expect("they tell")));
     said.word("app.stream")
-}
-
-fn is_told(word: Word, what: &str) {
-    let Word::Fail(got) = word else { panic!("{word:?} where `{what}` was to be told") };
-    assert!(got.contains(what), "{got}");
 }
 
 #[test]

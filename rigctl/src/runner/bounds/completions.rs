@@ -1,6 +1,6 @@
 //! What a host tells of its completions: exactly what the wire leaves open, and no more.
 
-use super::given::{Ran, Seen, Word};
+use super::given::{Ran, Seen, Word, is_told};
 use rig_capture::{CompletionStatus, HostCompletion};
 use rig_units::Time;
 
@@ -41,11 +41,6 @@ fn of<'a>(seen: &'a mut Seen<'_>, message: usize) -> &'a mut HostCompletion {
 /// What is said of it once that was changed.
 fn said(change: impl Fn(&mut Seen<'_>)) -> Word {
     told().changed(|seen| change(seen)).word("rc.completions")
-}
-
-fn is_told(word: Word, what: &str) {
-    let Word::Fail(got) = word else { panic!("{word:?} where `{what}` was to be told") };
-    assert!(got.contains(what), "{got}");
 }
 
 #[test]

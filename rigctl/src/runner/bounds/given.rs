@@ -60,6 +60,12 @@ pub(super) enum Word {
     Doubt(&'static str),
 }
 
+/// A measure fails, and says so with these words.
+pub(super) fn is_told(word: Word, what: &str) {
+    let Word::Fail(got) = word else { panic!("{word:?} where `{what}` was to be told") };
+    assert!(got.contains(what), "{got}");
+}
+
 impl Ran {
     /// `text` is what stands below the name of a case in a suite, four spaces in.
     pub(super) fn of(device: &'static str, text: &str) -> Ran {

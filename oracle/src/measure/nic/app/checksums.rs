@@ -3,9 +3,9 @@
 use super::super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::super::judged::{Judged, Unread, looked};
 use super::super::super::measurement::{Known, Needs, Red, Tells, by_source};
-use super::super::{BEHIND, OF_FLOW};
+use super::super::OF_FLOW;
 use super::played::{Instants, Played};
-use super::shown;
+use super::{OF_APP, shown};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::checksums::{CameIn, Unsound, unsound};
@@ -36,9 +36,7 @@ pub(in super::super::super) static CHECKSUM: Known = Known {
     red: Red::Mutated("disk-read-with-checksums", "deviation=payload_moved_wrongly"),
     expected: |_, _, _| by_source(WANT.to_owned(), SOURCE),
     judge: |measure, done, judged| checksums(done, measure.named("flow"), judged),
-    of_nic: |measure, case| Some(case.flows.get(measure.named("flow"))?.nic.clone()),
-    crosses: |_, _| BEHIND,
-    ..Known::USUAL
+    ..OF_APP
 };
 
 /// What is due of a step, for people.

@@ -5,9 +5,9 @@ use super::super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::super::judged::{Judged, Unread, looked};
 use super::super::super::measurement::{Known, Red, Tells, by_source};
 use super::super::super::stamps;
-use super::super::{BEHIND, OF_FLOW, end};
+use super::super::{OF_FLOW, end};
 use super::played::{Instants, Played, asks};
-use super::shown;
+use super::{OF_APP, shown};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::spec::nic::keys::{KeyWorth, Registration, SOURCE, worth};
@@ -41,10 +41,8 @@ pub(in super::super::super) static KEYS: Known = Known {
     },
     judge: |measure, done, judged| keys(done, measure.named("flow"), judged),
     stamps: Some(|measure, context, script| stamps::turns(context, script, measure.named("flow"))),
-    of_nic: |measure, case| Some(case.flows.get(measure.named("flow"))?.nic.clone()),
-    crosses: |_, _| BEHIND,
     knows_class_limits: true,
-    ..Known::USUAL
+    ..OF_APP
 };
 
 /// What is due of a step, for people.

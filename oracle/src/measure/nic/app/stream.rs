@@ -3,9 +3,9 @@
 use super::super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::super::judged::{Judged, Unread, looked};
 use super::super::super::measurement::{Known, Needs, Red, Tells, by_source};
-use super::super::{BEHIND, OF_FLOW};
+use super::super::OF_FLOW;
 use super::played::{Instants, Played};
-use super::shown;
+use super::{OF_APP, shown};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::stream::{Piece, Torn, torn};
@@ -35,9 +35,7 @@ pub(in super::super::super) static STREAM: Known = Known {
     red: Red::Mutated("tcp-to-rdma-and-back", "deviation=app_under_way_repeated"),
     expected: |_, _, _| by_source(WANT.to_owned(), SOURCE),
     judge: |measure, done, judged| stream(done, measure.named("flow"), judged),
-    of_nic: |measure, case| Some(case.flows.get(measure.named("flow"))?.nic.clone()),
-    crosses: |_, _| BEHIND,
-    ..Known::USUAL
+    ..OF_APP
 };
 
 /// What is due of it, for people.
