@@ -162,6 +162,7 @@ mistakes! {
     xoff_that_takes_longer_than_its_pause: [("    xon_counts:", "    emission: 400us\n    xon_counts:")];
     macsec_in_part: [("  pfcwd:\n", "  macsec: {enable: true, policy: security}\n  pfcwd:\n")];
     macsec_out_of_range: [("  pfcwd:\n", &format!("  {}\n  pfcwd:\n", MACSEC.replace("window: 64", "window: 1073741824").replace("sa: 2", "sa: 4, next_pn: 0").replace("300ns", "400us")))];
+    cutting_through_beside_macsec: [("  pfcwd:\n", &format!("  switching_mode: cut-through\n  {MACSEC}\n  pfcwd:\n"))];
     unknown_words_of_macsec: [("  pfcwd:\n", &format!("  {}\n  pfcwd:\n", MACSEC.replace("XPN-256", "512").replace("integrity_only", "open").replace("mode: encrypt", "mode: encrypted, pfc_clear: drop")))];
     too_few_queues: [(", strict, strict]", ", strict]")];
     queues_in_place_of_their_scheduler: [("scheduler: {queues: [", "scheduler: ["), (", strict, strict]}", ", strict, strict]")];

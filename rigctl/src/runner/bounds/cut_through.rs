@@ -14,12 +14,23 @@ fn ran(case: &str, [says, does]: [&str; 2]) -> Said {
 }
 
 /// The same on any device that forwards after `delay`.
-fn ran_on(device: &'static str, case: &str, delay: &str, [says, does]: [&str; 2]) -> Said {
+fn ran_on(device: &'static str, case: &str, delay: &str, modes: [&str; 2]) -> Said {
+    with(device, case, delay, modes, None)
+}
+
+/// The same where something more is declared.
+fn with(
+    device: &'static str,
+    case: &str,
+    delay: &str,
+    [says, does]: [&str; 2],
+    more: Option<Setting>,
+) -> Said {
     let path = "switching_mode".to_owned();
     Ran::with(device, case, |device: &mut Profile| {
         let delay = Setting { path: "forwarding_delay".to_owned(), value: json!(delay) };
         let mode = Setting { path: path.clone(), value: json!(says) };
-        for setting in [delay, mode] {
+        for setting in [delay, mode].into_iter().chain(more) {
             device.declared = device.declared.with(&setting).expect("a value");
         }
         let always = Mutation::Override { path, value: does.to_owned() };
@@ -63,4 +74,31 @@ fn an_xoff_follows_the_bit_with_which_a_frame_has_come() {
     for other in [[STORES, CUTS], [CUTS, STORES]] {
         assert!(!ran(&case, other).passes("pfc.latency"), "{other:?}");
     }
+}
+
+/// A port of 10 Gb/s takes 7.2 us for a frame of 9000 B: what has come with its first bit is lost to a watchdog that acts before
+/// the last one.
+#[test]
+fn what_is_lost_is_lost_from_the_first_bit_on() {
+    let slow =
+        Setting { path: "ports".to_owned(), value: json!([{"count": 8, "speed": "10Gbps"}]) };
+    let case = "    dut:
+      pfcwd: {detection_time: 200ms, restoration_time: 200ms, poll_interval: 100ms, action: drop, big_red_switch: false}
+      wred: {ecn: ecn_all}
+    streams:
+      victim: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 254B, every: 5us}
+      other: {from: p3, to: p2, class: 3, kind: rocev2-write, size: 9000B, every: 8us}
+    storms: {storm: {from: p2, classes: [3]}}
+    trials: 4
+    steps:
+      - {at: 0ms, start: victim}
+      - {at: 20ms, start: storm, for: 400ms}
+      - {at: 190ms, start: other}
+    length: 730ms
+    measure:
+      - pfcwd.detection: {storm: storm, stream: victim}
+      - pfcwd.restoration: {storm: storm, stream: victim}
+      - loss: {stream: other}
+";
+    assert_eq!(with("broadcom", case, "600ns", [CUTS; 2], Some(slow)).wrong(), "");
 }
