@@ -183,6 +183,14 @@ impl Declared {
         }
     }
 
+    /// The same from a port of the first speed to one of the second.
+    pub fn transit_between(&self, speeds: [PortSpeed; 2], size: Bytes) -> Option<Within> {
+        match self {
+            Declared::Switch(switch) => Some(switch.transit_between(speeds, size)),
+            Declared::Router(_) | Declared::Nic(_) | Declared::BlueRdma(_) => self.transit(),
+        }
+    }
+
     /// When a frame has come to it: with its last bit, but to a switch that cuts through.
     pub fn switching_mode(&self) -> SwitchingMode {
         self.switch().map(|switch| switch.switching_mode).unwrap_or_default()

@@ -82,18 +82,25 @@ impl Switch {
         }
     }
 
-    /// The same of a frame of this size.
+    /// The same of a frame of this size, between any two of its ports.
     pub fn transit_of(&self, size: Bytes) -> Within {
-        let own = self.forwarding_delay + self.macsec.transit(size);
-        Within::between(own.least(), own.most().max(self.outrun(size)))
+        let speeds = || self.ports.iter().map(|group| group.speed);
+        let both = speeds().min().zip(speeds().max()).map(|(slow, fast)| [slow, fast]);
+        both.map_or(Within::ZERO, |both| self.transit_between(both, size))
     }
 
-    /// How long a frame that is cut through waits at the most, from its first bit in, so that its last bit out is no sooner than its last bit in:
-    /// from the slowest port to the fastest.
-    fn outrun(&self, size: Bytes) -> Dur {
-        let takes = || self.ports.iter().map(|group| group.speed.serialise(size));
-        let more = takes().max().zip(takes().min()).map(|(slow, fast)| slow.saturating_sub(fast));
-        more.filter(|_| self.switching_mode == SwitchingMode::CutThrough).unwrap_or_default()
+    /// The same from a port of the first speed to one of the second.
+    pub fn transit_between(&self, speeds: [PortSpeed; 2], size: Bytes) -> Within {
+        let own = self.forwarding_delay + self.macsec.transit(size);
+        Within::between(own.least(), own.most().max(self.outrun(speeds, size)))
+    }
+
+    /// How long a frame that is cut through waits at the most, from its first bit in, so that its last bit out is no sooner than its last bit in.
+    fn outrun(&self, [from, to]: [PortSpeed; 2], size: Bytes) -> Dur {
+        match self.switching_mode {
+            SwitchingMode::StoreAndForward => Dur::ZERO,
+            SwitchingMode::CutThrough => from.serialise(size).saturating_sub(to.serialise(size)),
+        }
     }
 
     /// Time from the last bit of a PFC frame of this form to its effect, MACsec counted.

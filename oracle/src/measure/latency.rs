@@ -53,10 +53,10 @@ pub(super) static LATENCY: Known = Known {
         let read = |trial: &Trial| read(trial, measure.named("stream"), done.context);
         // How far a reading may be off at the most, how wide what is declared of its frame is at the most, and the shortest frame.
         let seen: Cell<Option<(Dur, Dur, Bytes)>> = Cell::new(None);
-        let own = Leg { declared: &done.context.group.declared, onward: None };
         let read = |trial: &Trial| {
             let read = read(trial)?;
             let (_, spec) = trial.stream(measure.named("stream"))?;
+            let own = Leg::alone(&done.context.group.declared, &trial.script, spec);
             let (size, longest) = (spec.size, longest(&trial.script, &[own]));
             let (blur, width) =
                 (Dur(read.span.hi - read.span.lo), own.transit_of(size, longest).width());
@@ -80,7 +80,7 @@ fn predicted(script: &Script, legs: &[Leg<'_>], spec: &StreamSpec, apart: Apart)
     // Each as the rig's clock shows it.
     let transit =
         legs.iter().fold(Within::ZERO, |all, leg| all + leg.transit_of(spec.size, longest));
-    let by_size = legs.iter().any(|leg| grows(leg.declared));
+    let by_size = legs.iter().any(Leg::grows);
     // What the next device has of a frame when it has come.
     let whole = |next: &Leg<'_>| match next.declared.switching_mode() {
         SwitchingMode::StoreAndForward => spec.on_wire(),
@@ -130,12 +130,6 @@ fn longest(script: &Script, legs: &[Leg<'_>]) -> Bytes {
     let sizes = script.streams.iter().map(|spec| spec.size);
     let any = legs.iter().map(|leg| leg.declared.mtu()).filter(|_| !script.flows.is_empty());
     sizes.chain(any).max().unwrap_or(MIN_FRAME)
-}
-
-/// Whether it may take longer for a longer frame: MACsec, or ports of unlike speeds where it cuts through.
-fn grows(declared: &Declared) -> bool {
-    let of = |size| declared.transit_of(size);
-    of(MIN_FRAME) != of(declared.mtu())
 }
 
 /// Within which values of each delay one device shows nothing: as far outside of what is declared as the reading leaves open, and

@@ -3,7 +3,7 @@
 use crate::trials::context::{Context, switch_of};
 use rig_lab::{Declared, Kind, Switch};
 use rig_testcases::{Script, StreamSpec};
-use rig_units::{Bytes, Dur, Length, PortSpeed, Within};
+use rig_units::{Bytes, Dur, Length, MIN_FRAME, PortSpeed, Within};
 
 /// Whatever passes frames on: what a measure goes over that asks a device for no more than that.
 pub(super) const PASSING: &[Kind] = Kind::PASSING;
@@ -15,11 +15,23 @@ pub(super) const SWITCHES: &[Kind] = &[Kind::Switch];
 pub(super) struct Leg<'a> {
     /// What it is configured to.
     pub(super) declared: &'a Declared,
+    /// How fast the slowest port is that sends to the one by which a stream leaves, and how fast that is; `None` where nobody asked, or in a
+    /// system of devices.
+    pub(super) speeds: Option<[PortSpeed; 2]>,
     /// The speed of the cable to the next device, and the time through it; `None` at the last.
     pub(super) onward: Option<(PortSpeed, Dur)>,
 }
 
 impl<'a> Leg<'a> {
+    /// One device as a stream passes it. Where flows of NICs pass it, too, any of its ports may send to the one by which the stream leaves.
+    pub(super) fn alone(declared: &'a Declared, script: &Script, spec: &StreamSpec) -> Leg<'a> {
+        let speed = |port: u16| declared.port_speed(script.dut_ports[usize::from(port)]);
+        let beside = script.streams.iter().filter(|other| other.to == spec.to);
+        let slowest = beside.filter_map(|other| speed(other.from)).min();
+        let speeds = slowest.zip(speed(spec.to)).map(<[PortSpeed; 2]>::from);
+        Leg { declared, speeds: speeds.filter(|_| script.flows.is_empty()), onward: None }
+    }
+
     /// What a frame of any size takes through it when it is idle. Nothing goes through a NIC.
     pub(super) fn transit(&self) -> Within {
         self.declared.transit().unwrap_or(Within::ZERO)
@@ -27,9 +39,22 @@ impl<'a> Leg<'a> {
 
     /// The same of a frame of this size, where none is longer than `longest`: it stays behind one that takes more, and so may take as much.
     pub(super) fn transit_of(&self, size: Bytes, longest: Bytes) -> Within {
-        let of = |size| self.declared.transit_of(size).unwrap_or(Within::ZERO);
+        let of = |size| self.of(size);
         let (own, other) = (of(size), of(longest));
         if other.most() > own.most() { Within::between(own.least(), other.most()) } else { own }
+    }
+
+    /// Whether it may take longer for a longer frame: MACsec, or ports of unlike speeds where it cuts through.
+    pub(super) fn grows(&self) -> bool {
+        self.of(MIN_FRAME) != self.of(self.declared.mtu())
+    }
+
+    fn of(&self, size: Bytes) -> Within {
+        let of = match self.speeds {
+            Some(speeds) => self.declared.transit_between(speeds, size),
+            None => self.declared.transit_of(size),
+        };
+        of.unwrap_or(Within::ZERO)
     }
 
     /// Whether it pauses who sends this class to it.
@@ -53,14 +78,14 @@ pub(super) fn legs<'a>(
     let whole = context.profile.system.as_deref().filter(|system| system.alone.is_none());
     let Some((system, hops)) = whole.and_then(|system| Some((system, system.way(from, to)?)))
     else {
-        return vec![Leg { declared: context.seen(), onward: None }];
+        return vec![Leg::alone(context.seen(), script, spec)];
     };
     let leg = |hop: &rig_lab::Hop| {
         let onward = hop.link.and_then(|link| {
             let cable_cm = link.cable_cm.unwrap_or(context.cable_cm());
             Some((system.speed(link.ends[0])?, Length(cable_cm).travel()))
         });
-        Leg { declared: context.seen_of(hop.device), onward }
+        Leg { declared: context.seen_of(hop.device), speeds: None, onward }
     };
     hops.iter().map(leg).collect()
 }

@@ -55,13 +55,44 @@ fn a_frame_is_on_its_way_from_the_bit_on_that_is_declared() {
 /// From a port of 100 Gb/s to one of 400 Gb/s a frame waits for 61.44 ns until the rest of it is in when it is wanted; the other way it waits for nothing.
 #[test]
 fn a_frame_that_leaves_faster_than_it_comes_waits_for_its_own_end() {
-    for (ports, shown) in [("{p1: slow, p2: fast}", 61), ("{p1: fast, p2: slow}", 10)] {
+    for (ports, shown, most) in
+        [("{p1: slow, p2: fast}", 61, 61_440), ("{p1: fast, p2: slow}", 10, 10_000)]
+    {
         let case = format!("    ports: {ports}\n{}", passed("{}"));
         let said = ran_on("broadcom-mixed", &case, "10ns", [CUTS; 2]);
         assert_eq!(said.wrong(), "", "{ports}");
         let (read, want) = said.spans("latency");
-        assert_eq!((want.lo, want.hi), (10_000, 61_440));
+        assert_eq!((want.lo, want.hi), (10_000, most));
         assert!(read.lo / 1_000 <= shown && shown <= read.hi.div_ceil(1_000), "{ports}: {read:?}");
+    }
+}
+
+/// Between ports of one speed a frame waits for nothing, however slow others are, unless what comes from those goes the same way.
+#[test]
+fn a_frame_waits_for_no_port_that_has_no_part_in_it() {
+    let other =
+        "      other: {from: p3, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 9us}\n";
+    for (ports, beside, most) in [
+        ("{p1: fast, p2: fast}", "", 10_000),
+        ("{p1: slow, p2: slow, p3: fast}", other, 10_000),
+        ("{p1: fast, p2: fast, p3: slow}", other, 61_440),
+    ] {
+        let one = "      probe: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 10us}\n";
+        let starts = if beside.is_empty() { "probe" } else { "[probe, other]" };
+        let case = format!(
+            "    ports: {ports}
+    streams:
+{one}{beside}    taps: {{p1: all, p2: all}}
+    trials: 1
+    steps: [{{at: 0us, start: {starts}}}]
+    length: 200us
+    measure: [{{latency: {{stream: probe}}}}]
+"
+        );
+        let said = ran_on("broadcom-mixed", &case, "10ns", [CUTS; 2]);
+        assert_eq!(said.wrong(), "", "{ports}");
+        let (_, want) = said.spans("latency");
+        assert_eq!((want.lo, want.hi), (10_000, most), "{ports}");
     }
 }
 
