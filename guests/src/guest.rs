@@ -1,5 +1,6 @@
 //! A guest that runs: booted, asked for what its programs say, and ended.
 
+use crate::answer::{AsksToEnd, Unanswered, answer};
 use crate::with_rig::with_rig;
 use crate::{GuestFault, Image};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -120,6 +121,8 @@ pub struct Guest {
     beside: bool,
     /// Index of its GID of IPv6, once it has one.
     gid_v6: Option<u32>,
+    /// Who may ask for the end while it is waited for.
+    until: Arc<dyn AsksToEnd>,
 }
 
 /// What a command in a guest came to.
@@ -152,12 +155,17 @@ impl HwCounters {
 
 impl Guest {
     /// Boots `image` with its ports on taps in a namespace of its own, and waits until it is ready. `console` is the file in
-    /// which stays what its kernel says.
+    /// which stays what its kernel says. Nothing of it is waited for much longer than `until` somebody asks for the end.
     ///
     /// # Errors
     /// The process may make no namespace; QEMU does not start; the guest does not become ready.
-    pub fn boot(image: &Image, role: GuestRole, console: &Path) -> Result<Guest, GuestFault> {
-        Guest::booted(image, (role, None), console)
+    pub fn boot(
+        image: &Image,
+        role: GuestRole,
+        console: &Path,
+        until: Arc<dyn AsksToEnd>,
+    ) -> Result<Guest, GuestFault> {
+        Guest::booted(image, (role, None), console, until)
     }
 
     /// The same with a second interface, to the other guest of a pair: not by way of the rig, but by a socket at this path. The
@@ -169,14 +177,16 @@ impl Guest {
         image: &Image,
         role: GuestRole,
         (console, line): (&Path, &Path),
+        until: Arc<dyn AsksToEnd>,
     ) -> Result<Guest, GuestFault> {
-        Guest::booted(image, (role, Some(line)), console)
+        Guest::booted(image, (role, Some(line)), console, until)
     }
 
     fn booted(
         image: &Image,
         (role, beside): (GuestRole, Option<&Path>),
         console: &Path,
+        until: Arc<dyn AsksToEnd>,
     ) -> Result<Guest, GuestFault> {
         let lab = |error| GuestFault::failed("make a network for the guest", error);
         let namespace = Arc::new(Namespace::new().map_err(lab)?);
@@ -228,6 +238,7 @@ impl Guest {
             role,
             beside: beside.is_some(),
             gid_v6: None,
+            until,
         };
         guest.wake(role)?;
         Ok(guest)
@@ -362,18 +373,15 @@ impl Guest {
         during: &str,
         patience: Duration,
     ) -> Result<(Vec<String>, String), GuestFault> {
-        let mut lines = Vec::new();
-        loop {
-            let Ok(line) = self.said.recv_timeout(patience) else {
-                let (during, console) = (during.to_owned(), last(&self.console));
-                return Err(GuestFault::Lost { during, console });
-            };
-            if let Some(text) = line.strip_prefix('|') {
-                lines.push(text.to_owned());
-            } else if let Some(status) = line.strip_prefix('=') {
-                return Ok((lines, status.trim().to_owned()));
+        answer(&self.said, patience, &*self.until).map_err(|why| match why {
+            Unanswered::Silent => {
+                GuestFault::Lost { during: during.to_owned(), console: last(&self.console) }
             }
-        }
+            Unanswered::Ended => GuestFault::failed(
+                format!("wait for `{during}` in the guest"),
+                "the end of the run was asked for, and it did not answer",
+            ),
+        })
     }
 }
 

@@ -11,6 +11,7 @@ pub mod image;
 pub mod peer;
 pub mod perftest;
 
+mod answer;
 mod asks;
 mod between;
 mod fault;
@@ -20,6 +21,7 @@ mod toward;
 mod wait;
 mod with_rig;
 
+pub use answer::{AsksToEnd, NeverAsked};
 pub use fault::GuestFault;
 pub use guest::{Guest, GuestRole, HwCounters};
 pub use image::Image;

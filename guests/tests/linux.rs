@@ -62,6 +62,7 @@ fn guest() -> Option<Guest> {
             } else {
                 "console"
             }),
+            Arc::new(rig_guests::NeverAsked),
         )
         .expect("a guest"),
     )

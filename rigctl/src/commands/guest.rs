@@ -131,7 +131,12 @@ fn perftest(args: &PerftestArgs) -> Result<Exit, GuestFault> {
     let file = File::create(&path).map_err(failed)?;
     let about = "an unmodified perftest in a guest, and the rig as its other end; what a rule lost is not here";
     let file = FrameFile::begin(file, about, rig_guests::guest::TAP, SPEED).map_err(failed)?;
-    let mut guest = Guest::boot(&image, rig_guests::GuestRole::Nic, &args.out.join("console"))?;
+    let mut guest = Guest::boot(
+        &image,
+        rig_guests::GuestRole::Nic,
+        &args.out.join("console"),
+        Arc::new(rig_guests::NeverAsked),
+    )?;
     let seen = Arc::new(Mutex::new(FrameSink { finder: Finder::default(), file, failed: None }));
     let into = Arc::clone(&seen);
     let record: FrameTap = Box::new(move |at, sent, bytes| {

@@ -306,10 +306,11 @@ fn benches(lab: &Lab, journal: &Arc<Journal>, stop: &Arc<Stop>) -> Option<Arc<Be
             // There is one device, in one guest or in two.
             let bridge = lab.duts.iter().find(|dut| dut.kind == Kind::Switch);
             let start = bridge.map_or_else(
-                || Start::Flows(FlowNics::Guests(GuestNics::new(&state::guest(), wire))),
+                || Start::Flows(FlowNics::Guests(GuestNics::new(&state::guest(), wire, stop))),
                 |dut| {
                     let role = GuestRole::Switch(dut.declared.port_count());
-                    let host = Arc::new(GuestHost::new(state::guest(), wire, role));
+                    let host =
+                        Arc::new(GuestHost::new(state::guest(), wire, role, Arc::clone(stop)));
                     Start::Bridged(Bridged { host, bound: wire.bound })
                 },
             );

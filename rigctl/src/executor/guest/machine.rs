@@ -3,8 +3,9 @@
 use super::super::wire::broken::Broken;
 use super::starved::Starved;
 use crate::rights::{self, Work};
+use crate::stop::Stop;
 use rig_dut::Shell;
-use rig_guests::{Guest, GuestFault, GuestRole, Image, PATIENCE};
+use rig_guests::{AsksToEnd, Guest, GuestFault, GuestRole, Image, PATIENCE};
 use rig_lab::{ExchangeWay, Guests, IpVersion, OtherEnd};
 use rig_units::{Dur, Time};
 use std::fs;
@@ -26,8 +27,9 @@ pub struct GuestNics {
 
 impl GuestNics {
     /// Those of a wire: booted when they are needed, from what is in the folder of the image.
-    pub fn new(folder: &Path, wire: &Guests) -> GuestNics {
-        let in_role = |role| Arc::new(GuestHost::new(folder.to_owned(), wire, role));
+    pub fn new(folder: &Path, wire: &Guests, stop: &Arc<Stop>) -> GuestNics {
+        let in_role =
+            |role| Arc::new(GuestHost::new(folder.to_owned(), wire, role, Arc::clone(stop)));
         let between = wire.other_end == OtherEnd::Nic;
         GuestNics {
             nic: in_role(GuestRole::Nic),
@@ -50,19 +52,21 @@ pub struct GuestHost {
     beside: bool,
     /// How long it may be kept waiting for a processor in one go, and how much of that it makes up for.
     bears: (Dur, Dur),
+    /// A guest is not waited for any longer once this hurries: one that is kept waiting for a processor answers nobody.
+    stop: Arc<Stop>,
     guest: Mutex<Option<Guest>>,
 }
 
 impl GuestHost {
     /// One that is booted when it is needed.
-    pub fn new(folder: PathBuf, wire: &Guests, role: GuestRole) -> GuestHost {
+    pub fn new(folder: PathBuf, wire: &Guests, role: GuestRole, stop: Arc<Stop>) -> GuestHost {
         let prepare = match role {
             GuestRole::Nic | GuestRole::Switch(_) => wire.prepare.clone(),
             GuestRole::OtherNic => wire.prepare_other.clone(),
         };
         let bears = (wire.wait, wire.makes_up);
         let beside = wire.exchange == ExchangeWay::Beside;
-        GuestHost { folder, prepare, role, beside, bears, guest: Mutex::default() }
+        GuestHost { folder, prepare, role, beside, bears, stop, guest: Mutex::default() }
     }
 
     /// What it is to the rig.
@@ -100,7 +104,7 @@ impl GuestHost {
         let _raised = rights::raise(Work::Ports);
         let mut held = self.guest.lock().unwrap_or_else(PoisonError::into_inner);
         let mut guest = self.taken(&mut held)?;
-        let done = work(&mut guest).map_err(|fault| lost(&fault))?;
+        let done = work(&mut guest).map_err(|fault| self.lost(&fault))?;
         *held = Some(guest);
         Ok(done)
     }
@@ -122,7 +126,7 @@ impl GuestHost {
             *held_other = None;
         }
         let (mut guest, mut second) = (self.taken(&mut held)?, other.taken(&mut held_other)?);
-        let done = work([&mut guest, &mut second]).map_err(|fault| lost(&fault))?;
+        let done = work([&mut guest, &mut second]).map_err(|fault| self.lost(&fault))?;
         (*held, *held_other) = (Some(guest), Some(second));
         Ok(done)
     }
@@ -135,7 +139,19 @@ impl GuestHost {
 
     /// The guest that is there, or one that is booted now.
     fn taken(&self, held: &mut Option<Guest>) -> Result<Guest, Broken> {
-        held.take().map_or_else(|| self.boot().map_err(|fault| lost(&fault)), Ok)
+        if let Some(guest) = held.take() {
+            return Ok(guest);
+        }
+        // Nobody wants another one any more.
+        if self.stop.hurried() {
+            return Err(Broken::Stopped);
+        }
+        self.boot().map_err(|fault| self.lost(&fault))
+    }
+
+    /// What a fault of the guest means for the run: none that is broken off says anything of the guest.
+    fn lost(&self, fault: &GuestFault) -> Broken {
+        if self.stop.hurried() { Broken::Stopped } else { Broken::Device(fault.to_string()) }
     }
 
     fn boot(&self) -> Result<Guest, GuestFault> {
@@ -146,11 +162,12 @@ impl GuestHost {
             GuestRole::OtherNic => ".other.end",
         };
         let console = self.folder.join(format!("{CONSOLE}{}{beside}", std::process::id()));
+        let until: Arc<dyn AsksToEnd> = Arc::<Stop>::clone(&self.stop);
         let mut guest = if self.beside {
             let line = self.folder.join(format!("{CONSOLE}{}.line", std::process::id()));
-            Guest::boot_beside(&image, self.role, (&console, &line))?
+            Guest::boot_beside(&image, self.role, (&console, &line), until)?
         } else {
-            Guest::boot(&image, self.role, &console)?
+            Guest::boot(&image, self.role, &console, until)?
         };
         for line in &self.prepare {
             let ran = guest.run(line, PATIENCE)?;
@@ -160,6 +177,12 @@ impl GuestHost {
             }
         }
         Ok(guest)
+    }
+}
+
+impl AsksToEnd for Stop {
+    fn is_asked(&self) -> bool {
+        self.hurried()
     }
 }
 
@@ -192,10 +215,6 @@ impl Shell for GuestShell {
             status => Err(format!("exit status {status}: {}", ran.lines.join("; "))),
         }
     }
-}
-
-fn lost(fault: &GuestFault) -> Broken {
-    Broken::Device(fault.to_string())
 }
 
 #[cfg(test)]
