@@ -13,8 +13,6 @@ mod killed;
 mod processes;
 #[path = "linux_switch/secured.rs"]
 mod secured;
-#[path = "linux_switch/stopped.rs"]
-mod stopped;
 
 use bounded::Bounded;
 use guest::{TURN, can_have_one};

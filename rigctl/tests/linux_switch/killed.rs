@@ -13,7 +13,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 /// What each process of a run has in its environment, with a number behind it.
-pub(super) const MARK: &str = "RIG_KILLED_RUN";
+const MARK: &str = "RIG_KILLED_RUN";
 /// The moments are drawn from this, in parts of how long a run takes.
 const SEED: u64 = 20;
 /// How long a run takes at the least: boot, and two cases that set queues. Where one was over sooner it is drawn anew.
@@ -31,7 +31,7 @@ fn drawn(nth: u64) -> f64 {
 }
 
 /// Numbers of the processes that have this in their environment, and have not ended.
-pub(super) fn processes(mark: &str) -> BTreeSet<u32> {
+fn processes(mark: &str) -> BTreeSet<u32> {
     let is_ours = |pid: &u32| {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         environment.split(|&byte| byte == 0).any(|one| one == mark.as_bytes())
@@ -52,7 +52,7 @@ fn links(folder: &Path) -> Vec<String> {
 }
 
 /// The networks that a process is in or holds, as `net:[4026532000]`.
-pub(super) fn networks(pid: u32) -> BTreeSet<String> {
+fn networks(pid: u32) -> BTreeSet<String> {
     let own = PathBuf::from(format!("/proc/{pid}"));
     let tasks = numbers(&own.join("task")).into_iter();
     let within = tasks.flat_map(|task| links(&own.join(format!("task/{task}/ns"))));
@@ -61,7 +61,7 @@ pub(super) fn networks(pid: u32) -> BTreeSet<String> {
 }
 
 /// What is left of a run, in words: processes with its mark, and networks of its own that anybody is in, holds, or has given a place.
-pub(super) fn left(mark: &str, own: &BTreeSet<String>) -> Vec<String> {
+fn left(mark: &str, own: &BTreeSet<String>) -> Vec<String> {
     let mut all: Vec<String> =
         processes(mark).into_iter().map(|pid| format!("process {pid}")).collect();
     for pid in numbers(Path::new("/proc")) {
@@ -126,25 +126,14 @@ fn half_written(out: &Path) -> Vec<String> {
     named.filter_map(|path| Some(format!("{}: {}", path.display(), reads(&path).err()?))).collect()
 }
 
-/// Where a run is.
-pub(super) struct Desk {
+struct Desk {
     folder: tempfile::TempDir,
     state: PathBuf,
 }
 
 impl Desk {
-    /// One with an image.
-    pub(super) fn new() -> Desk {
-        let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join("linux-switch");
-        let desk = Desk { folder: tempfile::tempdir().expect("a folder"), state };
-        fs::create_dir(desk.passing()).expect("a folder");
-        let built = desk.rig("", &["guest", "build"]).stdout(Stdio::null()).status();
-        assert!(built.is_ok_and(|status| status.success()), "there is no image");
-        desk
-    }
-
     /// The program with its own state, in which the image of the other tests is, and its own place for files that go.
-    pub(super) fn rig(&self, mark: &str, words: &[&str]) -> Command {
+    fn rig(&self, mark: &str, words: &[&str]) -> Command {
         let mut rig = Command::new(env!("CARGO_BIN_EXE_rigctl"));
         rig.env("RIGCTL_STATE", &self.state).env("TMPDIR", self.passing());
         rig.env(MARK, mark).args(words).stdin(Stdio::null());
@@ -152,7 +141,7 @@ impl Desk {
     }
 
     /// Where its runs write.
-    pub(super) fn out(&self) -> PathBuf {
+    fn out(&self) -> PathBuf {
         self.folder.path().join("out")
     }
 
@@ -161,7 +150,7 @@ impl Desk {
     }
 
     /// A run of two cases that set queues, over the one before it.
-    pub(super) fn run(&self, mark: &str) -> Bounded {
+    fn run(&self, mark: &str) -> Bounded {
         let out = self.out().display().to_string();
         let lab = format!("{}/linux-switch.yaml", super::LABS);
         let only = "ecn::{forgotten-when-empty,step-of-another-depth}";
@@ -172,7 +161,7 @@ impl Desk {
 }
 
 /// What is to be as it was: files of the rig's own, and links of this machine's own network.
-pub(super) fn around(desk: &Desk) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>, usize) {
+fn around(desk: &Desk) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>, usize) {
     let links = fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
     let taps = links.filter(|link| link.file_name().to_string_lossy().starts_with("guest"));
     (files(&desk.state), files(&desk.passing()), taps.count())
@@ -186,7 +175,11 @@ fn a_run_that_is_killed_at_any_moment_leaves_nothing_behind() {
         return;
     }
     let _own = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let desk = Desk::new();
+    let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join("linux-switch");
+    let desk = Desk { folder: tempfile::tempdir().expect("a folder"), state };
+    fs::create_dir(desk.passing()).expect("a folder");
+    let built = desk.rig("", &["guest", "build"]).stdout(Stdio::null()).status();
+    assert!(built.is_ok_and(|status| status.success()), "there is no image");
     let whole = super::is_night();
     let before = around(&desk);
     let mut networks_seen = 0;

@@ -88,16 +88,6 @@ impl GuestHost {
         self.with(|guest| guest.run(":", PATIENCE)).map(drop)
     }
 
-    /// What it means for the run that a trial broke so: a guest that nobody waited for any more has not failed.
-    pub fn told(&self, broken: Broken) -> Broken {
-        match broken {
-            Broken::Device(_) | Broken::Away(_) | Broken::Unseen(_) if self.stop.hurried() => {
-                Broken::Stopped
-            }
-            broken => broken,
-        }
-    }
-
     /// What of its waits a trial bears: in one go, and how much of that it makes up for.
     pub const fn bears(&self) -> (Dur, Dur) {
         self.bears
@@ -230,27 +220,6 @@ impl Shell for GuestShell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_dut::control::Refused;
-    use rig_lab::Transport;
-
-    #[test]
-    fn a_guest_that_nobody_waited_for_any_more_has_not_failed() {
-        let lab = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/linux-switch.yaml");
-        let lab = rig_lab::read::lab(Some(Path::new(lab))).expect("a lab");
-        let Transport::Guests(wire) = &lab.transport else { panic!("a guest") };
-        let desk = tempfile::tempdir().expect("a folder");
-        let stop = Arc::new(Stop::default());
-        let role = GuestRole::Switch(3);
-        let host = Arc::new(GuestHost::new(desk.path().into(), wire, role, Arc::clone(&stop)));
-        let lost = Broken::Device("no answer".to_owned());
-        let refused = Broken::Refused(Refused { why: "limit 0".to_owned() });
-        assert_eq!(host.told(lost.clone()), lost);
-        stop.hurry();
-        // As a shell has it: in words, and without a guest being booted.
-        let said = GuestShell(Arc::clone(&host)).run(":").expect_err("nobody is there");
-        assert_eq!(host.told(Broken::Device(said)), Broken::Stopped);
-        assert_eq!(host.told(refused.clone()), refused, "it did answer");
-    }
 
     #[test]
     fn consoles_of_processes_that_have_ended_are_swept_and_nothing_else() {

@@ -97,14 +97,6 @@ impl Bench {
         self.bound
     }
 
-    /// What it means for the run that a trial broke so.
-    pub(super) fn told(&self, broken: Broken) -> Broken {
-        match &self.host {
-            Some(host) => host.told(broken),
-            None => broken,
-        }
-    }
-
     /// Whether pauses can be sent to the rig's ports from the other ends of their wires.
     pub const fn has_far_ends(&self) -> bool {
         self.far.is_some()

@@ -71,7 +71,7 @@ impl WireLab {
         if let Err(Broken::Device(_) | Broken::Away(_) | Broken::Unseen(_)) = booted {
             bench.spoil();
         }
-        let epoch = booted.map_err(|broken| bench.told(broken))?;
+        let epoch = booted?;
         let clock = bench.clock(epoch);
         bench.pacer.clock = Arc::clone(&clock);
         let is_fresh = bench.control.boots();
@@ -127,7 +127,7 @@ impl WireLab {
         {
             self.bench.spoil();
         }
-        ran.map_err(|broken| self.bench.told(broken))
+        ran
     }
 
     /// The present, on the clock of the session.
