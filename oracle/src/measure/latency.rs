@@ -56,7 +56,7 @@ pub(super) static LATENCY: Known = Known {
         let read = |trial: &Trial| {
             let read = read(trial)?;
             let (_, spec) = trial.stream(measure.named("stream"))?;
-            let own = Leg::alone(&done.context.group.declared, &trial.script, spec);
+            let own = Leg::alone(&done.context.group.declared, &trial.script);
             let (size, longest) = (spec.size, longest(&trial.script, &[own]));
             let (blur, width) =
                 (Dur(read.span.hi - read.span.lo), own.transit_of(size, longest).width());

@@ -15,20 +15,23 @@ pub(super) const SWITCHES: &[Kind] = &[Kind::Switch];
 pub(super) struct Leg<'a> {
     /// What it is configured to.
     pub(super) declared: &'a Declared,
-    /// How fast the slowest port is that sends to the one by which a stream leaves, and how fast that is; `None` where nobody asked, or in a
-    /// system of devices.
+    /// How fast the two ports are of the stream whose frames wait longest for their own end where the device cuts through; `None` where those of
+    /// others pass it, too, and in a system of devices.
     pub(super) speeds: Option<[PortSpeed; 2]>,
     /// The speed of the cable to the next device, and the time through it; `None` at the last.
     pub(super) onward: Option<(PortSpeed, Dur)>,
 }
 
 impl<'a> Leg<'a> {
-    /// One device as a stream passes it. Where flows of NICs pass it, too, any of its ports may send to the one by which the stream leaves.
-    pub(super) fn alone(declared: &'a Declared, script: &Script, spec: &StreamSpec) -> Leg<'a> {
+    /// One device as a stream passes it: behind a frame of any other stream that waits for its own end, whichever port that leaves by. Where
+    /// flows of NICs pass it, too, that may be between any of its ports.
+    pub(super) fn alone(declared: &'a Declared, script: &Script) -> Leg<'a> {
         let speed = |port: u16| declared.port_speed(script.dut_ports[usize::from(port)]);
-        let beside = script.streams.iter().filter(|other| other.to == spec.to);
-        let slowest = beside.filter_map(|other| speed(other.from)).min();
-        let speeds = slowest.zip(speed(spec.to)).map(<[PortSpeed; 2]>::from);
+        let both = |spec: &StreamSpec| Some([speed(spec.from)?, speed(spec.to)?]);
+        let waits = |[from, to]: &[PortSpeed; 2]| {
+            from.serialise(MIN_FRAME).saturating_sub(to.serialise(MIN_FRAME))
+        };
+        let speeds = script.streams.iter().filter_map(both).max_by_key(waits);
         Leg { declared, speeds: speeds.filter(|_| script.flows.is_empty()), onward: None }
     }
 
@@ -78,7 +81,7 @@ pub(super) fn legs<'a>(
     let whole = context.profile.system.as_deref().filter(|system| system.alone.is_none());
     let Some((system, hops)) = whole.and_then(|system| Some((system, system.way(from, to)?)))
     else {
-        return vec![Leg::alone(context.seen(), script, spec)];
+        return vec![Leg::alone(context.seen(), script)];
     };
     let leg = |hop: &rig_lab::Hop| {
         let onward = hop.link.and_then(|link| {

@@ -67,24 +67,29 @@ fn a_frame_that_leaves_faster_than_it_comes_waits_for_its_own_end() {
     }
 }
 
-/// Between ports of one speed a frame waits for nothing, however slow others are, unless what comes from those goes the same way.
+/// Between ports of one speed a frame waits for nothing, however slow others are, unless something goes from one of those to a faster one: what comes
+/// behind that stays behind it, wherever it goes.
 #[test]
-fn a_frame_waits_for_no_port_that_has_no_part_in_it() {
+fn a_frame_waits_where_one_before_it_does_and_for_no_port_that_sends_nothing() {
     let other =
         "      other: {from: p3, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 9us}\n";
+    // It comes 20 ns before each of the others.
+    let elsewhere =
+        "      other: {from: p3, to: p4, class: 3, kind: rocev2-write, size: 1024B, every: 10us}\n";
     for (ports, beside, most) in [
         ("{p1: fast, p2: fast}", "", 10_000),
         ("{p1: slow, p2: slow, p3: fast}", other, 10_000),
         ("{p1: fast, p2: fast, p3: slow}", other, 61_440),
+        ("{p1: fast, p2: fast, p3: slow, p4: fast}", elsewhere, 61_440),
     ] {
         let one = "      probe: {from: p1, to: p2, class: 3, kind: rocev2-write, size: 1024B, every: 10us}\n";
-        let starts = if beside.is_empty() { "probe" } else { "[probe, other]" };
+        let other = if beside.is_empty() { "" } else { "{at: 0us, start: other}, " };
         let case = format!(
             "    ports: {ports}
     streams:
 {one}{beside}    taps: {{p1: all, p2: all}}
     trials: 1
-    steps: [{{at: 0us, start: {starts}}}]
+    steps: [{other}{{at: 20ns, start: probe}}]
     length: 200us
     measure: [{{latency: {{stream: probe}}}}]
 "
