@@ -71,39 +71,37 @@ pub(crate) fn answer(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::sync::atomic::{AtomicBool, Ordering};
-    use rig_generator::port::Mono;
-    use rig_units::Dur;
-    use std::sync::Arc;
+    use core::sync::atomic::{AtomicU32, Ordering};
     use std::sync::mpsc;
-    use std::thread;
 
-    const LONG: Duration = Duration::from_secs(300);
+    const LONG: Duration = Duration::from_secs(10);
 
+    /// Asks for the end from the third look on, and counts the looks.
     #[derive(Debug, Default)]
-    struct Asked(AtomicBool);
+    struct FromTheThird(AtomicU32);
+
+    impl AsksToEnd for FromTheThird {
+        fn is_asked(&self) -> bool {
+            self.0.fetch_add(1, Ordering::Relaxed) >= 2
+        }
+    }
+
+    #[derive(Debug)]
+    struct Asked;
 
     impl AsksToEnd for Asked {
         fn is_asked(&self) -> bool {
-            self.0.load(Ordering::Relaxed)
+            true
         }
     }
 
     #[test]
     fn a_guest_that_says_nothing_is_waited_for_a_second_once_the_end_is_asked_for() {
         let (_silent, said) = mpsc::channel();
-        let asked = Arc::new(Asked::default());
-        let later = Arc::clone(&asked);
-        let start = Mono::now();
-        let asks = thread::spawn(move || {
-            a_moment();
-            later.0.store(true, Ordering::Relaxed);
-        });
-        assert_eq!(answer(&said, LONG, &*asked), Err(Unanswered::Ended));
-        asks.join().expect("no panic");
-        let took = Mono::now().since(start).expect("later");
-        assert!(took >= Dur::s(1), "{took}: it may still answer");
-        assert!(took < Dur::s(60), "{took}: long past the end");
+        let end = FromTheThird::default();
+        assert_eq!(answer(&said, LONG, &end), Err(Unanswered::Ended));
+        assert_eq!(end.0.into_inner(), 2 + GRACE, "it may still answer");
+        assert_eq!(LOOKS * GRACE, Duration::from_secs(1));
     }
 
     #[test]
@@ -112,8 +110,7 @@ mod tests {
         for line in ["|one", "noise", "=0 "] {
             say.send(line.to_owned()).expect("heard");
         }
-        let asked = Asked(AtomicBool::new(true));
-        assert_eq!(answer(&said, LONG, &asked), Ok((vec!["one".to_owned()], "0".to_owned())));
+        assert_eq!(answer(&said, LONG, &Asked), Ok((vec!["one".to_owned()], "0".to_owned())));
     }
 
     #[test]
@@ -123,10 +120,5 @@ mod tests {
         assert_eq!(answer(&said, little, &NeverAsked), Err(Unanswered::Silent));
         drop(say);
         assert_eq!(answer(&said, LONG, &NeverAsked), Err(Unanswered::Silent));
-    }
-
-    #[expect(clippy::disallowed_methods, reason = "what is tested is that a wait ends")]
-    fn a_moment() {
-        thread::sleep(LOOKS * 2);
     }
 }

@@ -15,8 +15,8 @@ pub(super) const SWITCHES: &[Kind] = &[Kind::Switch];
 pub(super) struct Leg<'a> {
     /// What it is configured to.
     pub(super) declared: &'a Declared,
-    /// How fast the two ports are of the stream whose frames wait longest for their own end where the device cuts through; `None` where those of
-    /// others pass it, too, and in a system of devices.
+    /// How fast the two ports are of the stream whose frames wait longest for their own end where the device cuts through; `None` where flows
+    /// of NICs pass it, too, and in a system of devices: then any two of its ports may be those.
     pub(super) speeds: Option<[PortSpeed; 2]>,
     /// The speed of the cable to the next device, and the time through it; `None` at the last.
     pub(super) onward: Option<(PortSpeed, Dur)>,

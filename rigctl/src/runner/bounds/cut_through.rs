@@ -101,6 +101,21 @@ fn a_frame_waits_where_one_before_it_does_and_for_no_port_that_sends_nothing() {
     }
 }
 
+/// Of ports of one speed: 20 ns more than declared were within what the slowest and the fastest of the device leave open.
+#[test]
+fn a_device_that_takes_longer_than_declared_is_told_whatever_ports_it_has_beside() {
+    let case = format!("    ports: {{p1: fast, p2: fast}}\n{}", passed("{}"));
+    let slower = Ran::with("broadcom-mixed", &case, |device: &mut Profile| {
+        for (path, value) in [("forwarding_delay", "10ns"), ("switching_mode", CUTS)] {
+            let setting = Setting { path: path.to_owned(), value: json!(value) };
+            device.declared = device.declared.with(&setting).expect("a value");
+        }
+        let (path, value) = ("forwarding_delay".to_owned(), "30ns".to_owned());
+        device.mutate(&Mutation::Override { path, value }).expect("a delay");
+    });
+    assert!(matches!(slower.as_seen().word("latency"), Word::Fail(_)));
+}
+
 #[test]
 fn an_xoff_follows_the_bit_with_which_a_frame_has_come() {
     let case = crossed();
