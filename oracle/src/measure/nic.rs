@@ -105,6 +105,9 @@ struct Passage<'a> {
     relayed: bool,
 }
 
+/// A CNP, of what answers a packet the longest.
+const SMALL: Bytes = Bytes(78);
+
 impl<'a> Passage<'a> {
     fn of(done: &JudgeContext<'a>, trial: &Trial, port: u16) -> Passage<'a> {
         let Trial { script, observation, .. } = trial;
@@ -115,7 +118,6 @@ impl<'a> Passage<'a> {
         let longest = left.iter().map(|left| left.roce.size).max().unwrap_or(0);
         // One that is under way, and one of every connection that has one to send at the same time.
         let connections = u64::try_from(script.streams.len() + script.flows.len()).unwrap_or(1);
-        const SMALL: Bytes = Bytes(78);
         let busy = speed.slot(Bytes(longest.into())) + speed.slot(SMALL) * (2 * connections);
         let nic = declared.behind(behind).expect("a NIC behind each port");
         let reached = nic::reached(observation, port, &script.streams);

@@ -184,7 +184,7 @@ impl Nic {
             np: Np::default(),
             cnps: Pending::default(),
             cnps_received: 0,
-            pipeline: Pipeline::default(),
+            pipeline: Pipeline::of(&config.faults.rc),
             least: if buffer.is_some() { least.min(PFC_SIZE) } else { least },
             buffer,
             receives: Receives::of(config),

@@ -15,9 +15,16 @@ pub(super) struct Pipeline {
     busy: Time,
     /// What waits for that, and what is fetched for; each with the instant at which it is through.
     waiting: Ring,
+    /// Nothing is ever at hand, of one that is wrong.
+    forgets: bool,
 }
 
 impl Pipeline {
+    /// Where nothing is at hand yet.
+    pub(super) fn of(faults: &RcFaults) -> Pipeline {
+        Pipeline { forgets: faults.connection_state_forgotten, ..Pipeline::default() }
+    }
+
     /// A frame arrives at `now`: whether it is through at once. If not it waits.
     #[inline]
     pub(super) fn takes(&mut self, config: &Receive, now: Time, packet: &Packet) -> bool {
@@ -27,7 +34,8 @@ impl Pipeline {
     #[cold]
     #[inline(never)]
     fn queues(&mut self, config: &Receive, now: Time, packet: &Packet) -> bool {
-        let is_at_hand = config.cache == 0 || self.cache.touch(packet.stream, config.cache);
+        let mut keeps = || self.cache.touch(packet.stream, config.cache) && !self.forgets;
+        let is_at_hand = config.cache == 0 || keeps();
         let start = self.busy.max(now);
         self.busy = if is_at_hand { start } else { start + config.miss };
         let is_through = self.busy == now && self.waiting.is_empty();

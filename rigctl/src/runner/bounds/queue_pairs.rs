@@ -63,3 +63,42 @@ fn queue_pairs_that_are_asked_again_say_nothing() {
     let lost = ", inject: [{on: few-1, frames: data, psn: 30, do: drop, iteration: 1}]";
     assert_eq!(eight(lost).as_seen().word("rate.turns"), Word::Doubt("not-measured"));
 }
+
+/// Forty packets of each of eight queue pairs, to a NIC that declares room for the state of so many, and is wrong so.
+fn of_state(cache: u32, miss: &str, mutant: Option<&str>) -> Word {
+    let text = format!(
+        "    dut: {{nic: {{generation: gen2, rc: {{timeout: 0}}}}, peer: {{generation: gen2, receive: {{cache: {cache}, miss: {miss}}}}}}}
+    between: {{delay: 500ns}}
+    flows: {{few: {{nic: p1, to: p2, class: 3, verb: write, message: 1KiB, mtu: 1024B, queue_pairs: 8, count: 40}}}}
+    steps: [{{at: 0us, start: few}}]
+    length: 10ms
+    trials: 1
+    measure: [{{rc.completion: {{flow: few, by: 1us, or: declared}}}}]
+"
+    );
+    let ran = Ran::with("gen2-to-gen2", &text, |profile| {
+        if let Some(mutant) = mutant {
+            profile.mutate(&mutant.parse().expect("a departure")).expect("it has that");
+        }
+    });
+    ran.as_seen().word("rc.completion")
+}
+
+#[test]
+fn what_misses_of_a_cache_hold_is_counted_to_the_packet() {
+    // Of short ones the wire is the longer; behind long ones all that waited is answered in one go.
+    for miss in ["0ns", "500ns", "5us", "20us"] {
+        for cache in [1, 7, 8, 9] {
+            assert_eq!(of_state(cache, miss, None), Word::Pass, "{cache} {miss}");
+        }
+    }
+    for (cache, miss, mutant) in [
+        (8, "500ns", "peer.receive.cache=7"),
+        (8, "5us", "peer.receive.miss=x1.1"),
+        (7, "500ns", "peer.receive.miss=x1.1"),
+        (9, "500ns", "deviation=connection_state_forgotten"),
+    ] {
+        let word = of_state(cache, miss, Some(mutant));
+        assert!(matches!(word, Word::Fail(_)), "{cache} {miss} {mutant}: {word:?}");
+    }
+}

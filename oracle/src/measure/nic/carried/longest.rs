@@ -7,8 +7,8 @@
 //! often, or sends what nobody asked for, is not to be seen here: `rc.sender` and `rc.receiver` judge each.
 
 use super::super::super::judge_context::JudgeContext;
-use super::super::Passage;
 use super::super::limited::Limited;
+use super::super::{Passage, SMALL};
 use super::got::Carried;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -67,7 +67,6 @@ impl Longest {
         });
         let trip = way * 2 + data.busy + trial.observation.bound() * 4;
         let [asks, answers] = [&own, &other].map(|seen| seen.nic.rc);
-        let misses = misses(&own) + misses(&other);
         let waits = timeout(&asks).map_or(Dur::ZERO, Within::most);
         let held = answers.ack_held.map_or(Dur::ZERO, Within::most);
         // A timer runs from the last acknowledgement that came.
@@ -95,6 +94,12 @@ impl Longest {
         let messages = if may_wait { u64::from(spec.count.unwrap_or(0)) } else { 0 };
         let backs = backs + (trip + answers.ack_latency.most() + held) * messages;
         let end = trip + answers.ack_latency.most() + held;
+        let misses = misses(&own) + misses(&other);
+        // What leaves without waiting for anything is through when its last packet is.
+        let waits_for_none = spec.verb != Verb::Read && backs == Dur::ZERO;
+        let answer = port.speed.slot(SMALL);
+        let late = [&own, &other].map(|seen| late(seen, connection, answer)).into_iter().sum();
+        let misses = if waits_for_none { misses.min(late) } else { misses };
         let all = slots + backs + misses;
         // One acknowledgement may be on its way for longer than another, and wait for a frame that is leaving.
         let spread = |end: &&rig_capture::PortTrace| {
@@ -154,6 +159,23 @@ fn misses(seen: &Passage<'_>) -> Dur {
     let places = usize::try_from(seen.nic.receive.cache).unwrap_or(usize::MAX);
     let misses = if connections.len() <= places { connections.len() } else { seen.reached.len() };
     seen.nic.receive.miss * u64::try_from(misses).unwrap_or(u64::MAX)
+}
+
+/// How long those that came before it held the last packet of a connection that reached a NIC, and what answers it: those that a miss held up together are
+/// answered one after the other, each in `slot`, and one that is marked twice.
+fn late(seen: &Passage<'_>, connection: u16, slot: Dur) -> Dur {
+    let (mut free, mut late) = (Time::ZERO, Dur::ZERO);
+    for (one, passes) in seen.counted() {
+        let answers = match one.kind {
+            RoceKind::Data { .. } | RoceKind::ReadRequest => 1 + u64::from(one.ce),
+            _ => 0,
+        };
+        free = free.max(passes) + slot * answers;
+        if one.connection == connection {
+            late = free.since(one.at).unwrap_or(Dur::ZERO);
+        }
+    }
+    late + seen.bound
 }
 
 /// How much longer than at the speed of its port the frames of a flow's limiter may take by the CNPs that came; `None` where they leave that open.

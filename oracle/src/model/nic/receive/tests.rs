@@ -12,7 +12,10 @@ fn receive(cache: u32) -> Receive {
 
 /// When each frame is through that arrives at a time for a connection; in microseconds.
 fn through(cache: u32, frames: &[(u64, u16)]) -> Vec<u64> {
-    let mut pipeline = Pipeline::default();
+    through_one(Pipeline::default(), cache, frames)
+}
+
+fn through_one(mut pipeline: Pipeline, cache: u32, frames: &[(u64, u16)]) -> Vec<u64> {
     let mut all = Vec::new();
     for &(at, stream) in frames {
         let at = Time::ZERO + Dur::us(at);
@@ -37,6 +40,14 @@ fn without_a_cache_everything_is_at_hand() {
 #[test]
 fn a_miss_holds_up_everything_behind_it_in_order() {
     assert_eq!(through(2, &[(0, 1), (1, 1), (2, 2), (20, 1), (21, 2)]), [5, 5, 10, 20, 21]);
+}
+
+#[test]
+fn one_that_forgets_fetches_the_state_for_each_packet() {
+    let faults = RcFaults { connection_state_forgotten: true, ..RcFaults::NONE };
+    let frames = [(0, 1), (20, 1), (40, 1)];
+    assert_eq!(through(2, &frames), [5, 20, 40]);
+    assert_eq!(through_one(Pipeline::of(&faults), 2, &frames), [5, 25, 45]);
 }
 
 #[test]
