@@ -99,8 +99,8 @@ impl Longest {
         let waits_for_none = spec.verb != Verb::Read && backs == Dur::ZERO;
         let answer = port.speed.slot(SMALL);
         let late = [&own, &other].map(|seen| late(seen, connection, answer)).into_iter().sum();
-        let misses = if waits_for_none { misses.min(late) } else { misses };
-        let all = slots + backs + misses;
+        let held_by_misses = if waits_for_none { misses.min(late) } else { misses };
+        let all = slots + backs + held_by_misses;
         // One acknowledgement may be on its way for longer than another, and wait for a frame that is leaving.
         let spread = |end: &&rig_capture::PortTrace| {
             end.approach.as_ref().map_or(Dur::ZERO, rig_capture::Approach::spread)
