@@ -3,8 +3,8 @@
 
 use super::applicability;
 use super::choose::choose;
-use crate::executor::Benches;
 use crate::executor::wire::Share;
+use crate::executor::{Benches, Broken};
 use rig_generator::pausing::{Reaction, Use};
 use rig_lab::{Lab, Profile};
 use rig_oracle::measure;
@@ -52,7 +52,11 @@ impl Tried {
         // One DSCP for a class is as good as another.
         let mut uses: Vec<Use> = uses.into_iter().collect();
         uses.dedup_by_key(|used| (used.port, used.class));
-        let mut bench = benches.lease(profile, Share::default())?;
+        let mut bench = match benches.lease(profile, Share::default()) {
+            // The run is over before it begins, and says so itself.
+            Err(Broken::Stopped) => return Ok(None),
+            leased => leased.map_err(|broken| broken.to_string())?,
+        };
         let tried = bench.try_pausing(&uses);
         let reactions = tried.map_err(|broken| {
             bench.spoil();
@@ -119,6 +123,7 @@ fn used(lab: &Lab, profile: &Profile, case: &Case) -> BTreeSet<Use> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::wire::{Bench, Maker, Start};
 
     fn tried(deaf: &[(u16, u8)]) -> Tried {
         let each = (0..4).flat_map(|port| (0..8).map(move |class| (port, class)));
@@ -163,6 +168,32 @@ mod tests {
         assert_eq!(doubt.reason, "pause-not-honoured");
         assert_eq!(doubt.detail, "p2 class 3 still sent 16ms after an XOFF (bound 4ms)");
     }
+
+    /// What comes of a bench whose device is to be booted yet.
+    #[derive(Debug)]
+    struct Boots(Broken);
+
+    impl Maker for Boots {
+        fn bench(&self, _: &Profile) -> Result<Bench, Broken> {
+            Err(self.0.clone())
+        }
+    }
+
+    #[test]
+    fn who_asks_for_the_end_while_a_device_boots_has_not_broken_the_lab() {
+        let lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
+        let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+        let case = cases.find(|case| case.id.case == "action-drop-broadcom").expect("a case");
+        let before = |broken: Broken| {
+            let benches = Benches::new(Start::Made(Arc::new(Boots(broken))), 1);
+            Tried::before(&lab, None, &[case], &benches)
+        };
+        assert_eq!(before(Broken::Stopped), Ok(None));
+        let why = "no answer".to_owned();
+        assert_eq!(before(Broken::Device(why.clone())), Err(why));
+    }
+
     #[test]
     fn a_case_that_uses_a_class_that_does_not_stop_is_inconclusive_and_is_not_run() {
         use crate::runner::case::{self, Rig};

@@ -123,7 +123,8 @@ impl<'a> Session<'a> {
                 dut.map_err(|why| refused(&why))?.set(setting).map_err(Broken::from)
             }
             Some(benches) => {
-                let mut bench = benches.lease(&self.context.profile, Share::default())?;
+                let leased = benches.lease(&self.context.profile, Share::default());
+                let mut bench = leased.map_err(|broken| broken.to_string())?;
                 let booted = bench.control.boot(&self.context.group.settings, seed);
                 booted.map_err(|why| refused(&why))?;
                 let answer = match applicability::front_door(self.context.case) {
@@ -254,7 +255,7 @@ impl<'a> Session<'a> {
         let program = Program::of(script, &speeds(script, &self.context.group.declared));
         // A script that cannot be sent is refused by its trial.
         let share = program.map_or(Share::default(), |program| Share::of(script, &program));
-        let bench = benches.lease(&self.context.profile, share).map_err(Obstacle::Broken)?;
+        let bench = benches.lease(&self.context.profile, share).map_err(in_the_way)?;
         let lab = WireLab::boot(bench, settings, seed, cable).map_err(not_booted)?;
         let lab = lab.behind(self.context.relays(), self.context.apart());
         let lab = lab.counting(measure::reads_counters(self.context.case));

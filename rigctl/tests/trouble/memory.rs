@@ -13,6 +13,7 @@ use rig_generator::port::memory::{Halves, pair};
 use rig_generator::port::{Fault, Frame, Kick, Mono, PortError, Receive, Stamp, Stats, Transmit};
 use rig_lab::Profile;
 use rig_units::{Dur, Time};
+use rigctl::executor::Broken;
 use rigctl::executor::wire::{Bench, Clocks, Maker, SessionClock, Steered};
 use rigctl::stop::Stop;
 use std::os::fd::BorrowedFd;
@@ -165,8 +166,9 @@ impl Memory {
 }
 
 impl Maker for Memory {
-    fn bench(&self, profile: &Profile) -> Result<Bench, String> {
-        let own = self.own.upgrade().ok_or("it is gone")?;
+    fn bench(&self, profile: &Profile) -> Result<Bench, Broken> {
+        let gone = || Broken::Device("it is gone".to_owned());
+        let own = self.own.upgrade().ok_or_else(gone)?;
         // Another bench has ports and a device of its own.
         self.gone.store(false, Ordering::Relaxed);
         self.dead.store(false, Ordering::Relaxed);
@@ -183,7 +185,7 @@ impl Maker for Memory {
         };
         let lines = (0..profile.declared.port_count()).map(line).collect();
         let served = Served::new(profile.clone(), lines, self.clock.clone(), 1);
-        let (served, post) = served.map_err(|why| why.to_string())?;
+        let (served, post) = served.map_err(|why| Broken::Device(why.to_string()))?;
         let hello = served.hello();
         *self.served() = Some((served, post));
         let device = EmulatedWire::here(hello, Box::new(Asked(Weak::clone(&self.own))));

@@ -2,6 +2,7 @@
 
 use super::bench::Bench;
 use super::bridged::{self, Bridged};
+use super::broken::Broken;
 use super::cabled::ControlPath;
 use super::clocks::{Clocks, SessionClock};
 use super::patience::Patience;
@@ -40,7 +41,7 @@ pub trait Maker: core::fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Why there is none.
-    fn bench(&self, profile: &Profile) -> Result<Bench, String>;
+    fn bench(&self, profile: &Profile) -> Result<Bench, Broken>;
 }
 
 /// The machine's own.
@@ -110,8 +111,8 @@ impl Benches {
     /// to spare for it.
     ///
     /// # Errors
-    /// Why none can be started.
-    pub fn lease(self: &Arc<Benches>, profile: &Profile, share: Share) -> Result<Lease, String> {
+    /// Why none can be started; that somebody asked for the end meanwhile.
+    pub fn lease(self: &Arc<Benches>, profile: &Profile, share: Share) -> Result<Lease, Broken> {
         let share = self.room.take(share);
         let mut lease = Lease { bench: None, share, home: Arc::clone(self) };
         lease.bench = Some(match self.take(profile) {
@@ -121,16 +122,21 @@ impl Benches {
         Ok(lease)
     }
 
-    fn start(&self, profile: &Profile) -> Result<Bench, String> {
+    fn start(&self, profile: &Profile) -> Result<Bench, Broken> {
         let _raised = rights::raise(Work::Ports);
         match &self.start {
-            Start::Served(serve) => served::start(serve, profile, &*self.clocks),
+            Start::Served(serve) => {
+                served::start(serve, profile, &*self.clocks).map_err(Broken::Device)
+            }
             Start::Cabled(wire, reach, journal) => {
-                cabled::start((wire, reach), journal, profile, &*self.clocks)
+                let started = cabled::start((wire, reach), journal, profile, &*self.clocks);
+                started.map_err(Broken::Device)
             }
             Start::Made(maker) => maker.bench(profile),
             Start::Bridged(guest) => bridged::start(guest, profile, &*self.clocks),
-            Start::Flows(_) => Err("there is no bench: the NIC sends by itself".to_owned()),
+            Start::Flows(_) => {
+                Err(Broken::Device("there is no bench: the NIC sends by itself".to_owned()))
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! A bench whose device is the bridge of a guest: the rig's ports are on the guest's taps.
 
 use super::bench::{Bench, LONGEST, RING, SLOTS, lane};
+use super::broken::Broken;
 use super::cabling::Cabling;
 use super::clocks::Clocks;
 use super::steered::Steered;
@@ -26,15 +27,14 @@ pub struct Bridged {
 /// Boots the guest, unless it runs, and opens the ports of the rig on its taps.
 ///
 /// # Errors
-/// What is in the way.
+/// What is in the way; that somebody asked for the end before the guest was up.
 pub(super) fn start(
     bridged: &Bridged,
     profile: &Profile,
     clocks: &dyn Clocks,
-) -> Result<Bench, String> {
+) -> Result<Bench, Broken> {
     let Bridged { host, bound } = bridged;
-    let namespace =
-        host.with(|guest| Ok(guest.namespace())).map_err(|broken| broken.to_string())?;
+    let namespace = host.with(|guest| Ok(guest.namespace()))?;
     let mut lanes = Vec::new();
     let mut longest = Vec::new();
     let mut sees_tags = true;
@@ -51,8 +51,8 @@ pub(super) fn start(
             };
             Ok((fits, Port::open(&config)?))
         };
-        let opened = namespace.run(open).map_err(|error| error.to_string())?;
-        let (fits, Port { tx, rx, caps }) = opened.map_err(|error| error.to_string())?;
+        let opened = namespace.run(open).map_err(|error| Broken::Device(error.to_string()))?;
+        let (fits, Port { tx, rx, caps }) = opened?;
         sees_tags &= caps.vlan_tags;
         longest.push(fits);
         // A frame is at the guest as a whole: a tap has no speed.
@@ -61,7 +61,7 @@ pub(super) fn start(
     let opened = Mono::now();
     let shell = Box::new(GuestShell(Arc::clone(host)));
     let mut control = Box::new(LinuxControl::of(profile.declared.clone(), shell));
-    control.snapshot().map_err(|error| error.to_string())?;
+    control.snapshot()?;
     control.remarks().iter().for_each(|remark| stderr::note(remark));
     Ok(Bench {
         profile: profile.name.clone(),
