@@ -7,12 +7,14 @@ mod case;
 mod curve;
 mod escape;
 mod intervals;
+mod standalone;
 mod summary;
 mod timeline;
 
 use crate::Run;
 use crate::outcome::Outcome;
 use escape::esc;
+pub use standalone::{Figure, figures};
 
 /// The style sheet, part of the page.
 const STYLE: &str = include_str!("html/style.css");

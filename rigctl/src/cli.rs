@@ -268,6 +268,9 @@ pub struct AnalyzeArgs {
 pub struct ReportArgs {
     /// The folder of the run.
     pub folder: PathBuf,
+    /// Also write each plot of what was measured, and each curve, as an SVG of its own below the folder: `figures/SUITE/CASE-N-MEASURE.svg`.
+    #[arg(long)]
+    pub figures: bool,
 }
 
 /// `schema`

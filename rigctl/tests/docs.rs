@@ -3,6 +3,8 @@
 //!
 //! Left out on purpose: lines of other programs.
 
+#[path = "docs/figures.rs"]
+mod figures;
 #[path = "docs/tested.rs"]
 mod tested;
 

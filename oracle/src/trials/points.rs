@@ -17,11 +17,11 @@ pub struct Group {
     pub settings: Vec<Setting>,
     /// The declared configuration that follows.
     pub declared: Declared,
-    /// What else the sweep varies, if it does.
+    /// What of it the sweep varies, if it does.
     pub varied: Option<Varied>,
 }
 
-/// What a sweep varies that is neither a setting of the device nor a length of time.
+/// What a sweep varies from one configuration to the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Varied {
     /// The cables.
@@ -30,6 +30,8 @@ pub enum Varied {
     Speed(PortSpeed),
     /// The frame size of a stream.
     Size(String, Bytes),
+    /// A setting of the device, by its path, and its value as the case has it.
+    Setting(String, String),
 }
 
 /// One point of the variables, within a group.
@@ -89,7 +91,8 @@ pub fn groups(case: &Case, declared: &Declared) -> Result<Vec<Group>, BadSetting
                 for value in values {
                     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                     let setting = Setting { path: path.clone(), value: value.clone() };
-                    all.push(group(format!("{path}={text}"), Some(setting))?);
+                    let group = group(format!("{path}={text}"), Some(setting))?;
+                    all.push(Group { varied: Some(Varied::Setting(path.clone(), text)), ..group });
                 }
             }
             Sweep::Cable { .. } | Sweep::Speed { .. } | Sweep::Size { .. } => {

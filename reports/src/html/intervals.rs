@@ -9,9 +9,18 @@ use rig_oracle::Judgement;
 /// Ticks along an axis, about.
 const TICKS: u64 = 7;
 
+/// What is plotted together: a measure, its unit and what it judged.
+pub(super) type Group<'a> = (&'a str, Unit, Vec<&'a Judgement>);
+
 /// All judgements of a case, measure by measure in the order of their first.
 pub(super) fn plots(judgements: &[Judgement]) -> String {
-    let mut groups: Vec<(&str, Unit, Vec<&Judgement>)> = Vec::new();
+    let groups = groups(judgements);
+    groups.iter().map(|(measure, unit, group)| plot(measure, *unit, group)).collect()
+}
+
+/// The same, in groups.
+pub(super) fn groups(judgements: &[Judgement]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for judgement in judgements {
         let (measure, unit) = (judgement.measure, judgement.reading.unit);
         match groups.iter_mut().find(|group| (group.0, group.1) == (measure, unit)) {
@@ -19,10 +28,11 @@ pub(super) fn plots(judgements: &[Judgement]) -> String {
             None => groups.push((measure, unit, vec![judgement])),
         }
     }
-    groups.iter().map(|(measure, unit, group)| plot(measure, *unit, group)).collect()
+    groups
 }
 
-fn plot(measure: &str, unit: Unit, group: &[&Judgement]) -> String {
+/// One group on its axis.
+pub(super) fn plot(measure: &str, unit: Unit, group: &[&Judgement]) -> String {
     let axis = Axis::around(unit, group.iter().flat_map(|j| [j.reading.span, j.prediction.span]));
     let mut rows = String::new();
     for judgement in group {

@@ -217,3 +217,30 @@ fn the_pages_can_be_written_for_a_look() {
         std::fs::write(format!("{folder}/{name}.html"), page(&run)).expect("RIG_PAGE is a folder");
     }
 }
+
+#[test]
+fn a_plot_in_a_file_of_its_own_is_an_svg_that_asks_for_nothing_and_is_as_high_as_its_rows() {
+    for run in [big(), fixture::hostile()] {
+        for case in run.cases {
+            for figure in figures(&case.judgements, &case.curves) {
+                let document = parse(&figure.svg);
+                let all = document.descendants().filter(Node::is_element);
+                let drawings: Vec<Node<'_, '_>> =
+                    all.filter(|node| node.tag_name().name() == "svg").collect();
+                let svg = Some("http://www.w3.org/2000/svg");
+                assert!(drawings.iter().all(|node| node.tag_name().namespace() == svg));
+                let none = ["script", "link", "img", "iframe", "object", "base", "use", "image"];
+                let asks = |node: Node<'_, '_>| {
+                    none.contains(&node.tag_name().name()) || node.has_attribute("href")
+                };
+                assert!(!document.descendants().any(asks), "{}", figure.of);
+                let rows = drawings.iter().filter(|node| node.attribute("class") == Some("bar"));
+                let height: usize = drawings[0].attribute("height").unwrap().parse().unwrap();
+                let lines = rows.count();
+                assert_eq!(height, if lines > 0 { (lines + 2) * 44 } else { 230 } + 24);
+            }
+        }
+    }
+    let shown = fixture::curve();
+    assert_eq!(figures(&shown.judgements, &shown.curves).len(), 1, "{:?}", shown.curves);
+}

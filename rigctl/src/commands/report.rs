@@ -8,8 +8,9 @@ use crate::outdir::OutDir;
 use crate::report_files::{EVENTS, Files};
 use crate::{stderr, stdout};
 use rig_reports::terminal::Style;
-use rig_reports::{Colour, Exit, Run, RunEvent, Terminal};
+use rig_reports::{Colour, Exit, Run, RunEvent, Terminal, html};
 use rig_units::limits::RESULTS_BYTES;
+use std::io::{self, Write as _};
 use std::os::fd::AsFd as _;
 
 /// Makes the reports; the exit code is the one that the run deserves.
@@ -31,11 +32,35 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Bad> {
     let mut run = Run::rebuilt(&file, &events).map_err(|why| Bad::of(why.to_string()))?;
     run.started.wall.out = args.folder.display().to_string();
     tell(&run);
-    let unwritten = Files::of(&run).write(&out);
+    let mut unwritten = Files::of(&run).write(&out);
+    if args.figures {
+        unwritten.extend(figures(&run, &out));
+    }
     for why in &unwritten {
         stderr::line(&format!("error: {why}"));
     }
     Ok(if unwritten.is_empty() { run.exit() } else { Exit::Broken })
+}
+
+/// Writes the plots of each case; why one could not be.
+fn figures(run: &Run, out: &OutDir) -> Vec<String> {
+    let mut unwritten = Vec::new();
+    for case in &run.cases {
+        let figures = html::figures(&case.judgements, &case.curves);
+        for (number, figure) in (1..).zip(figures) {
+            let of = format!("{}-{number}-{}", case.id.case, figure.of);
+            let name = format!("figures/{}/{of}.svg", case.id.suite);
+            unwritten.extend(keep(out, &name, &figure.svg).err().map(|why| why.to_string()));
+        }
+    }
+    unwritten
+}
+
+/// One that is there is made anew.
+fn keep(out: &OutDir, name: &str, text: &str) -> io::Result<()> {
+    out.remove(name);
+    let mut file = out.new_file(name)?;
+    file.write_all(text.as_bytes())
 }
 
 /// What the run would have said.

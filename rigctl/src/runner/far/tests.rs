@@ -91,7 +91,8 @@ fn nics_of_another_speed_or_slow_to_ask_are_healthy_and_wrong_ones_of_theirs_sho
     let asks = || declared("{nic: {rc: {nak_latency: 500us}}}");
     let passes = |lab: &Lab, suite, name| {
         let of = verdicts(lab, suite, &[name]);
-        assert!(matches!(of[..], [(_, Verdict::Pass)]), "{of:?}");
+        let is_well = |(_, verdict): &(_, Verdict)| matches!(verdict, Verdict::Pass);
+        assert!(!of.is_empty() && of.iter().all(is_well), "{of:?}");
     };
     passes(&ports(40), "interop", "gen2-to-gen1");
     passes(&ports(10), "recovery", "lost-cnp");
