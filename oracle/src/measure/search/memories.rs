@@ -24,7 +24,7 @@ pub(super) fn as_of(
         lo == hi && Span { lo, hi }.meets(found)
     };
     let count = (1..=Memories::MOST).filter(|count| *count != declares).find(fits)?;
-    let path = "buffer.ingress_memories";
+    let path = "buffer.ingress_memories, buffer.egress_memories";
     Some(match (count, declares) {
         (1, _) => format!("as of one packet memory, and {declares} are declared ({path})"),
         (_, 1) => {

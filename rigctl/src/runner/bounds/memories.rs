@@ -81,15 +81,15 @@ fn how_many_memories_it_would_have_is_told() {
     let [(one, _), (two, _), ..] = layouts();
     is_told(
         ran(&one, Some(["2", "1"])).word("buffer.xoff"),
-        "55, as of one of 2 packet memories, and none but one is declared (buffer.ingress_memories)",
+        "55, as of one of 2 packet memories, and none but one is declared (buffer.ingress_memories, buffer.egress_memories)",
     );
     is_told(
         ran(&two, Some(["1", "1"])).word("buffer.xoff"),
-        "109, as of one packet memory, and 2 are declared (buffer.ingress_memories)",
+        "109, as of one packet memory, and 2 are declared (buffer.ingress_memories, buffer.egress_memories)",
     );
     is_told(
         ran(&two, Some(["3", "1"])).word("buffer.xoff"),
-        "as of one of 3 packet memories, and 2 are declared (buffer.ingress_memories)",
+        "as of one of 3 packet memories, and 2 are declared (buffer.ingress_memories, buffer.egress_memories)",
     );
 }
 
