@@ -1,8 +1,10 @@
 //! The packet buffer: pools that are counters over one memory, what each priority group has for itself, and the thresholds
 //! between (sonic.md sections 2.4 and 3.5, systems.md A1 and A6).
 
+use crate::Memories;
 use crate::field::Holds::{Count, Exponent, Range, Size, Word};
 use crate::field::{Field, needed, optional};
+use crate::memories::none_for_one;
 use rig_units::{Bytes, Dur, PortSpeed, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -62,6 +64,13 @@ pub struct Buffer {
     /// Whose share of the pool a limit is about. Absent: the ingress priority group's.
     #[serde(default, deserialize_with = "or_ingress")]
     pub accounting: Accounting,
+    /// The packet memories (ITM, XPE) among which frames are divided by the pipe that they come in by: each has pools, groups and queues of its
+    /// own, an equal part of what is declared of each pool, and all other thresholds as they are declared. Absent, or 1: no matter where from.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "none_for_one")]
+    pub ingress_memories: Option<Memories>,
+    /// The same by the pipe that they leave by; with both there is a memory for each pair. Absent, or 1: no matter where to.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "none_for_one")]
+    pub egress_memories: Option<Memories>,
 }
 
 impl Buffer {
@@ -86,6 +95,8 @@ impl Buffer {
         optional("accounting_delay", Range).tried(&["100us"]),
         needed("crossing", Word, "headroom").tried(&["headroom", "shared"]),
         optional("accounting", Word).tried(&["ingress", "voq"]),
+        optional("ingress_memories", Count).tried(&["2"]),
+        optional("egress_memories", Count).tried(&["2"]),
     ];
 
     /// More cells than this are no margin.

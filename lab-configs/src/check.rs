@@ -4,8 +4,8 @@
 use crate::SwitchingMode;
 use crate::walk::At;
 use crate::{
-    Action, Buffer, ConfigPath, Curve, DepthUnit, DynamicBuffer, FlexCounter, Nics, Pfcwd,
-    PortGroup, Profile, Reboot, RebootKind, RuleFamily, Switch, Watermark, Wred,
+    Accounting, Action, Buffer, ConfigPath, Curve, DepthUnit, DynamicBuffer, FlexCounter, Memories,
+    Nics, Pfcwd, PortGroup, Profile, Reboot, RebootKind, RuleFamily, Switch, Watermark, Wred,
 };
 use rig_units::{Bytes, Dur, MIN_FRAME, Ppm, Within};
 
@@ -27,6 +27,7 @@ pub(crate) fn profile(root: &At<'_>, profile: &Profile) {
         checks.classes(switch);
         checks.buffer(&switch.buffer);
         checks.margin(&switch.buffer);
+        checks.memories(switch);
         checks.wred(switch);
         checks.pfc(switch);
         checks.watermarks(&switch.watermark);
@@ -146,6 +147,36 @@ impl Checks<'_> {
         if let Some(delay) = delay {
             let want = format!("at most {}: beyond it nothing can be told", Buffer::MOST_DELAY);
             self.fault("buffer.accounting_delay", format!("a delay of {delay}"), want);
+        }
+    }
+
+    fn memories(&self, switch: &Switch) {
+        let buffer = &switch.buffer;
+        let count: usize = switch.ports.iter().map(|group| usize::from(group.count)).sum();
+        let sides = [
+            ("ingress_memories", &buffer.ingress_memories),
+            ("egress_memories", &buffer.egress_memories),
+        ];
+        for (path, side) in sides.into_iter().filter_map(|(path, of)| Some((path, of.as_ref()?))) {
+            let path = format!("buffer.{path}");
+            if side.pipes() > count {
+                let found = format!("memories of {} pipes", side.pipes());
+                self.fault(&path, found, format!("at most {count}, a pipe for each port"));
+            }
+            if buffer.memories() > Memories::MOST {
+                let found = format!("{} memories by both sides", buffer.memories());
+                self.fault(&path, found, format!("at most {}", Memories::MOST));
+            }
+            if buffer.accounting == Accounting::Voq {
+                let found = "several memories with accounting by virtual output queues".to_owned();
+                let want = "one: how a queue counts what lies in several of them nobody states";
+                self.fault(&path, found, want.to_owned());
+            }
+            let one = buffer.of_one_memory().pool;
+            if buffer.cell > one {
+                let found = format!("{} memories of a pool of {}", buffer.memories(), buffer.pool);
+                self.fault(&path, found, format!("a cell of {} or more in each", buffer.cell));
+            }
         }
     }
 

@@ -27,6 +27,8 @@ impl Buffer {
             accounting_delay: None,
             crossing: Crossing::Headroom,
             accounting: Accounting::Ingress,
+            ingress_memories: None,
+            egress_memories: None,
         }
     }
 }

@@ -29,6 +29,7 @@ pub mod keys;
 mod kind;
 pub mod lab;
 pub mod macsec;
+mod memories;
 pub mod nic;
 mod nic_host;
 mod nic_pfc;
@@ -78,6 +79,7 @@ pub use lab::{
     Server, ServerEnd, Transport, Veth,
 };
 pub use macsec::{CipherSuite, Form, Macsec, PfcMode, Policy, Reception};
+pub use memories::Memories;
 pub use nic::{EcnField, Limiting, Nic, Np, Rc, Receive, Rp, Scope};
 pub use nic_host::NicHost;
 pub use nic_pfc::NicPfc;

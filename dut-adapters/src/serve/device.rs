@@ -419,7 +419,7 @@ fn macsec(declared: &Declared) -> Option<Macsec> {
 /// switch no limit is declared.
 fn room(declared: &Declared) -> usize {
     let Some(buffer) = declared.switch().map(|switch| &switch.buffer) else { return usize::MAX };
-    let groups = u64::from(declared.port_count()) * 8;
+    let groups = u64::from(declared.port_count()) * 8 * u64::from(buffer.memories());
     let held = buffer.pool.0 + groups * (buffer.reserved.0 + buffer.xoff.0);
     usize::try_from(held.saturating_mul(2)).unwrap_or(usize::MAX)
 }

@@ -57,6 +57,9 @@ table! {
     /// A switch of virtual output queues counts by the port that a frame came in by.
     // Two senders into one queue fill it twice as far as it may be.
     voq_per_source;
+    /// A frame takes a packet memory as if it had come in by the port that it leaves by.
+    // A sender in one memory is paused for what senders in another one hold.
+    memory_of_egress;
     /// A sender that one virtual output queue paused is told to go on as soon as a frame of its leaves another one.
     // XON comes while the queue that the sender was told about is as full as it was.
     xon_of_any_queue;

@@ -48,7 +48,8 @@ pub(super) const MEMORY: Lint = Lint {
 
 fn memory(linted: &Linted<'_>) -> Option<Flaw> {
     let demand = linted.demand();
-    let (buffer, groups, memory) = (&demand.buffer, demand.groups(), linted.memory?);
+    let memory = linted.memory.filter(|_| demand.buffer.memories() == 1)?;
+    let (buffer, groups) = (&demand.buffer, demand.groups());
     let own = committed(buffer, groups);
     let beside = own.saturating_add(linted.elsewhere.0);
     let all = buffer.pool.0.saturating_add(beside);
@@ -82,7 +83,9 @@ pub(super) const STATIC_LIMITS: Lint = Lint {
 
 fn static_limits(linted: &Linted<'_>) -> Option<Flaw> {
     let demand = linted.demand();
-    let (limit, pool, groups) = (demand.buffer.static_th?, demand.buffer.pool, demand.groups());
+    // How many groups have frames in one of several memories goes by where they send to.
+    let limit = demand.buffer.static_th.filter(|_| demand.buffer.memories() == 1)?;
+    let (pool, groups) = (demand.buffer.pool, demand.groups());
     let all = limit.0.saturating_mul(groups);
     (all > pool.0).then(|| Flaw {
         path: "buffer.static_th",

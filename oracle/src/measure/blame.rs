@@ -116,7 +116,7 @@ pub(super) fn deaf(
     let came = observation.of_stream(stream, (spec.from, Dir::Tx));
     let came = came.filter(|(record, frame)| *record < first && frame.at >= crossed).count();
     let fits = BufferLedger::span(declared, |empty| {
-        let others = empty.others(spec.from);
+        let others = empty.others(spec.from, spec.to);
         let full = buffer::first_drop(&declared.buffer, spec.size, &others);
         let xoff = buffer::first_xoff(&declared.buffer, spec.size, &others.counted());
         full.saturating_sub(xoff + 1)

@@ -12,10 +12,12 @@ pub(super) struct BufferLedger<'a> {
     declared: &'a Switch,
     /// How far the thresholds of what is asked about, or filled, lie off what is declared.
     off: Off,
+    /// The ports of the device behind those of the rig, once something is held.
+    ports: Vec<u16>,
     groups: Vec<Group>,
 }
 
-/// What one priority group, or the queue of lossy frames, holds.
+/// What one priority group, or the queue of lossy frames, holds in a packet memory.
 #[derive(Debug, Clone, Copy)]
 struct Group {
     /// The rig port that fills it.
@@ -31,7 +33,7 @@ struct Group {
 impl<'a> BufferLedger<'a> {
     /// Nothing.
     pub(super) fn empty(declared: &'a Switch) -> BufferLedger<'a> {
-        BufferLedger { declared, off: Off::NONE, groups: Vec::new() }
+        BufferLedger { declared, off: Off::NONE, ports: Vec::new(), groups: Vec::new() }
     }
 
     /// The same with thresholds that lie so far off from now on.
@@ -70,6 +72,7 @@ impl<'a> BufferLedger<'a> {
 
     /// The same once `streams` of `script` are held, too, one after the other.
     pub(super) fn filled(mut self, script: &Script, streams: &[&str]) -> BufferLedger<'a> {
+        self.ports.clone_from(&script.dut_ports);
         for name in streams {
             if let Some(spec) = script.streams.iter().find(|spec| spec.name == *name) {
                 self.add(spec, spec.count.unwrap_or(0));
@@ -107,7 +110,7 @@ impl<'a> BufferLedger<'a> {
     /// The same for streams that grow together from nothing: all within one limit, or each with its own.
     pub(super) fn together(&self, specs: &[&StreamSpec]) -> (u64, u64) {
         let Some(first) = specs.first() else { return (0, 0) };
-        let (buffer, others) = (&self.declared.buffer, self.others(first.from));
+        let (buffer, others) = (&self.declared.buffer, self.others(first.from, first.to));
         let count = u64::try_from(specs.len()).unwrap_or(u64::MAX);
         if specs.iter().all(|spec| self.limited(spec) == self.limited(first)) {
             return voq::together(buffer, first.size, count, &others);
@@ -118,8 +121,11 @@ impl<'a> BufferLedger<'a> {
 
     /// What frames of a stream find: all that is outside what their limit is about, and what is ahead of them there.
     fn found_by(&self, spec: &StreamSpec) -> (Others, Ahead) {
-        let (mut others, mut ahead) = (self.others(spec.from), Ahead::default());
-        for group in self.groups.iter().filter(|group| self.is_lossless(group.class)) {
+        let (mut others, mut ahead) = (self.others(spec.from, spec.to), Ahead::default());
+        for group in self.in_memory(spec.from, spec.to) {
+            if !self.is_lossless(group.class) {
+                continue;
+            }
             if self.unit(group.port, group.to, group.class) == self.limited(spec) {
                 ahead.queued += group.reserved + group.shared;
                 others.pool -= group.shared;
@@ -158,12 +164,26 @@ impl<'a> BufferLedger<'a> {
         voq::risen_while_draining(own, ahead.map(|group| group.reserved + group.shared).sum())
     }
 
-    /// What all of it means to another group of rig port `port`.
-    pub(super) fn others(&self, port: u16) -> Others {
-        self.groups.iter().fold(Others::ALONE.with(self.off), |others, group| {
+    /// What of it lies in the memory that frames from one rig port to another take.
+    fn in_memory(&self, from: u16, to: u16) -> impl Iterator<Item = &Group> {
+        let at = |port: u16| self.ports.get(usize::from(port)).copied().unwrap_or(port);
+        let memory = move |from, to| self.declared.memory(at(from), at(to));
+        let own = memory(from, to);
+        self.groups.iter().filter(move |group| memory(group.port, group.to) == own)
+    }
+
+    /// What all of it means to another group of rig port `from` whose frames go to `to`.
+    pub(super) fn others(&self, from: u16, to: u16) -> Others {
+        self.in_memory(from, to).fold(Others::ALONE.with(self.off), |others, group| {
             let held = Held { reserved: 0, shared: group.shared, headroom: group.headroom };
-            others.and(held, group.port == port && self.is_lossless(group.class))
+            others.and(held, group.port == from && self.is_lossless(group.class))
         })
+    }
+
+    /// What the pools of all memories have of it.
+    pub(super) fn pools(&self) -> (u64, u64) {
+        let both = self.groups.iter().map(|group| (group.shared, group.headroom));
+        both.fold((0, 0), |sum, (shared, headroom)| (sum.0 + shared, sum.1 + headroom))
     }
 
     /// The number of frames of which the last is the first to be lost.
@@ -182,8 +202,9 @@ impl<'a> BufferLedger<'a> {
     }
 
     fn lossy_first_drop(&self, spec: &StreamSpec) -> u64 {
-        let lossy = self.groups.iter().filter(|group| !self.is_lossless(group.class));
-        let pool = self.groups.iter().map(|group| group.shared).sum();
+        let here = || self.in_memory(spec.from, spec.to);
+        let lossy = here().filter(|group| !self.is_lossless(group.class));
+        let pool = here().map(|group| group.shared).sum();
         let lossy = lossy.map(|group| group.shared).sum();
         let taken = (lossy, pool);
         buffer::lossy_first_drop_off(&self.declared.buffer, spec.size, taken, self.off.limit)

@@ -48,6 +48,7 @@ pub(super) static TRIED: Known = Known {
     },
     judge: |measure, done, judged| judge(done, is_rejected(measure), judged),
     placement: Placement::Apart,
+    over_memories: |_| true,
     ..Known::USUAL
 };
 

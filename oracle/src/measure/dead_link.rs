@@ -43,6 +43,7 @@ pub(super) static DROPS: Known = Known {
         by_source(text, SOURCE)
     },
     judge: |measure, done, judged| judge(done, measure.named("stream"), judged),
+    over_memories: |_| true,
     ..Known::USUAL
 };
 

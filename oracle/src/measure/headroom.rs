@@ -115,7 +115,7 @@ pub(super) static HEADROOM_LOSS: Known = Known {
 /// How many frames of a stream the headroom holds behind the one that crosses the limit.
 fn fit(declared: &Switch, spec: &StreamSpec) -> Span {
     BufferLedger::span(declared, |empty| {
-        let others = empty.others(spec.from);
+        let others = empty.others(spec.from, spec.to);
         // What crosses at once, and more of which finds room where it does not count yet.
         let xoff = buffer::first_xoff(&declared.buffer, spec.size, &others.counted());
         // Of a pool that is less than a frame not even the crossing one.
@@ -208,7 +208,7 @@ fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
     done.each("pfc.latency", stream, judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let crossing = BufferLedger::span(declared, |empty| {
-            buffer::first_xoff(&declared.buffer, spec.size, &empty.others(spec.from))
+            buffer::first_xoff(&declared.buffer, spec.size, &empty.others(spec.from, spec.to))
         });
         let crossing = crossed::crossing(declared, trial, index, crossing);
         together(trial, index, crossing.hi)?;
@@ -363,7 +363,7 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
         let stops = Span { lo: response.0, hi: (response + done.bound() * 2).0 };
         let in_flight = in_flight(done.context, &trial.script, spec, (trace.speed, stops));
         let crossing = BufferLedger::span(declared, |empty| {
-            buffer::first_xoff(&declared.buffer, spec.size, &empty.others(spec.from))
+            buffer::first_xoff(&declared.buffer, spec.size, &empty.others(spec.from, spec.to))
         });
         let fit = fit(declared, spec);
         // No more can come than were sent.
@@ -389,7 +389,7 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
         // it wants what nobody declares. What does not fit either way is found.
         let cable = Length(0);
         let at_once = InFlight { delays: in_flight::delays(Within::ZERO, stops), cable, ..in_flight };
-        let others = BufferLedger::empty(declared).others(spec.from);
+        let others = BufferLedger::empty(declared).others(spec.from, spec.to);
         let full = buffer::first_drop(&declared.buffer, spec.size, &others);
         let room = full - buffer::first_xoff(&declared.buffer, spec.size, &others) - 1;
         let laid_out =

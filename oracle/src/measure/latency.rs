@@ -70,6 +70,7 @@ pub(super) static LATENCY: Known = Known {
         }
     },
     crosses: |_, _| PASSING,
+    over_memories: |_| true,
     ..Known::USUAL
 };
 

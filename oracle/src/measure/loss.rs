@@ -171,6 +171,7 @@ pub(super) static LOSS: Known = Known {
         limit.into_iter().collect()
     },
     tells_frames: true,
+    over_memories: |measure| measure.wanted("expect") == Wanted::None,
     ..Known::USUAL
 };
 

@@ -37,6 +37,7 @@ pub(super) static COUNTERS: Known = Known {
     stamps: Some(|_, context, script| late_from_the_first_on(context, script)),
     expected: |_, context, _| by_source(counted(&context.switch().macsec), macsec::SOURCE),
     judge: |measure, done, judged| counters(done, measure.named("port"), judged),
+    over_memories: |_| true,
     ..Known::USUAL
 };
 
@@ -78,6 +79,7 @@ pub(super) static FRAMES: Known = Known {
     },
     judge: |measure, done, judged| frames(done, measure.named("port"), judged),
     tells_frames: true,
+    over_memories: |_| true,
     ..Known::USUAL
 };
 
@@ -120,6 +122,7 @@ pub(super) static PFC: Known = Known {
     judge: |measure, done, judged| {
         obeyed(done, (measure.named("storm"), measure.named("stream")), judged);
     },
+    over_memories: |_| true,
     ..Known::USUAL
 };
 

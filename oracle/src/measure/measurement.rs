@@ -161,6 +161,9 @@ pub struct Known {
     pub of_class: bool,
     /// How late the rig and a served device may be before a trial means nothing for it.
     pub limits: LateLimits,
+    /// Whether it holds where streams of a case take several packet memories of a device: it looks at nothing that fills them, or its closed forms know
+    /// which memory each stream takes.
+    pub over_memories: fn(&Measure) -> bool,
     /// Whether it tells a rate between two instants, of which a device that is kept waiting falls short.
     pub tells_rate: bool,
     /// Whether it tells what became of each frame of data, whatever it was in time.
@@ -195,6 +198,7 @@ impl Known {
         from_start: FromStart::Nothing,
         of_class: false,
         limits: |_, _, _, _| Vec::new(),
+        over_memories: |_| false,
         tells_rate: false,
         tells_frames: false,
     };

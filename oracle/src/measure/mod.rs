@@ -45,6 +45,7 @@ mod setting_answer;
 mod shallow;
 mod share_width;
 mod sized;
+mod small_part;
 mod stamps;
 mod storm;
 mod tags;

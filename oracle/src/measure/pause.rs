@@ -67,6 +67,7 @@ pub(super) static RESPONSE: Known = Known {
     }),
     at_line_rate: true,
     unpromised: Some(unfilled::of_stream),
+    over_memories: |_| true,
     ..Known::USUAL
 };
 
@@ -91,6 +92,7 @@ pub(super) static PAUSE: Known = Known {
     stamps: Some(held),
     at_line_rate: true,
     unpromised: Some(unfilled::of_stream),
+    over_memories: |_| true,
     ..Known::USUAL
 };
 
@@ -123,6 +125,7 @@ pub(super) static DUTY: Known = Known {
     stamps: Some(|measure, context, script| stamps::gaps(context, script, measure.named("storm"))),
     at_line_rate: true,
     unpromised: Some(unfilled::of_stream),
+    over_memories: |_| true,
     ..Known::USUAL
 };
 

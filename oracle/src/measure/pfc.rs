@@ -6,7 +6,7 @@ use super::judged::{Judged, Unread, looked};
 use super::legs::{PASSING, SWITCHES, legs};
 use super::limits;
 use super::measurement::{Known, Needs, Red, Tells, by_source};
-use super::{blame, checks, served};
+use super::{blame, checks, served, small_part};
 use crate::judge::answers::NOT_MEASURED;
 use crate::measure::buffer_ledger::BufferLedger;
 use crate::spec::share::shaped;
@@ -74,7 +74,10 @@ pub(super) static SENT: Known = Known {
         let port = measure.named("port");
         format!("{port}{}{}", class.unwrap_or_default(), after.unwrap_or_default())
     },
-    unpromised: Some(served::waits),
+    unpromised: Some(|measure, context, script| {
+        let waits = served::waits(measure, context, script);
+        waits.or_else(|| small_part::pauses(measure, context, script))
+    }),
     expected: |measure, _, _| vec![("wanted", xoffs(measure).text)],
     crosses: |measure, _| match (measure.says("after"), measure.wanted("expect")) {
         (true, _) => &[],
@@ -132,6 +135,7 @@ pub(super) static FORMAT: Known = Known {
     },
     judge: |measure, done, judged| format(done, measure.named("port"), judged),
     crosses: |_, _| PASSING,
+    over_memories: |_| true,
     ..Known::USUAL
 };
 

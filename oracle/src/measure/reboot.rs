@@ -48,6 +48,7 @@ pub(super) static OUTAGE: Known = Known {
         by_source(text, SOURCE)
     },
     judge: |measure, done, judged| judge(measure, done, judged),
+    over_memories: |_| true,
     ..Known::USUAL
 };
 
@@ -74,6 +75,7 @@ pub(super) static CAUSE: Known = Known {
     judge: |_, done, judged| {
         done.each("reboot.cause", THE_DEVICE, judged, |trial| cause(done, trial));
     },
+    over_memories: |_| true,
     ..Known::USUAL
 };
 

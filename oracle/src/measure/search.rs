@@ -14,13 +14,14 @@ use crate::trials::threshold_search::{Event, Mark, Stage};
 use crate::trials::trial::Trial;
 use crate::verdict::{Curve, CurvePoint};
 use crate::{Prediction, Resolution};
-use rig_capture::{Span, Unit};
+use rig_capture::{Reading, Span, Unit};
 use rig_lab::Switch;
 use rig_testcases::{Script, StormSpec, StreamSpec};
 use rig_units::Dur;
 use std::collections::BTreeMap;
 
 mod late;
+mod memories;
 mod predict;
 mod seen;
 mod size;
@@ -178,6 +179,14 @@ fn one(
     let number = shown.map_or(first.number, Kept::number);
     let looked = looked(tried.len(), "numbers that were tried");
     let wanted = want.span;
+    let declared = done.context.switch();
+    let other = matches!(found, Found::At(_)).then_some(span).filter(|span| !span.meets(wanted));
+    let other = other
+        .and_then(|span| memories::as_of(declared, search, stage, &first.script, span))
+        .map(|other| {
+            format!("{}, {other}", Reading { unit: Unit::Frames, span, frames: Vec::new() })
+        });
+    let got = got.or(other);
     let read = TrialReading { span, want, got, records, looked };
     let on = stage.streams.join(" and ");
     let place = done.context.group.label.clone();

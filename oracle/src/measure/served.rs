@@ -28,7 +28,7 @@ pub(super) fn loses(measure: &Measure, context: &Context<'_>, script: &Script) -
     let waits = granted.iter().map(waiting).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let others: BTreeSet<u8> = granted.iter().flat_map(|of| &of.beside).copied().collect();
     let less = granted.into_iter().find(|of| of.alone.hi >= of.offers && of.gets.hi < of.offers)?;
-    let declared = context.group.declared.switch()?;
+    let declared = context.seen().switch()?;
     let buffer = &declared.buffer;
     // Queues that pause nobody hold no more than their limits, however much is sent to them.
     let limited = others.iter().all(|class| !declared.qos.pfc_enable.contains(class));
@@ -74,7 +74,7 @@ pub(super) fn drains(measure: &Measure, context: &Context<'_>, script: &Script) 
 
 /// Why what else is sent to the port of a stream does not hold its queue until that is full: it comes from a port of another speed, and ends before.
 fn let_go(context: &Context<'_>, script: &Script, name: &str) -> Option<String> {
-    let declared = context.group.declared.switch()?;
+    let declared = context.seen().switch()?;
     let speed = |port: u16| {
         let port = script.dut_ports.get(usize::from(port)).copied().unwrap_or_default();
         declared.port_speed(port).unwrap_or(PortSpeed::G100)
@@ -111,7 +111,7 @@ pub(super) fn waits(measure: &Measure, context: &Context<'_>, script: &Script) -
     if measure.wanted("expect") != Wanted::Some || measure.says("after") {
         return None;
     }
-    let (declared, class) = (context.group.declared.switch()?, measure.arguments.class("class")?);
+    let (declared, class) = (context.seen().switch()?, measure.arguments.class("class")?);
     let port = script.ports.iter().position(|name| name == measure.named("port"))?;
     let speed = |port: u16| {
         let port = script.dut_ports.get(usize::from(port)).copied().unwrap_or_default();

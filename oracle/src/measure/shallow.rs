@@ -19,7 +19,7 @@ pub(super) fn runs_dry(
     context: &Context<'_>,
     script: &Script,
 ) -> Option<String> {
-    let declared = context.group.declared.switch()?;
+    let declared = context.seen().switch()?;
     measure.names("streams").iter().find_map(|name| {
         let spec = script.streams.iter().find(|one| one.name == *name)?;
         let port = script.ports.get(usize::from(spec.to))?;

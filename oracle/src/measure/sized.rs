@@ -73,6 +73,7 @@ pub(super) static SIZED: Known = Known {
         by_source(text, headroom::SOURCE)
     },
     judge: |measure, done, judged| judge(done, measure, judged),
+    over_memories: |_| true,
     ..Known::USUAL
 };
 

@@ -38,6 +38,7 @@ pub(super) static COVERAGE: Known = Known {
         stamps::covered(context, script, measure.named("storm"))
     }),
     crosses: |_, _| PASSING,
+    over_memories: |_| true,
     ..Known::USUAL
 };
 

@@ -40,6 +40,7 @@ pub(super) static TAGS: Known = Known {
         done.each("tags", stream, judged, |trial| Ok(read(trial, stream)?));
     },
     crosses: |_, _| SWITCHES,
+    over_memories: |_| true,
     ..Known::USUAL
 };
 

@@ -7,6 +7,7 @@ use super::limits;
 use super::measurement::{Known, Red, Tells, by_formula};
 use super::shallow;
 use super::share_width;
+use super::small_part;
 use super::unfilled;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -76,7 +77,8 @@ pub(super) static THROUGHPUT: Known = Known {
     },
     unpromised: Some(|measure, context, script| {
         let dry = shallow::runs_dry(measure, context, script);
-        dry.or_else(|| unfilled::of_streams(measure, context, script))
+        dry.or_else(|| small_part::runs_dry(measure, context, script))
+            .or_else(|| unfilled::of_streams(measure, context, script))
     }),
     limits: limits::rate,
     shows: Some(share_width::of),

@@ -44,6 +44,7 @@ pub(super) static TOLD: Known = Known {
     },
     judge: |measure, done, judged| judge(done, &subject(measure), judged),
     subject: |measure| Some(subject(measure)),
+    over_memories: |_| true,
     ..Known::USUAL
 };
 

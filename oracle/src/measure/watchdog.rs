@@ -54,6 +54,7 @@ const WATCHDOG: Known = Known {
     on: seen_in,
     placement: Placement::Grid,
     subject: |measure| Some(subject(measure)),
+    over_memories: |_| true,
     ..Known::USUAL
 };
 

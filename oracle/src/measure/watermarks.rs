@@ -7,7 +7,7 @@ use super::measurement::{Known, Needs, Red, Tells, by_formula};
 use super::through::Through;
 use crate::Prediction;
 use crate::measure::buffer_ledger::BufferLedger;
-use crate::spec::buffer::{self, Off, Others};
+use crate::spec::buffer::{self, Off};
 use crate::trials::ask::Role;
 use crate::trials::kept::Kept;
 use crate::trials::trial::Trial;
@@ -177,9 +177,9 @@ fn checks_of(declared: &Switch, trial: &Trial, spec: &StreamSpec, off: Off) -> V
         all.push(Check { want: Span { lo: shared, hi: shared + risen }, ..most });
         all.push(peak(DutCounter::GroupMostHeadroom, &from, headroom));
         all.push(grown(DutCounter::GroupDropped, &from, dropped));
-        let held = everything(declared, trial, off);
-        all.push(peak(DutCounter::IngressPoolMost, &from, held.pool));
-        all.push(peak(DutCounter::HeadroomPoolMost, &from, held.headroom));
+        let (pool, headroom) = everything(declared, trial, off);
+        all.push(peak(DutCounter::IngressPoolMost, &from, pool));
+        all.push(peak(DutCounter::HeadroomPoolMost, &from, headroom));
     } else {
         all.push(grown(DutCounter::QueueDropped, &to, dropped));
         all.push(peak(DutCounter::LossyPoolMost, &to, queued));
@@ -200,11 +200,11 @@ pub(super) fn queued(declared: &Switch, trial: &Trial, of: &StreamSpec, off: Off
     held.sum()
 }
 
-/// What all counted streams of a trial hold together.
-fn everything(declared: &Switch, trial: &Trial, off: Off) -> Others {
+/// What all counted streams of a trial hold together of the pools and of headroom.
+fn everything(declared: &Switch, trial: &Trial, off: Off) -> (u64, u64) {
     let counted = trial.script.streams.iter().filter(|spec| spec.count.is_some());
     let names: Vec<&str> = counted.map(|spec| spec.name.as_str()).collect();
-    BufferLedger::empty(declared).with(off).filled(&trial.script, &names).others(u16::MAX)
+    BufferLedger::empty(declared).with(off).filled(&trial.script, &names).pools()
 }
 
 /// The other streams of a trial that were filled before this one.

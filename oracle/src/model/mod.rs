@@ -49,6 +49,7 @@ pub mod egress;
 pub mod host;
 pub mod link;
 pub mod mac;
+pub mod memories;
 pub mod middlebox;
 pub mod network;
 pub mod nic;

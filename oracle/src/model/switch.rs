@@ -4,12 +4,13 @@
 //! the end are what a watchdog does to a queue.
 
 use super::alarm::Alarm;
-use super::buffer::{Admission, Buffer, Limit, Place};
+use super::buffer::{Admission, Limit, Place};
 use super::chance::{self, Draws};
 use super::classify::Classifier;
 use super::counters::Counters;
 use super::egress::{Choice, Egress};
 use super::mac::{self, Mac};
+use super::memories::PacketMemories;
 use super::network::wiring::Wiring;
 use super::packet::{CLASSES, Packet, bit, slot};
 use super::pfc_gen::{self, PfcGen};
@@ -104,7 +105,7 @@ impl Port {
 #[derive(Debug, Clone)]
 pub struct Switch {
     pub(crate) ports: Vec<Port>,
-    buffer: Buffer,
+    buffer: PacketMemories,
     wred: Wred,
     classifier: Classifier,
     /// Egress port towards every host.
@@ -181,7 +182,7 @@ impl Switch {
             leak: [0; CLASSES],
             up: true,
         };
-        let buffer = Buffer::new(&config.buffer, config.ports.len());
+        let buffer = PacketMemories::new(&config.buffer, &config.memories, config.ports.len());
         let speeds = config.ports.iter().map(|&(_, speed)| speed);
         Switch {
             ports: (0..).zip(&config.ports).map(port).collect(),
@@ -270,7 +271,7 @@ impl Switch {
         if early == Fate::Drop {
             return Received::Gone;
         }
-        self.buffer.at(now);
+        self.buffer.at(now, place);
         let xoff = match self.buffer.admit(place) {
             Admission::Within => false,
             Admission::Over => self.over(now, place),

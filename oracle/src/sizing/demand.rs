@@ -33,7 +33,7 @@ pub struct Demand {
     pub emission: Dur,
     /// The longest that the peer takes to stop.
     pub response: Dur,
-    /// Its cells, descriptors, reserves and the rest of its configuration.
+    /// Its cells, descriptors, reserves and the rest of its configuration; of several packet memories what each has.
     pub buffer: Buffer,
     /// Its marking.
     pub wred: Wred,
@@ -57,7 +57,7 @@ impl Demand {
             small_packets: 50,
             emission: declared.emission().most(),
             response: declared.response(declared.macsec.sent()).most(),
-            buffer: declared.buffer.clone(),
+            buffer: declared.buffer.of_one_memory(),
             wred: declared.wred.clone(),
         }
     }

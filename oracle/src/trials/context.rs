@@ -23,7 +23,7 @@ pub struct Context<'a> {
     pub profile: Cow<'a, Profile>,
     /// Its configuration.
     pub group: Group,
-    /// The same as the rig's clock shows it; of each device of a system, too.
+    /// The same as the rig's clock shows it, and as one of its packet memories has it; of each device of a system, too.
     seen: Declared,
     seen_of_system: Vec<Declared>,
     /// How far the device's clock and the rig's may be apart.
@@ -57,7 +57,8 @@ impl<'a> Context<'a> {
         let own_clock = lab.transport.clock();
         let apart = Apart::of(group.declared.clock(), own_clock);
         let seen = |declared: &Declared| {
-            declared.seen(apart).expect("the ends of a range are times that can be declared")
+            let seen = declared.seen(apart);
+            of_one_memory(seen.expect("the ends of a range are times that can be declared"))
         };
         let own = seen(&group.declared);
         let guarded = profile.family().zip(own.switch());
@@ -130,7 +131,7 @@ impl<'a> Context<'a> {
         points(self.case, &self.values(), self.cadence())
     }
 
-    /// What it is configured to, as a switch, for whatever is measured of what a switch has.
+    /// What it is configured to, as a switch, for whatever is measured of what a switch has: of several packet memories what each has.
     ///
     /// # Panics
     /// On a device of another kind: the reader lets nobody ask for such a measure of one.
@@ -272,6 +273,16 @@ impl<'a> Context<'a> {
         });
         watched + probes + MARGIN + self.bound * 2
     }
+}
+
+/// A device of which the pools are those of one of its packet memories.
+fn of_one_memory(mut declared: Declared) -> Declared {
+    if let Declared::Switch(switch) = &mut declared
+        && switch.buffer.memories() > 1
+    {
+        switch.buffer = switch.buffer.of_one_memory();
+    }
+    declared
 }
 
 /// A device as the switch that it is, for whatever is measured of what a switch has.

@@ -49,6 +49,8 @@ impl World {
                 Crossing::Shared => rig_lab::Crossing::Shared,
             },
             accounting: Accounting::Ingress,
+            ingress_memories: None,
+            egress_memories: None,
         }
     }
 

@@ -115,13 +115,22 @@ fn declared(path: &std::path::Path) -> Result<Switch, Bad> {
         bad
     })?;
     match read {
-        NamedFile::Profile(profile, _) => profile.declared.switch().cloned().ok_or_else(|| {
-            Bad::of(format!(
-                "`--profile {}` is {}\n   = want: a switch, which has a buffer",
-                path.display(),
-                profile.kind.called()
-            ))
-        }),
+        NamedFile::Profile(profile, _) => {
+            let switch = profile.declared.switch().cloned().ok_or_else(|| {
+                Bad::of(format!(
+                    "`--profile {}` is {}\n   = want: a switch, which has a buffer",
+                    path.display(),
+                    profile.kind.called()
+                ))
+            })?;
+            match switch.buffer.memories() {
+                1 => Ok(switch),
+                memories => Err(Bad::of(format!(
+                    "`--profile {}` has {memories} packet memories (buffer.ingress_memories, buffer.egress_memories)\n   = want: a switch with one",
+                    path.display()
+                ))),
+            }
+        }
         NamedFile::Lab(..) => Err(Bad::of(format!(
             "`--profile {}` is a lab\n   = want: the profile of one switch",
             path.display()

@@ -26,6 +26,7 @@ mod latency;
 mod loss;
 mod macsec;
 mod margin;
+mod memories;
 mod mended;
 mod neighbours;
 mod nic_pause;

@@ -29,6 +29,7 @@ pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
         .or_else(|| way::behind(lab, profile, case))
         .or_else(|| slow_host::of(lab, profile, case))
         .or_else(|| few_posted::of(lab, profile, case))
+        .or_else(|| memories::of(lab, profile, case))
 }
 
 /// Why nothing promises that on which all else rests that the case wants.
@@ -295,6 +296,7 @@ fn apart(profile: &Profile, case: &Case) -> Option<String> {
 mod dropping;
 mod few_posted;
 mod limited;
+mod memories;
 mod slow_host;
 #[cfg(test)]
 mod tests;

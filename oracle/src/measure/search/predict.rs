@@ -8,7 +8,7 @@ use crate::spec::buffer::{Off, Others};
 use crate::spec::{buffer, share};
 use crate::trials::threshold_search::{Event, Stage};
 use rig_capture::{Span, Unit};
-use rig_lab::Switch;
+use rig_lab::{Buffer, Switch};
 use rig_testcases::{Script, StreamSpec};
 use rig_units::Dur;
 
@@ -45,7 +45,7 @@ pub(super) fn predicted(
         }
         Event::Xoff => {
             let fill = BufferLedger::of(declared, script, &before);
-            let others = fill.others(spec.from);
+            let others = fill.others(spec.from, spec.to);
             let n = BufferLedger::span_behind(declared, (script, &before), |fill| {
                 fill.first_xoff(spec)
             });
@@ -166,7 +166,15 @@ fn limit_text(declared: &Switch) -> String {
         ),
         (None, None) => format!("2^{} x what is left of {}", buffer.dynamic_th, buffer.pool),
     };
-    limit + &margin_text(declared)
+    limit + &of_memory(buffer) + &margin_text(declared)
+}
+
+/// Whose the pools are that are predicted from, in words: nothing where there is one memory.
+pub(super) fn of_memory(buffer: &Buffer) -> String {
+    match buffer.memories() {
+        1 => String::new(),
+        memories => format!(" (of each of {memories} packet memories)"),
+    }
 }
 
 /// What the declared margin and the declared delay add to a threshold, in words.

@@ -1,5 +1,6 @@
 //! The sizes that a device must have been configured to, from the numbers of frames that were found.
 
+use super::predict::of_memory;
 use super::{Searched, Sought, Tried, found, trials};
 use crate::Prediction;
 use crate::judge::Found;
@@ -28,7 +29,8 @@ pub(super) fn judge(
     else {
         return;
     };
-    let (buffer, others) = (&declared.buffer, BufferLedger::empty(declared).others(spec.from));
+    let (buffer, others) =
+        (&declared.buffer, BufferLedger::empty(declared).others(spec.from, spec.to));
     let ends =
         |of: &dyn Fn(u64) -> Option<Span>| Some(Span { lo: of(at.lo)?.lo, hi: of(at.hi)?.hi });
     let (what, span, want) = match search.sought {
@@ -50,7 +52,7 @@ pub(super) fn judge(
         unit: Unit::Bytes,
         span: Span::exactly(want.0),
         formula: "F5",
-        text: format!("the declared {want}, to a frame"),
+        text: format!("the declared {want}, to a frame{}", of_memory(buffer)),
         source: buffer::SOURCE,
     };
     let looked = looked(1, "numbers that were found");

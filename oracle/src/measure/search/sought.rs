@@ -28,6 +28,7 @@ pub(in super::super) static XOFF: Known = Known {
     },
     red: Red::Mutated("thresholds-in-turn-broadcom", "buffer.dynamic_th=+1"),
     unpromised: Some(counted_late::by_several),
+    over_memories: |measure| !measure.says("together"),
     ..Known::SEARCH
 };
 
@@ -50,6 +51,7 @@ pub(in super::super) static DROP: Known = Known {
             .or_else(|| unfilled::never_grows(&names, context, script))
             .or_else(|| counted_late::by_several(measure, context, script))
     }),
+    over_memories: |measure| !measure.says("together"),
     ..Known::SEARCH
 };
 

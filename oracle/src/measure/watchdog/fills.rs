@@ -37,7 +37,7 @@ pub(super) fn late(measure: &Measure, context: &Context<'_>, script: &Script) ->
 
 /// How long a stream that has less of its port than it offers takes to bring its group to where a pause is asked for; `None` where it has all.
 fn fills(context: &Context<'_>, script: &Script, spec: &StreamSpec) -> Option<Dur> {
-    let declared = context.group.declared.switch()?;
+    let declared = context.seen().switch()?;
     let speed = |port: u16| stamps::speed(context, script, port);
     let to_port: Vec<&StreamSpec> =
         script.streams.iter().filter(|one| one.to == spec.to && !one.is_to_nic()).collect();

@@ -43,6 +43,11 @@ impl Pool {
         }
     }
 
+    /// What both have; the peak of each by itself.
+    const fn with(self, other: Pool) -> Pool {
+        Pool { used: self.used + other.used, peak: self.peak + other.peak }
+    }
+
     /// Its peak is what is charged to it now.
     pub(super) const fn clear(&mut self) {
         self.peak = self.used;
@@ -63,6 +68,17 @@ pub struct Pools {
 }
 
 impl Pools {
+    /// Those of two memories together.
+    #[must_use]
+    pub const fn with(self, other: &Pools) -> Pools {
+        Pools {
+            ingress: self.ingress.with(other.ingress),
+            egress_lossless: self.egress_lossless.with(other.egress_lossless),
+            egress_lossy: self.egress_lossy.with(other.egress_lossy),
+            headroom: self.headroom.with(other.headroom),
+        }
+    }
+
     /// A lossy frame leaves: what its queue has in headroom goes first.
     #[inline]
     pub(super) fn release_lossy(&mut self, queue: &mut Queue, size: u32) {

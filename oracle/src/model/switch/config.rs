@@ -4,6 +4,7 @@ use super::shaper;
 use crate::model::buffer::{self, Crossing, Limit};
 use crate::model::classify::{Classifier, mask};
 use crate::model::mac;
+use crate::model::memories::MemoryLayout;
 use crate::model::oscillator::Oscillator;
 use crate::model::packet::CLASSES;
 use crate::model::pfc_gen::{self, Xon};
@@ -33,6 +34,8 @@ pub struct Config {
     pub shaper: Option<shaper::Config>,
     /// The packet buffer.
     pub buffer: buffer::Config,
+    /// Which of its memories a frame takes.
+    pub memories: MemoryLayout,
     /// Early marking and dropping.
     pub wred: wred::Config,
     /// Sending of PFC.
@@ -86,6 +89,7 @@ impl Config {
                 queue: Limit::Dynamic(0),
                 faults: BufferFaults::NONE,
             },
+            memories: MemoryLayout::default(),
             wred: wred::Config::off(),
             pfc: pfc_gen::Config {
                 sends: lossless,
@@ -129,6 +133,10 @@ impl Config {
             scheduling,
             shaper: shaper::Config::declared(&declared.scheduler),
             buffer: declared_buffer(&declared.buffer, lossless),
+            memories: MemoryLayout::declared(
+                &declared.buffer,
+                declared.ports.iter().map(|group| usize::from(group.count)).sum(),
+            ),
             wred: wred::Config::declared(declared),
             pfc: pfc_gen::Config {
                 sends: lossless,

@@ -1,9 +1,9 @@
 //! Where early detection meets the way of a frame: on its way into a queue, and when it starts to leave.
 
 use super::{Place, Switch};
-use crate::model::buffer::Buffer;
 use crate::model::egress::Choice;
 use crate::model::egress::Egress;
+use crate::model::memories::PacketMemories;
 use crate::model::packet::{Packet, slot};
 use crate::model::wred::{Depth, Fate, Wred};
 use rig_units::Time;
@@ -41,7 +41,7 @@ pub(super) fn settle(wred: &mut Wred, fate: Fate, to: usize, inside: &mut Packet
 
 /// Before what a queue holds becomes less: what it held until now.
 #[cold]
-pub(super) fn held(wred: &mut Wred, buffer: &Buffer, now: Time, at: (usize, u8)) {
+pub(super) fn held(wred: &mut Wred, buffer: &PacketMemories, now: Time, at: (usize, u8)) {
     let depth = depth(wred, buffer, at.0, at.1);
     wred.held(now, at, depth);
 }
@@ -50,7 +50,7 @@ pub(super) fn held(wred: &mut Wred, buffer: &Buffer, now: Time, at: (usize, u8))
 #[inline]
 pub(super) fn leaves(
     wred: &mut Wred,
-    buffer: &Buffer,
+    buffer: &PacketMemories,
     now: Time,
     at: (usize, u8),
     egress: &mut Egress,
@@ -75,7 +75,7 @@ pub(super) fn leaves(
 
 /// The depth by which a queue is judged, as far as the buffer knows it.
 #[inline]
-fn depth(wred: &Wred, buffer: &Buffer, port: usize, queue: u8) -> Depth {
+fn depth(wred: &Wred, buffer: &PacketMemories, port: usize, queue: u8) -> Depth {
     if wred.takes_port() {
         buffer.depth_of_port(port)
     } else if wred.takes_class() {

@@ -1,10 +1,10 @@
 //! What can be read of a switch.
 
 use super::Switch;
-use crate::model::buffer::Buffer;
 use crate::model::counters::{
     self, Counters, PS_PER_US, PortShown, QueueView, Shown, pool, pools_shown,
 };
+use crate::model::memories::PacketMemories;
 use crate::model::packet::slot;
 use rig_capture::DutCounter;
 use rig_units::Time;
@@ -48,8 +48,8 @@ impl Switch {
         &self.ports[usize::from(port)].counters[slot(class)]
     }
 
-    /// The packet buffer, to look at.
-    pub const fn buffer(&self) -> &Buffer {
+    /// The packet memories, to look at.
+    pub const fn buffer(&self) -> &PacketMemories {
         &self.buffer
     }
 
@@ -94,7 +94,7 @@ impl Switch {
                 }
             });
         }
-        for (counter, value) in pools_shown(self.buffer.pools()) {
+        for (counter, value) in pools_shown(&self.buffer.pools()) {
             into.insert(counter.of("", 0), value);
         }
     }
@@ -137,7 +137,7 @@ impl Switch {
                 see(name, class, DutCounter::GroupMostHeadroom, buffer.headroom_peak(index, class));
             }
         }
-        for (counter, value) in pools_shown(self.buffer.pools()) {
+        for (counter, value) in pools_shown(&self.buffer.pools()) {
             see("", 0, counter, value);
         }
     }
@@ -147,7 +147,7 @@ impl Switch {
         for index in 0..self.names.len() {
             self.each_of(index, now, &mut see);
         }
-        for (counter, value) in pools_shown(self.buffer.pools()) {
+        for (counter, value) in pools_shown(&self.buffer.pools()) {
             see("", 0, counter, value);
         }
     }
@@ -168,7 +168,7 @@ impl Switch {
 
     /// One of them; `None` when there is no such counter.
     pub fn counter(&self, name: &str, now: Time) -> Option<u64> {
-        if let Some(value) = pool(self.buffer.pools(), name) {
+        if let Some(value) = pool(&self.buffer.pools(), name) {
             return Some(value);
         }
         let index = |port: &str| self.names.iter().position(|name| name == port);

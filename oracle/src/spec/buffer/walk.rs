@@ -136,6 +136,8 @@ prop_compose! {
             accounting_delay: None,
             crossing: if shared { Crossing::Shared } else { Crossing::Headroom },
             accounting: Accounting::Ingress,
+            ingress_memories: None,
+            egress_memories: None,
         }
     }
 }
@@ -327,6 +329,8 @@ proptest! {
             accounting_delay: None,
             crossing: if shared { Crossing::Shared } else { Crossing::Headroom },
             accounting: Accounting::Ingress,
+            ingress_memories: None,
+            egress_memories: None,
         };
         let (frame, others) = (Bytes(frame), Others { pool: taken, port: taken, headroom: taken, ..Others::ALONE });
         let n_xoff = first_xoff(&buffer, frame, &others);

@@ -30,6 +30,7 @@ pub(super) fn lacking<'a>(
         _ if mutant.what().starts_with("peer.") => "has two NICs",
         Some(Part::Macsec) => "speaks MACsec",
         _ if of_voqs(mutant) => "has virtual output queues",
+        _ if of_memories(mutant) => "has several packet memories",
         _ => "runs",
     };
     (!of_kind.any(has)).then(|| format!("no case {what} on lab {lab}"))
@@ -51,8 +52,16 @@ fn has(mutant: &Mutant, profile: &Profile, case: &Case) -> bool {
             let accounting = declared.switch().map(|switch| switch.buffer.accounting);
             accounting == Some(Accounting::Voq)
         }
+        _ if of_memories(mutant) => {
+            declared.switch().is_some_and(|switch| switch.buffer.memories() > 1)
+        }
         _ => true,
     }
+}
+
+/// Whether it breaks what only a switch of several packet memories has.
+fn of_memories(mutant: &Mutant) -> bool {
+    mutant.what() == "deviation=memory_of_egress"
 }
 
 /// Whether it breaks what only a switch of virtual output queues has.
