@@ -12,6 +12,7 @@ pub(super) mod ets;
 pub(super) mod fence;
 pub(super) mod fixed_point;
 mod gap_stamps;
+pub(super) mod gid;
 pub(super) mod headers;
 pub(super) mod incast;
 mod limited;
@@ -43,6 +44,7 @@ use rig_capture::analyse::nic::{self, Left, Reached};
 use rig_lab::{Kind, Limiting, Nic, Receive};
 use rig_testcases::RoceKind;
 use rig_testcases::vocabulary::{Entry, FLOW, Looks, NIC};
+use rig_testcases::wire::longer;
 use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
 
 /// What a frame has before what goes to memory, and behind it: Ethernet, IPv4, UDP, BTH, ICRC and FCS. What extends the BTH is counted as
@@ -115,8 +117,9 @@ impl<'a> Passage<'a> {
         let longest = left.iter().map(|left| left.roce.size).max().unwrap_or(0);
         // One that is under way, and one of every connection that has one to send at the same time.
         let connections = u64::try_from(script.streams.len() + script.flows.len()).unwrap_or(1);
-        const SMALL: Bytes = Bytes(78);
-        let busy = speed.slot(Bytes(longest.into())) + speed.slot(SMALL) * (2 * connections);
+        let longer = script.flows.iter().map(|flow| longer(flow.over)).max();
+        let small = Bytes(78) + longer.unwrap_or(Bytes(0));
+        let busy = speed.slot(Bytes(longest.into())) + speed.slot(small) * (2 * connections);
         let nic = declared.behind(behind).expect("a NIC behind each port");
         let reached = nic::reached(observation, port, &script.streams);
         let frames: Vec<_> = reached.iter().map(|one| (one.at, one.connection)).collect();

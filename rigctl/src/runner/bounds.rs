@@ -28,6 +28,7 @@ mod macsec;
 mod margin;
 mod mended;
 mod neighbours;
+mod nic_gid;
 mod nic_pause;
 mod nic_pauses;
 mod nic_shares;
