@@ -20,8 +20,12 @@ fn flow(over: &str) -> Ran {
     Ran::of("gen2-to-gen2", &text)
 }
 
+/// What frames are looked at, and what is done to one.
+type Is = fn(RoceKind) -> bool;
+type Change = fn(&mut Roce);
+
 /// Of each kind what it is called, where it leaves, and how it is told.
-const KINDS: [(&str, u16, fn(RoceKind) -> bool); 4] = [
+const KINDS: [(&str, u16, Is); 4] = [
     ("a packet of data", 0, |kind| matches!(kind, RoceKind::Data { .. })),
     ("an acknowledgement", 1, |kind| kind == RoceKind::Ack),
     ("a NAK", 1, |kind| kind == RoceKind::Nak),
@@ -29,7 +33,7 @@ const KINDS: [(&str, u16, fn(RoceKind) -> bool); 4] = [
 ];
 
 /// What `measure` says when something is another in the first frame of a kind that leaves the NIC behind a port.
-fn with(ran: &Ran, kind: usize, measure: &str, change: fn(&mut Roce)) -> Word {
+fn with(ran: &Ran, kind: usize, measure: &str, change: Change) -> Word {
     let (_, port, is) = KINDS[kind];
     let said = ran.changed(|seen| {
         let one = seen.roce(port, Dir::Rx, is)[0];
@@ -42,7 +46,7 @@ fn with(ran: &Ran, kind: usize, measure: &str, change: fn(&mut Roce)) -> Word {
 
 #[test]
 fn one_address_of_one_frame_is_enough() {
-    let changes: [(fn(&mut Roce), &str); 4] = [
+    let changes: [(Change, &str); 4] = [
         (|roce| roce.over = IpVersion::V4, "over IPv4 where its connection goes over IPv6"),
         (|roce| roce.gid = 2, "from the NIC's address 3 where its connection has address 1"),
         (|roce| roce.address = 3, "to the rig's address 4 where its connection is with 1"),
