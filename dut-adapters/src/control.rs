@@ -13,7 +13,7 @@ mod order;
 mod passing;
 
 pub use error::{ControlError, Lost, NotOffered, Refused, Unseen, if_offered};
-pub use flow::{Does, FlowOrder, NamedMemory, Whose};
+pub use flow::{Does, FlowOrder, NamedMemory, Over, Whose};
 pub use health::Health;
 pub use keyring::Keyring;
 pub use order::{Ability, Order};

@@ -4,10 +4,11 @@ use rig_frames::ip::Ecn;
 use rig_oracle::model::host::{self, number};
 use rig_oracle::model::{Packet, PacketKind};
 use rig_testcases::wire::udp_port;
-use rig_testcases::{CnpFault, Roce, RoceKind};
+use rig_testcases::{CnpFault, IpVersion, Roce, RoceKind};
 
 /// What a frame of the engine is, of the connection that the engine calls by its stream's name; `None` for PFC.
-pub fn roce(packet: &Packet, connection: u16) -> Option<Roce> {
+/// `from_nic`: it leaves the NIC; it is on its way there otherwise.
+pub fn roce(packet: &Packet, connection: u16, from_nic: bool) -> Option<Roce> {
     let kind = match packet.kind {
         PacketKind::Data => RoceKind::Data {
             first: packet.is_first(),
@@ -30,20 +31,23 @@ pub fn roce(packet: &Packet, connection: u16) -> Option<Roce> {
     };
     let (size, dscp, ecn) = (packet.size, packet.dscp, ecn(packet));
     let (psn, corrupt) = (packet.seq & 0xff_ffff, packet.bad_icrc());
-    let address = number(packet.src).max(number(packet.dst));
+    let (own, other) = if from_nic { (packet.src, packet.dst) } else { (packet.dst, packet.src) };
+    let (gid, address) = (number(own), number(other));
+    let over = if packet.is_v6() { IpVersion::V6 } else { IpVersion::V4 };
     let (mig_req, tail, found) = (packet.mig_req(), packet.has_tail(), packet.found());
     let udp_src = udp_port(if packet.shares_port() { 0 } else { connection });
     let asks = packet.kind == PacketKind::ReadRequest
         || packet.kind == PacketKind::Data && !packet.is_response();
     let (key, other_key) = (if asks { packet.key() } else { 0 }, packet.has_other_key());
     let one = Roce::of(connection, kind, psn, size);
-    Some(Roce { ecn, dscp, corrupt, address, udp_src, mig_req, tail, key, other_key, found, ..one })
+    let one = Roce { over, address, gid, ..one };
+    Some(Roce { ecn, dscp, corrupt, udp_src, mig_req, tail, key, other_key, found, ..one })
 }
 
 /// The frame of the engine that says the same, from host `src` to host `dst`. A READ request is for nothing: how much it asks for
 /// is not said of it.
 pub fn packet(roce: &Roce, stream: u16, (src, dst): (u16, u16), class: u8) -> Packet {
-    let src = host::at(src, roce.address);
+    let (src, dst) = (host::at(src, roce.address), host::at(dst, roce.gid));
     let mut packet = Packet::data(stream, src, dst, class, roce.dscp, roce.size);
     packet.seq = roce.psn;
     packet.kind = match roce.kind {
@@ -80,6 +84,7 @@ pub fn packet(roce: &Roce, stream: u16, (src, dst): (u16, u16), class: u8) -> Pa
     if roce.other_key {
         packet = packet.with_other_key();
     }
+    packet = packet.with_v6(roce.over == IpVersion::V6);
     if roce.corrupt { packet.with_bad_icrc() } else { packet }
 }
 
@@ -124,11 +129,13 @@ mod tests {
             ecn in prop::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]),
             dscp in 0_u8..64,
             corrupt in any::<bool>(),
-            address in 0_u8..100,
+            (address, gid, is_v6) in (0_u8..100, 0_u8..16, any::<bool>()),
             more in (any::<bool>(), any::<bool>(), prop::option::of(0_u32..1 << 24)),
             (other_key, key) in any::<(bool, u8)>(),
         ) {
-            let one = Roce { ecn, dscp, corrupt, address, ..Roce::of(connection, kind, psn, size) };
+            let over = if is_v6 { IpVersion::V6 } else { IpVersion::V4 };
+            let one = Roce { over, address, gid, ..Roce::of(connection, kind, psn, size) };
+            let one = Roce { ecn, dscp, corrupt, ..one };
             let (mig_req, tail) = (more.0 || matches!(kind, RoceKind::Cnp { .. }), more.1 && matches!(kind, RoceKind::Data { response: false, .. }));
             let found = more.2.filter(|_| kind == RoceKind::Ack);
             let other_key = other_key && matches!(kind, RoceKind::Data { .. });
@@ -139,13 +146,13 @@ mod tests {
             let key = if asks { key } else { 0 };
             let one = Roce { mig_req, tail, key, other_key, found, ..one };
             let through = packet(&one, stream, (0, 1), 3);
-            prop_assert_eq!((through.stream, through.src & 0xff, through.dst), (stream, 0, 1));
-            prop_assert_eq!(roce(&through, connection), Some(one));
+            prop_assert_eq!((through.stream, through.src & 0xff, through.dst & 0xff), (stream, 0, 1));
+            prop_assert_eq!(roce(&through, connection, false), Some(one));
         }
     }
 
     #[test]
     fn pfc_is_of_no_connection() {
-        assert_eq!(roce(&Packet::pfc(8, 0, rig_units::Quanta::MAX, 64), 0), None);
+        assert_eq!(roce(&Packet::pfc(8, 0, rig_units::Quanta::MAX, 64), 0, true), None);
     }
 }

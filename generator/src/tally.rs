@@ -93,7 +93,7 @@ fn flow(spec: &FlowSpec, speed: PortSpeed, length: Dur) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_testcases::Container;
+    use rig_testcases::{Container, IpVersion};
     use rig_testcases::{MacsecMode, PfcFrames, Step, StormSpec, StreamRate, StreamSpec, Verb};
     use rig_units::Quanta;
 
@@ -124,6 +124,7 @@ mod tests {
             psn: 0,
             address: 0,
             vlan: None,
+            over: IpVersion::V4,
             container: Container::USUAL,
             app: None,
         };

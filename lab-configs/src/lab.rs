@@ -252,8 +252,8 @@ impl ExchangeWay {
         [("through", ExchangeWay::Through), ("beside", ExchangeWay::Beside)];
 }
 
-/// What the flows of a NIC in a guest go over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+/// What the flows of a NIC go over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum IpVersion {
     /// RoCEv2 over IPv4.
     #[default]
@@ -263,8 +263,16 @@ pub enum IpVersion {
 }
 
 impl IpVersion {
-    /// Each with its word in a lab.
+    /// Each with its word in a lab, and in a case.
     pub const NAMES: [(&str, IpVersion); 2] = [("ipv4", IpVersion::V4), ("ipv6", IpVersion::V6)];
+
+    /// For people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            IpVersion::V4 => "IPv4",
+            IpVersion::V6 => "IPv6",
+        }
+    }
 }
 
 /// What the back end `dpdk` needs.

@@ -52,6 +52,6 @@ pub use window::Window;
 /// A plan carries the declared configuration it was made for; who reads a plan needs no other crate for it.
 pub use rig_lab::file;
 pub use rig_lab::{
-    Action as WatchdogAction, Backlog, CipherSuite, Declared, Form, Keys, Macsec, Part,
+    Action as WatchdogAction, Backlog, CipherSuite, Declared, Form, IpVersion, Keys, Macsec, Part,
     Policy as MacsecPolicy, RuleFamily, Secret, Setting, Switch, SwitchingMode,
 };

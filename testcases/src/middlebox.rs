@@ -3,7 +3,7 @@
 use crate::nic::{Flow, Verb};
 use core::fmt;
 use rig_frames::roce::aeth::RnrTimer;
-use rig_lab::Curve;
+use rig_lab::{Curve, IpVersion};
 use rig_units::{Bytes, Dur, PortSpeed, Ppm};
 
 /// The rig between the NICs behind two of its ports, as written and as it is run.
@@ -73,6 +73,10 @@ impl Injection<String> {
             (Injected::BlueRdma, _) if is_blue => {
                 let found = format!("a packet of {on} as one of blue-rdma, which it is");
                 return Err((found, "a flow between NICs of RoCEv2".to_owned()));
+            }
+            (Injected::BlueRdma, _) if flow.over == IpVersion::V6 => {
+                let found = format!("a packet of {on} as one of blue-rdma, which knows no IPv6");
+                return Err((found, "a flow with `over: ipv4`".to_owned()));
             }
             (Injected::BlueRdma, _) if !matches!(flow.verb, Verb::Write | Verb::Send) => {
                 let found = format!("a packet of {on} as one of blue-rdma");

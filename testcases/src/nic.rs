@@ -2,7 +2,8 @@
 
 use crate::app::AppStep;
 use crate::container::Container;
-use rig_frames::vlan;
+use rig_frames::{ipv4, ipv6, vlan};
+use rig_lab::IpVersion;
 use rig_units::{Bytes, Dur, PortSpeed};
 
 /// What a NIC sends by itself, as written: messages of one connection, one right after the other.
@@ -28,6 +29,8 @@ pub struct Flow {
     pub address: u8,
     /// The 802.1Q tag of its connection's frames, whichever end sends them.
     pub vlan: Option<vlan::Repr>,
+    /// What its connection's frames go over, whichever end sends them.
+    pub over: IpVersion,
     /// Of which container it is.
     pub container: Container<String>,
     /// Which step of an application its messages are, if they are.
@@ -61,21 +64,43 @@ pub struct FlowSpec {
     pub address: u8,
     /// The 802.1Q tag of its connection's frames, whichever end sends them; a CNP's has a priority of its own.
     pub vlan: Option<vlan::Repr>,
+    /// What its connection's frames go over, whichever end sends them.
+    pub over: IpVersion,
     /// Of which container it is.
     pub container: Container<u16>,
     /// Which step of an application its messages are, if they are.
     pub app: Option<AppStep>,
 }
 
-/// What a packet has beside its payload, whatever its dialect: no fewer bytes than any has. Those of blue-rdma have the most.
+/// What a packet has beside its payload over IPv4 and without a tag, whatever its dialect: no fewer bytes than any has. Those of blue-rdma have the most.
 const HEADERS: u64 = 100;
 
+impl Flow {
+    /// What a packet of it has beside its payload at most.
+    pub fn headers(&self) -> Bytes {
+        self.verb.headers() + more(self.vlan, self.over)
+    }
+}
+
+/// What a tag and IPv6 add to the headers of a packet.
+fn more(tag: Option<vlan::Repr>, over: IpVersion) -> Bytes {
+    let tag = if tag.is_some() { vlan::LEN } else { 0 };
+    let longer = if over == IpVersion::V6 { ipv6::LEN - ipv4::LEN } else { 0 };
+    Bytes((tag + longer) as u64)
+}
+
 impl FlowSpec {
+    /// What a packet of it has beside its payload at most.
+    pub fn headers(&self) -> Bytes {
+        self.verb.headers() + more(self.vlan, self.over)
+    }
+
     /// How long its messages take to send from a port of `speed`, nothing in their way and none sent again, at most; `None` for one that does not end by
     /// itself. A READ's are sent by the other end.
     pub fn length(&self, speed: PortSpeed) -> Option<Dur> {
         let packets = u64::from(self.message.div_ceil(self.mtu.max(1)).max(1));
-        let frame = Bytes(u64::from(self.mtu.min(self.message)) + HEADERS);
+        let plain = Bytes(u64::from(self.mtu.min(self.message)) + HEADERS);
+        let frame = plain + more(self.vlan, self.over);
         self.count.map(|messages| speed.slot(frame) * (packets * u64::from(messages)))
     }
 }

@@ -348,7 +348,7 @@ impl Resolving<'_> {
         let none = || format!("no DSCP is mapped to class {}", flow.class);
         let dscp = self.qos.dscp_of(flow.class, Color::Green);
         let dscp = dscp.ok_or_else(|| self.case.fault(&place, none(), "a class such as 3"))?;
-        let headers = flow.verb.headers() + crate::wire::tag_size(flow.vlan);
+        let headers = flow.headers();
         if flow.mtu + headers > self.declared.mtu() {
             let found = format!("packets of {} and headers of {headers}", flow.mtu);
             let want = format!("at most the device's MTU of {}", self.declared.mtu());
@@ -368,6 +368,7 @@ impl Resolving<'_> {
             psn: flow.psn,
             address: flow.address,
             vlan: flow.vlan,
+            over: flow.over,
             container: flow.container.on(self.declared, &self.case.flows),
             app: flow.app,
         })

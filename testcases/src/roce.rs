@@ -2,6 +2,7 @@
 
 use rig_frames::ip::Ecn;
 use rig_frames::roce::aeth::RnrTimer;
+use rig_lab::IpVersion;
 
 /// A frame of a reliable connection between the rig and a NIC, or between two NICs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,8 +21,12 @@ pub struct Roce {
     pub dscp: u8,
     /// Whether its ICRC is wrong.
     pub corrupt: bool,
+    /// What it goes over.
+    pub over: IpVersion,
     /// At which of the rig's addresses the other end is; 0 is the usual one.
     pub address: u8,
+    /// At which of the NIC's own addresses it is, of its GIDs; 0 is the usual one.
+    pub gid: u8,
     /// The UDP port that it comes from.
     pub udp_src: u16,
     /// MigReq of its BTH: the connection is in its migrated state. Of a CNP nothing is said of it: always true.
@@ -48,7 +53,9 @@ impl Roce {
             ecn: Ecn::NotEct,
             dscp: 0,
             corrupt: false,
+            over: IpVersion::V4,
             address: 0,
+            gid: 0,
             udp_src: crate::wire::udp_port(connection),
             mig_req: true,
             tail: false,

@@ -3,8 +3,8 @@
 use crate::read::{INTERVALS, PREDICTIONS, QUEUE_PAIRS};
 use crate::wire::ADDRESSES;
 use crate::{DeviceVerb, MacsecMode, Memory, PfcOdd, Takes, Tap, Target, Verb, Vocabulary};
-use rig_lab::Kind;
 use rig_lab::schema::{DRAFT, families, settings};
+use rig_lab::{IpVersion, Kind};
 use rig_units::{Bytes, Dur, L2Rate, Length, PortSpeed, Ppm, Quanta, Rate};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -188,6 +188,10 @@ fn flow() -> Value {
         "psn": psn(),
         "address": address(),
         "vlan": vlan(),
+        "over": {
+            "description": "the version of IP that its connection's frames have; by default ipv4",
+            "enum": IpVersion::NAMES.map(|(name, _)| name),
+        },
         "container": container(),
         "queue_pairs": {
             "description": "how many queue pairs do the same, each a flow of its own: NAME-1, NAME-2, ...",

@@ -70,6 +70,8 @@ pub struct Entry {
     pub shares_pairs: bool,
     /// Whether it holds of flows whose frames have 802.1Q tags, too, which are longer by that.
     pub tagged: bool,
+    /// Whether it holds of flows over IPv6, too, whose frames are longer by that.
+    pub over_ipv6: bool,
     /// What speaks against it in a case.
     pub sense: fn(&Measure, &Case) -> Vec<Fault>,
     /// What speaks against it in a case on a device.
@@ -97,6 +99,7 @@ impl Entry {
         unreliable: false,
         shares_pairs: false,
         tagged: false,
+        over_ipv6: false,
         sense: |_, _| Vec::new(),
         fits: |_, _, _, _| Ok(()),
     };

@@ -5,13 +5,14 @@
 //! index of a rig port, the UDP source port and the queue pair from the stream, the sequence number from the frame.
 
 use crate::{StreamKind, StreamSpec};
-use core::net::Ipv4Addr;
+use core::net::{Ipv4Addr, Ipv6Addr};
 use core::ops::Range;
 use rig_frames::ip::{Dscp, Ecn};
 use rig_frames::packet::{Path, RoceFrame};
 use rig_frames::psn::Psn;
 use rig_frames::roce::{Ext, Opcode, Qpn, bth, reth};
-use rig_frames::{MacAddr, ethernet, ipv4, mac_control, pfc, udp, vlan};
+use rig_frames::{MacAddr, ethernet, ipv4, ipv6, mac_control, pfc, udp, vlan};
+use rig_lab::IpVersion;
 use rig_units::{Bytes, FCS, MIN_FRAME, Quanta};
 
 pub mod macsec;
@@ -64,6 +65,44 @@ pub fn address_number(port: u16, address: Ipv4Addr) -> Option<u8> {
 pub fn nic_ip(port: u16) -> Ipv4Addr {
     let [hi, lo] = port.to_be_bytes();
     Ipv4Addr::new(10, hi, lo, 2)
+}
+
+/// Most addresses that a NIC has at its port.
+pub const GIDS: u8 = 16;
+
+/// One of the IP addresses of the NIC behind the rig's port, each of which is a GID of it: the usual one is number 0, the others are
+/// `10.0.port.111` and so on.
+pub fn nic_address(port: u16, number: u8) -> Ipv4Addr {
+    let [a, b, c, usual] = nic_ip(port).octets();
+    let last = if number == 0 { usual } else { 110 + number };
+    Ipv4Addr::new(a, b, c, last)
+}
+
+/// Which of the addresses of the NIC behind the rig's port this is.
+pub fn gid_number(port: u16, address: Ipv4Addr) -> Option<u8> {
+    (0..GIDS).find(|&number| nic_address(port, number) == address)
+}
+
+/// The IPv6 address of who has this one: its 32 bits are the last of it. Unique local (RFC 4193).
+pub fn v6(address: Ipv4Addr) -> Ipv6Addr {
+    Ipv6Addr::from(PREFIX | u128::from(u32::from(address)))
+}
+
+/// The IPv4 address of who has this one; `None` of one that is nobody's here.
+pub fn v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let low = u32::try_from(u128::from(address) ^ PREFIX).ok()?;
+    Some(Ipv4Addr::from(low))
+}
+
+/// What the IPv6 addresses of the rig and of its NICs begin with: fd00:7269:6700::/48.
+const PREFIX: u128 = 0xfd00_7269_6700 << 80;
+
+/// What a version of IP adds to a frame over IPv4.
+pub fn longer(over: IpVersion) -> Bytes {
+    match over {
+        IpVersion::V4 => Bytes(0),
+        IpVersion::V6 => Bytes((ipv6::LEN - ipv4::LEN) as u64),
+    }
 }
 
 /// Where a stream goes: to a port of the rig, or to the NIC behind the port that it leaves by.

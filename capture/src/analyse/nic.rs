@@ -2,7 +2,7 @@
 
 use crate::{Dir, Observation, What};
 use rig_frames::ip::Ecn;
-use rig_testcases::{Roce, RoceKind, StreamSpec};
+use rig_testcases::{IpVersion, Roce, RoceKind, StreamSpec};
 use rig_units::{Bytes, Dur, PortSpeed, Time};
 
 /// Preamble and start delimiter: a frame leaves with their first bit.
@@ -23,6 +23,8 @@ pub struct Reached {
     pub kind: RoceKind,
     /// Whether it was marked.
     pub ce: bool,
+    /// What it went over.
+    pub over: IpVersion,
     /// From which of the rig's addresses.
     pub address: u8,
     /// Which key it says, as in [`rig_testcases::Roce`].
@@ -59,14 +61,16 @@ pub fn reached(observation: &Observation, port: u16, streams: &[StreamSpec]) -> 
                 let (first, address) = spec.map_or((0, 0), |spec| (spec.psn, spec.address));
                 let psn = first.wrapping_add(seq) & 0xff_ffff;
                 let (connection, kind, key, found) = (stream, WHOLE, 0, None);
-                Some(Reached { record, at, connection, psn, kind, ce, address, key, found })
+                let over = IpVersion::V4;
+                Some(Reached { record, at, connection, psn, kind, ce, over, address, key, found })
             }
             // Nobody takes a frame whose ICRC is wrong.
             What::Roce(Roce { corrupt: true, .. }) => None,
-            What::Roce(Roce { connection, kind, psn, ecn, address, size, key, found, .. }) => {
+            What::Roce(roce) => {
+                let Roce { connection, kind, psn, ecn, over, address, size, key, found, .. } = roce;
                 let at = one.at + trace.way(size);
                 let ce = ecn == Ecn::Ce;
-                Some(Reached { record, at, connection, psn, kind, ce, address, key, found })
+                Some(Reached { record, at, connection, psn, kind, ce, over, address, key, found })
             }
             What::BlueRdma(_) | What::Pfc { .. } | What::BadPfc { .. } | What::Other { .. } => None,
         }

@@ -1,21 +1,22 @@
 //! Frames between a port of the rig and the NIC behind it, but for the data of the rig's own streams.
 
 use super::on_wire;
+use core::net::Ipv4Addr;
 use rig_frames::Malformed;
 use rig_frames::ip::Ip;
 use rig_frames::packet::{self, Packet, RoceFrame};
 use rig_frames::roce::Ext;
 use rig_frames::roce::aeth::{Nak, Syndrome};
 use rig_frames::roce::opcode::{Opcode, Payload};
-use rig_testcases::wire::{self, address_number, nic_ip};
-use rig_testcases::{CnpFault, Roce, RoceKind};
+use rig_testcases::wire::{self, address_number, gid_number};
+use rig_testcases::{CnpFault, IpVersion, Roce, RoceKind};
 
 /// What a frame says to the NIC behind rig port `port`; `None` where it says nothing to it.
 pub fn to_nic(port: u16, bytes: &[u8]) -> Option<Roce> {
     let Ok(Packet::Roce { frame, icrc_ok }) = read(bytes) else { return None };
-    let Ip::V4(ip) = frame.path.ip else { return None };
+    let (_, dst) = ends(&frame)?;
     let size = u16::try_from(on_wire(bytes.len()).0).ok()?;
-    let heard = roce(port, &frame, size, bytes).filter(|_| ip.dst == nic_ip(port));
+    let heard = roce(port, &frame, size, bytes).filter(|_| gid_number(port, dst).is_some());
     heard.map(|roce| Roce { corrupt: !icrc_ok, ..roce })
 }
 
@@ -30,19 +31,26 @@ pub(super) fn read(bytes: &[u8]) -> Result<Packet, Malformed> {
 /// What a frame was that passed rig port `port`; `None` where it is not between the rig and the NIC there, or nothing that a
 /// NIC sends. `bytes` are those of the frame.
 pub(super) fn roce(port: u16, frame: &RoceFrame, size: u16, bytes: &[u8]) -> Option<Roce> {
-    let Ip::V4(ip) = frame.path.ip else { return None };
-    let nic = nic_ip(port);
-    let address = match (ip.src == nic, ip.dst == nic) {
-        (true, false) => address_number(port, ip.dst)?,
-        (false, true) => address_number(port, ip.src)?,
+    let (src, dst) = ends(frame)?;
+    let (gid, address) = match (gid_number(port, src), gid_number(port, dst)) {
+        (Some(gid), None) => (gid, address_number(port, dst)?),
+        (None, Some(gid)) => (gid, address_number(port, src)?),
         _ => return None,
     };
     let connection = frame.bth.dest_qp.get().checked_sub(wire::FIRST_QPN)?;
     let connection = u16::try_from(connection).ok()?;
     let fault = (frame.bth.opcode == Opcode::Cnp).then(|| wire::nic::fault(bytes)).flatten();
     let kind = roce_kind(frame, fault)?;
-    let one = Roce { connection, psn: frame.bth.psn.get(), address, ..roce_of(frame, kind, size) };
-    Some(one)
+    let (psn, rest) = (frame.bth.psn.get(), roce_of(frame, kind, size));
+    Some(Roce { connection, psn, address, gid, ..rest })
+}
+
+/// Who it is from and for, by the IPv4 address that each of them has, too; `None` where one has none.
+fn ends(frame: &RoceFrame) -> Option<(Ipv4Addr, Ipv4Addr)> {
+    match frame.path.ip {
+        Ip::V4(ip) => Some((ip.src, ip.dst)),
+        Ip::V6(ip) => Some((wire::v4(ip.src)?, wire::v4(ip.dst)?)),
+    }
 }
 
 /// What a frame says beside its connection and its number.
@@ -54,6 +62,10 @@ pub fn roce_of(frame: &RoceFrame, kind: RoceKind, size: u16) -> Roce {
         _ => None,
     };
     Roce {
+        over: match ip {
+            Ip::V4(_) => IpVersion::V4,
+            Ip::V6(_) => IpVersion::V6,
+        },
         ecn: ip.ecn(),
         dscp: ip.dscp().get(),
         udp_src: frame.path.udp_src,

@@ -4,8 +4,8 @@ use crate::codec::{Encoder, encode};
 use crate::sample::{Sample, protection};
 use proptest::prelude::*;
 use rig_frames::roce::aeth::RnrTimer;
-use rig_testcases::wire::least_size;
-use rig_testcases::{CipherSuite, CnpFault, Roce, RoceKind, StreamSpec, Tamper};
+use rig_testcases::wire::{least_size, longer};
+use rig_testcases::{CipherSuite, CnpFault, IpVersion, Roce, RoceKind, StreamSpec, Tamper};
 use rig_units::{Dur, Time};
 
 /// A script with a stream of each kind.
@@ -65,10 +65,13 @@ fn any_roce() -> impl Strategy<Value = Roce> {
         Just(RoceKind::ReadRequest),
     ];
     let ecn = proptest::sample::select(vec![Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]);
-    let rest = (0_u8..64, 0_u8..100, any::<bool>());
+    let ends = (0_u8..100, 0_u8..16, proptest::sample::select(vec![IpVersion::V4, IpVersion::V6]));
+    let rest = (0_u8..64, ends, any::<bool>());
     let more = (any::<u16>(), any::<bool>(), any::<bool>(), any::<Option<u32>>(), any::<u8>());
     (kind, 3_u16..200, 0_u32..1 << 24, 100_u16..4_200, ecn, rest, more).prop_map(
-        |(kind, connection, psn, size, ecn, (dscp, address, corrupt), more)| {
+        |(kind, connection, psn, size, ecn, (dscp, ends, corrupt), more)| {
+            let (address, gid, over) = ends;
+            let more_of_ip = u16::try_from(longer(over).0).unwrap_or(0);
             let (psn, size) = match kind {
                 RoceKind::Data { .. } => (psn, size),
                 RoceKind::Ack if more.3.is_some() => (psn, 74),
@@ -87,7 +90,7 @@ fn any_roce() -> impl Strategy<Value = Roce> {
                 RoceKind::ReadRequest | RoceKind::Data { first: true, response: false, .. }
             );
             let key = if names { key } else { 0 };
-            let one = Roce { key, ..Roce::of(connection, kind, psn, size) };
+            let one = Roce { over, gid, key, ..Roce::of(connection, kind, psn, size + more_of_ip) };
             Roce { ecn, dscp, corrupt, address, udp_src, mig_req, tail, found, ..one }
         },
     )

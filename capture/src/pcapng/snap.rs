@@ -2,9 +2,9 @@
 
 use crate::{Record, What, blue_rdma};
 use rig_frames::{icrc, vlan};
-use rig_testcases::{Roce, RoceKind};
+use rig_testcases::{Roce, RoceKind, wire};
 
-/// Ethernet, IPv4, UDP, BTH and RETH are 70 bytes; a plain frame's number ends at byte 52. Whole words.
+/// Ethernet, IPv4, UDP, BTH and RETH are 70 bytes; a plain frame's number ends at byte 52. Whole words. Over IPv6 it is 20 bytes more.
 const HEADERS: usize = 72;
 
 /// What a SecTAG with an SCI adds in front of them, in whole words.
@@ -23,8 +23,10 @@ pub(super) fn kept(record: &Record) -> usize {
     let tag = tag + record.vlan.map_or(0, |_| vlan::LEN);
     match record.what {
         _ if corrupt => usize::MAX,
-        What::Data { .. }
-        | What::Roce(Roce { kind: RoceKind::Data { .. }, corrupt: false, .. }) => HEADERS + tag,
+        What::Data { .. } => HEADERS + tag,
+        What::Roce(Roce { kind: RoceKind::Data { .. }, corrupt: false, over, .. }) => {
+            HEADERS + tag + usize::try_from(wire::longer(over).0).unwrap_or(0)
+        }
         // What is right follows from the rest, and looks like chance: it would be half of what an acknowledgement takes.
         What::Roce(Roce { corrupt: false, size, .. }) if record.secured.is_none() => {
             usize::from(size) - FCS - icrc::LEN
@@ -44,7 +46,7 @@ mod tests {
     use super::*;
     use crate::Dir;
     use rig_frames::ip::Ecn;
-    use rig_testcases::{Verb, wire};
+    use rig_testcases::Verb;
     use rig_units::Time;
 
     /// A frame of a NIC with its bytes, of the size that they have.

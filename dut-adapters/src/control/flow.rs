@@ -1,7 +1,7 @@
 //! What a served NIC is asked to send by itself, as it travels.
 
 use rig_frames::vlan::{self, Pcp, Vid};
-use rig_testcases::{Container, FlowSpec, Memory, Verb};
+use rig_testcases::{Container, FlowSpec, IpVersion, Memory, Verb};
 use rig_units::L2Rate;
 use serde::{Deserialize, Serialize};
 
@@ -33,12 +33,44 @@ pub struct FlowOrder {
     /// The 802.1Q tag of its connection's frames: VLAN and priority; `null`: they have none.
     #[serde(default)]
     pub vlan: Option<[u16; 2]>,
+    /// What its connection's frames go over; by default IPv4.
+    #[serde(default)]
+    pub over: Over,
     /// The device's port whose NIC they go to; `null`: to the rig's port.
     #[serde(default)]
     pub to: Option<u16>,
     /// Whose messages they are, where containers share the NIC; `null`: nothing is said of it.
     #[serde(default)]
     pub container: Option<Whose>,
+}
+
+/// What the frames of a connection go over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Over {
+    /// IPv4.
+    #[default]
+    Ipv4,
+    /// IPv6.
+    Ipv6,
+}
+
+impl From<IpVersion> for Over {
+    fn from(over: IpVersion) -> Over {
+        match over {
+            IpVersion::V4 => Over::Ipv4,
+            IpVersion::V6 => Over::Ipv6,
+        }
+    }
+}
+
+impl From<Over> for IpVersion {
+    fn from(over: Over) -> IpVersion {
+        match over {
+            Over::Ipv4 => IpVersion::V4,
+            Over::Ipv6 => IpVersion::V6,
+        }
+    }
 }
 
 /// Whose messages a connection sends, of the containers behind a software RDMA router.
@@ -137,7 +169,8 @@ impl FlowOrder {
         spec: &FlowSpec,
         (to, before): (Option<u16>, Option<u16>),
     ) -> FlowOrder {
-        let FlowSpec { verb, message, mtu, count, psn, class, dscp, address, vlan, .. } = *spec;
+        let FlowSpec { verb, message, mtu, count, psn, class, dscp, address, vlan, over, .. } =
+            *spec;
         let verb = match verb {
             Verb::Send => Does::Send,
             Verb::SendRegistered => Does::SendRegistered,
@@ -165,6 +198,7 @@ impl FlowOrder {
             dscp,
             address,
             vlan,
+            over: over.into(),
             to,
             container,
         }

@@ -18,8 +18,8 @@ use rig_lab::{Declared, Keys, Macsec, Profile, Setting};
 use rig_oracle::model::network::Delivered;
 use rig_oracle::model::packet::Tag;
 use rig_oracle::model::{Dir, Packet, PacketKind, host, nic};
+use rig_testcases::Container;
 use rig_testcases::wire::macsec::is_protected;
-use rig_testcases::{Container, Verb};
 use rig_units::Time;
 
 /// A device that runs.
@@ -241,19 +241,7 @@ impl Device {
         let verb = order.verb.into();
         let tag = order.tag();
         let id = self.nics.as_mut().ok_or_else(no_nic)?.begin(connection, verb, tag);
-        let verb = match verb {
-            Verb::Send => nic::Verb::Send,
-            Verb::SendRegistered => nic::Verb::SendRegistered,
-            Verb::Write => nic::Verb::Write,
-            Verb::Read => nic::Verb::Read,
-            Verb::SendImmediate | Verb::SendInvalidate => nic::Verb::SendWithTail,
-            Verb::WriteImmediate => nic::Verb::WriteWithTail,
-            Verb::FetchAdd => nic::Verb::FetchAdd,
-            Verb::CompareSwap => nic::Verb::CompareSwap,
-            Verb::SendUnreliable => nic::Verb::SendUnreliable,
-            Verb::WriteUnreliable => nic::Verb::WriteUnreliable,
-            Verb::Datagram => nic::Verb::Datagram,
-        };
+        let verb = nic::Verb::from(verb);
         let host = self.emulated.nic_host(port);
         let dst = match order.to {
             Some(other) => self.emulated.nic_host(other),
@@ -263,9 +251,22 @@ impl Device {
         let nics = self.nics.as_mut().ok_or_else(no_nic)?;
         let takes_over = container.takes_over.map(|before| nics.name(before));
         let (ect, container) = (true, Container { takes_over, ..container });
-        let pcp = tag.map(|tag| tag.pcp.get());
-        let flow =
-            nic::Flow { id, verb, message, mtu, count, psn, dst, class, dscp, pcp, ect, container };
+        let (pcp, over) = (tag.map(|tag| tag.pcp.get()), order.over.into());
+        let flow = nic::Flow {
+            id,
+            verb,
+            message,
+            mtu,
+            count,
+            psn,
+            dst,
+            class,
+            dscp,
+            pcp,
+            over,
+            ect,
+            container,
+        };
         self.emulated.rig().start_flow(host, &flow);
         Ok(())
     }

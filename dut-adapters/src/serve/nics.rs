@@ -118,7 +118,7 @@ impl Nics {
         if let Some(frame) = self.said.as_ref().and_then(|said| said.of(packet)) {
             return Some(Frame { connection, ce: packet.ce(), ..frame }.bytes(rig, false));
         }
-        let roce = roce::roce(packet, connection)?;
+        let roce = roce::roce(packet, connection, true)?;
         let verb = self.verbs.iter().find(|(known, _)| *known == connection);
         let verb = verb.map_or(Verb::Write, |(_, verb)| *verb);
         let own = self.tags.iter().find(|(known, _)| *known == connection).map(|(_, tag)| *tag);

@@ -33,6 +33,12 @@ table! {
     /// Marks on what a READ brings are not answered.
     // Marked READ responses bring no CNP.
     cnp_missed_on_read;
+    /// Marks on what comes over IPv6 are not answered.
+    // ECN is looked for in the header of IPv4 alone: who sends over IPv6 never slows down.
+    cnp_missed_on_ipv6;
+    /// A CNP for a connection over IPv6 goes over IPv4.
+    // It names a connection that its receiver does not know by that address.
+    cnp_over_ipv4;
     /// Packets that are ECN-capable and not marked are answered as if they were marked.
     cnp_without_mark;
     /// Marks on packets of unreliable connections and on datagrams are not answered.

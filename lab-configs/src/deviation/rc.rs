@@ -46,6 +46,15 @@ table! {
     /// A NAK has priority 0 in its tag.
     // What asks for a packet again waits behind best effort, or is lost there.
     nak_pcp_zero;
+    /// An acknowledgement comes from another address of its NIC (GID) than the one that was asked.
+    // Whoever looks at where it comes from throws it away, and waits for its timer.
+    ack_from_other_gid;
+    /// Acknowledgements and NAKs over IPv6 leave with traffic class 0, whatever the connection has.
+    // What is set up by the header of IPv4 alone. They wait, and are lost, in the queue of best effort.
+    ipv6_answers_in_class_0;
+    /// What it sends over IPv6 has an ICRC that does not fit.
+    // As where what routers may change is masked in the header of IPv4 alone. Nothing of it is taken, and connections over IPv4 are well.
+    ipv6_icrc_wrong;
     /// Progress does not restart the timeout: it runs out while acknowledgements come.
     // A flow longer than the timeout is sent again although nothing was lost.
     timeout_not_restarted;

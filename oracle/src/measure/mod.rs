@@ -143,6 +143,7 @@ static ALL: &[&Known] = &[
     &nic::recovery::RECOVERY,
     &nic::class::CLASS,
     &nic::tags::TAGS,
+    &nic::gid::GID,
     &nic::headers::MIG_REQ,
     &nic::headers::SOURCE_PORT,
     &nic::message::IMMEDIATE,

@@ -12,6 +12,7 @@ pub(super) mod ets;
 pub(super) mod fence;
 pub(super) mod fixed_point;
 mod gap_stamps;
+pub(super) mod gid;
 pub(super) mod headers;
 pub(super) mod incast;
 mod limited;
@@ -41,8 +42,9 @@ use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use rig_capture::analyse::nic::{self, Left, Reached};
 use rig_lab::{Kind, Limiting, Nic, Receive};
-use rig_testcases::RoceKind;
 use rig_testcases::vocabulary::{Entry, FLOW, Looks, NIC};
+use rig_testcases::wire::longer;
+use rig_testcases::{RoceKind, Script};
 use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
 
 /// What a frame has before what goes to memory, and behind it: Ethernet, IPv4, UDP, BTH, ICRC and FCS. What extends the BTH is counted as
@@ -105,8 +107,12 @@ struct Passage<'a> {
     relayed: bool,
 }
 
-/// A CNP, of what answers a packet the longest.
-const SMALL: Bytes = Bytes(78);
+/// A CNP, of what answers a packet the longest; over IPv6 it is longer.
+fn small(script: &Script) -> Bytes {
+    const CNP: Bytes = Bytes(78);
+    let longer = script.flows.iter().map(|flow| longer(flow.over)).max();
+    CNP + longer.unwrap_or(Bytes(0))
+}
 
 impl<'a> Passage<'a> {
     fn of(done: &JudgeContext<'a>, trial: &Trial, port: u16) -> Passage<'a> {
@@ -118,7 +124,8 @@ impl<'a> Passage<'a> {
         let longest = left.iter().map(|left| left.roce.size).max().unwrap_or(0);
         // One that is under way, and one of every connection that has one to send at the same time.
         let connections = u64::try_from(script.streams.len() + script.flows.len()).unwrap_or(1);
-        let busy = speed.slot(Bytes(longest.into())) + speed.slot(SMALL) * (2 * connections);
+        let busy =
+            speed.slot(Bytes(longest.into())) + speed.slot(small(script)) * (2 * connections);
         let nic = declared.behind(behind).expect("a NIC behind each port");
         let reached = nic::reached(observation, port, &script.streams);
         let frames: Vec<_> = reached.iter().map(|one| (one.at, one.connection)).collect();

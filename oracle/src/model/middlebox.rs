@@ -205,6 +205,9 @@ impl Middlebox {
                 self.unready.extend(injection.map(|one| (packet.stream, (number(packet), one))));
                 let mut answer = packet.ack(ACK_SIZE).with_ect(false).with_ce(false);
                 answer.kind = PacketKind::NotReady;
+                if packet.is_v6() {
+                    answer = answer.over_v6();
+                }
                 return self.leave(side, now + self.delay, answer.with_rnr_timer(timer));
             }
             _ => {}

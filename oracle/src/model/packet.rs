@@ -3,6 +3,7 @@
 use rig_capture::PfcFault;
 use rig_units::{Quanta, Time};
 
+pub(crate) mod ip;
 mod roce;
 mod tag;
 mod vlan;
@@ -67,7 +68,7 @@ pub struct Packet {
     pub stream: u16,
     /// Size in bytes, FCS counted.
     pub size: u16,
-    /// The host that sent it.
+    /// The host that sent it, at one of its addresses, of one version of IP.
     pub src: u16,
     /// The host it goes to.
     pub dst: u16,
@@ -144,7 +145,8 @@ impl Packet {
 
     /// The answer to this frame: back to its sender, with its class, number and congestion mark.
     pub(crate) const fn ack(&self, size: u16) -> Packet {
-        let mut packet = Packet::data(self.stream, self.dst, self.src, self.class, self.dscp, size);
+        let (src, dst) = (self.dst, self.sender());
+        let mut packet = Packet::data(self.stream, src, dst, self.class, self.dscp, size);
         packet.kind = PacketKind::Ack;
         packet.seq = self.seq;
         packet.marks = self.marks & (ECT | CE | RECORD);

@@ -64,7 +64,7 @@ fn takes(context: &Context<'_>, script: &Script, flow: (u16, &FlowSpec)) -> Opti
     let (.., between) = script.between.as_ref()?;
     let nic = |port: u16| context.seen().nics()?.behind(*script.dut_ports.get(usize::from(port))?);
     let (own, other) = (nic(spec.nic)?, nic(spec.to)?);
-    let frame = Bytes(u64::from(spec.mtu)) + spec.verb.headers();
+    let frame = Bytes(u64::from(spec.mtu)) + spec.headers();
     let packets = u64::from(spec.message.div_ceil(spec.mtu.max(1)));
     let all = slowest(context).slot(frame) * (packets * messages);
     let misses = (own.receive.miss + other.receive.miss) * (packets * messages);

@@ -4,7 +4,7 @@ use rig_oracle::model::nic::{Config, Flow, Verb};
 use rig_oracle::model::queue::Ordered;
 use rig_oracle::model::{Cable, Dir, End, Network, Packet, PacketKind, Tap, Topology, host, link};
 use rig_oracle::spec::nic::losses::Mending;
-use rig_testcases::{Container, Injected, Injection, Target, Which};
+use rig_testcases::{Container, Injected, Injection, IpVersion, Target, Which};
 use rig_units::{Bytes, Dur, PortSpeed, Ppm, Time, Within};
 
 const SPEED: PortSpeed = PortSpeed::G100;
@@ -88,6 +88,7 @@ fn takes(chance: Ppm, seed: u64) -> (Dur, Seen) {
         class: 3,
         dscp: 3,
         pcp: None,
+        over: IpVersion::V4,
         ect: true,
         container: Container::USUAL,
     };

@@ -7,6 +7,7 @@ use rig_oracle::model::queue::{EventQueue, Heap4, Ordered};
 use rig_oracle::model::{
     Network, PacketKind, Shortcuts, Storm, Stream, Topology, host, link, switch, wred,
 };
+use rig_testcases::IpVersion;
 use rig_units::{Bytes, Dur, Pace, Ppm, Quanta, Time};
 
 const OFF: [Shortcuts; 4] = [
@@ -64,6 +65,7 @@ fn script() -> impl Strategy<Value = Script> {
                     class,
                     dscp: class,
                     pcp: None,
+                    over: IpVersion::V4,
                     ect: true,
                     container: rig_testcases::Container::USUAL,
                 },

@@ -186,7 +186,7 @@ impl Tap for Recorder<'_> {
                 let (connection, ce) = (place.0, packet.ce());
                 What::BlueRdma(blue_rdma::Frame { connection, ce, ..frame })
             }
-            None => what(&packet, place, own),
+            None => what(&packet, place, own, dir),
         };
         let at = Time(since.0);
         let secured = tag.map(|tag| self.secured((port, dir), tag));
@@ -198,11 +198,11 @@ impl Tap for Recorder<'_> {
 }
 
 /// The record of a frame of the model; `own`: of one of the rig's streams.
-fn what(packet: &Packet, (stream, seq): (u16, u32), own: bool) -> What {
+fn what(packet: &Packet, (stream, seq): (u16, u32), own: bool, dir: Dir) -> What {
     if packet.kind == PacketKind::Data && own {
         return What::Data { stream, seq, size: packet.size, ce: packet.ce() };
     }
-    if let Some(roce) = rig_dut::roce::roce(packet, stream) {
+    if let Some(roce) = rig_dut::roce::roce(packet, stream, dir == Dir::Rx) {
         return What::Roce(roce);
     }
     let mut quanta = [Quanta(0); CLASSES];

@@ -24,7 +24,7 @@ use rig_oracle::model::tap::{self, Tap};
 use rig_oracle::model::{PacketKind, host, middlebox, nic};
 use rig_testcases::{
     Action, Container, EndpointSpec, FlowSpec, Injection, MacsecMode, PfcFrames, Script, Takes,
-    Verb, Which,
+    Which,
 };
 use rig_units::{Apart, Dur, PortSpeed, Quanta, Time};
 
@@ -380,19 +380,7 @@ impl Trial<'_, '_> {
             Some(names) if !leads => names,
             _ => self.recorder.begin(connection, 0),
         };
-        let verb = match spec.verb {
-            Verb::Send => nic::Verb::Send,
-            Verb::SendRegistered => nic::Verb::SendRegistered,
-            Verb::Write => nic::Verb::Write,
-            Verb::Read => nic::Verb::Read,
-            Verb::SendImmediate | Verb::SendInvalidate => nic::Verb::SendWithTail,
-            Verb::WriteImmediate => nic::Verb::WriteWithTail,
-            Verb::FetchAdd => nic::Verb::FetchAdd,
-            Verb::CompareSwap => nic::Verb::CompareSwap,
-            Verb::SendUnreliable => nic::Verb::SendUnreliable,
-            Verb::WriteUnreliable => nic::Verb::WriteUnreliable,
-            Verb::Datagram => nic::Verb::Datagram,
-        };
+        let verb = nic::Verb::from(spec.verb);
         let FlowSpec { message, mtu, count, psn, class, dscp, .. } = *spec;
         if let Some((_, _, between)) = self.script.between.as_ref().filter(|_| leads) {
             for one in between.inject.iter().filter(|one| one.on == connection) {
@@ -409,8 +397,22 @@ impl Trial<'_, '_> {
         let before = takes_over.and_then(|of| self.recorder.names(self.script.connection(of)));
         let container = Container { takes_over: before, ..spec.container };
         let (ect, pcp) = (true, spec.vlan.map(|tag| tag.pcp.get()));
-        let flow =
-            nic::Flow { id, verb, message, mtu, count, psn, dst, class, dscp, pcp, ect, container };
+        let over = spec.over;
+        let flow = nic::Flow {
+            id,
+            verb,
+            message,
+            mtu,
+            count,
+            psn,
+            dst,
+            class,
+            dscp,
+            pcp,
+            over,
+            ect,
+            container,
+        };
         match spec.app {
             Some(step) => self.lab.dut.rig().start_step(host, &flow, step),
             None => self.lab.dut.rig().start_flow(host, &flow),

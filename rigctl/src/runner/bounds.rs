@@ -29,6 +29,7 @@ mod margin;
 mod memories;
 mod mended;
 mod neighbours;
+mod nic_gid;
 mod nic_pause;
 mod nic_pauses;
 mod nic_shares;

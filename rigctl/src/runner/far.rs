@@ -131,7 +131,7 @@ fn answered(lab: &Lab, profile: &Profile, case: &Case) -> Option<Dur> {
     case.flows.values().find(|flow| flow.nic != flow.to)?;
     profile.declared.nics()?;
     let of = |context: &Context<'_>, script: &Script| {
-        let frame = |flow: &FlowSpec| Bytes(flow.mtu.into()) + flow.verb.headers();
+        let frame = |flow: &FlowSpec| Bytes(flow.mtu.into()) + flow.headers();
         let frames = script.flows.iter().map(frame);
         let longest = frames.max()?;
         let trip = round_trip(context, script, longest);

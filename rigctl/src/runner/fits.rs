@@ -18,7 +18,7 @@ pub(super) fn of<'a>(
 ) -> Result<Cow<'a, Case>, Unfit> {
     let mtu = profile.declared.mtu();
     let long = |what: String| Missing::Lab.so(format!("{what}, and it takes frames up to {mtu}"));
-    let packets = case.flows.values().map(|flow| (flow.mtu, flow.verb.headers()));
+    let packets = case.flows.values().map(|flow| (flow.mtu, flow.headers()));
     let longest = packets.max_by_key(|(payload, headers)| *payload + *headers);
     if let Some((payload, headers)) = longest.filter(|&(payload, headers)| payload + headers > mtu)
     {

@@ -5,7 +5,7 @@ use super::unfit::{Missing, Unfit};
 use super::{side_by_side, to_nic};
 use rig_dut::PerftestControl;
 use rig_dut::host::knob_of;
-use rig_lab::{Guests, OtherEnd, Profile, Server, Setting};
+use rig_lab::{Guests, IpVersion, OtherEnd, Profile, Server, Setting};
 use rig_oracle::measure::{self, FromStart};
 use rig_testcases::case::CaseAction;
 use rig_testcases::{Amount, Case, Flow, Injected, Injection, Measure, Sweep, Target, Verb, Which};
@@ -184,6 +184,11 @@ pub(super) fn unmade_by_perftest(name: &str, flow: &Flow) -> Option<String> {
     }
     if flow.vlan.is_some() {
         return Some(format!("frames of {name} are tagged, and guests have no VLAN"));
+    }
+    if flow.over == IpVersion::V6 {
+        return Some(format!(
+            "{name} goes over IPv6, and what a guest's flows go over its lab says"
+        ));
     }
     if flow.verb == Verb::SendRegistered {
         return Some(format!(

@@ -5,8 +5,8 @@ use rig_frames::vlan;
 use rig_lab::Curve;
 use rig_testcases::case::Count;
 use rig_testcases::{
-    AppStep, Case, Container, EndpointSpec, FlowSpec, Injection, Memory, Middlebox, Script, Verb,
-    Which,
+    AppStep, Case, Container, EndpointSpec, FlowSpec, Injection, IpVersion, Memory, Middlebox,
+    Script, Verb, Which,
 };
 use rig_units::{Bytes, Dur};
 
@@ -62,6 +62,14 @@ pub fn tag_text(tag: Option<vlan::Repr>) -> String {
     tag.map(text).unwrap_or_default()
 }
 
+/// What the frames of a connection go over, where that is IPv6.
+fn over_text(over: IpVersion) -> &'static str {
+    match over {
+        IpVersion::V4 => "",
+        IpVersion::V6 => ", over IPv6",
+    }
+}
+
 /// What a NIC sends by itself.
 pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
     let port = |index: u16| script.ports[usize::from(index)].as_str();
@@ -88,11 +96,12 @@ pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
     let count = flow.count.filter(|_| flow.app.is_none());
     let count = count.map_or(String::new(), |count| format!(", {count} of them"));
     format!(
-        "{}: the NIC behind {} to {to}, class {}, {verb} of {message} in packets of {mtu}{count}{}{}{}",
+        "{}: the NIC behind {} to {to}, class {}, {verb} of {message} in packets of {mtu}{count}{}{}{}{}",
         flow.name,
         port(flow.nic),
         flow.class,
         tag_text(flow.vlan),
+        over_text(flow.over),
         container_text(script, &flow.container),
         flow.app.as_ref().map_or(String::new(), step_text)
     )

@@ -2,6 +2,7 @@
 
 mod apps;
 mod between;
+mod ipv6;
 mod read;
 mod resolve;
 mod schema;

@@ -84,6 +84,7 @@ const FLOW: GroupKeys<Flow> = GroupKeys {
         "psn",
         "address",
         "vlan",
+        "over",
         "queue_pairs",
     ],
     read: nic::flow,

@@ -71,6 +71,7 @@ pub(super) const FLOW: &[&str] = &[
     "psn",
     "address",
     "vlan",
+    "over",
     "container",
     "queue_pairs",
 ];

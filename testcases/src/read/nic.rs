@@ -6,6 +6,7 @@ use crate::case::{Count, Stream};
 use crate::nic::{Flow, Verb};
 use crate::{Memory, StreamKind, wire};
 use rig_frames::ip::Ecn;
+use rig_lab::IpVersion;
 use rig_lab::walk::{At, Fields};
 use rig_units::Bytes;
 
@@ -97,6 +98,7 @@ pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
     let count = fields.maybe("count", |at| at.whole(1..=100_000_000, "a number of messages"))?;
     let (psn, address) = (first_psn(fields)?, address(fields)?);
     let vlan = fields.maybe("vlan", |at| traffic::tag(&at))?;
+    let over = fields.or("over", IpVersion::V4, |at| at.choice(&IpVersion::NAMES))?;
     let (container, pairs) = (container(fields)?, queue_pairs(fields)?);
     if let (Some(at), Some(_)) = (fields.get("address"), fields.get("to")) {
         at.at_key("an address of the rig for a flow to a NIC", "no `address`, or no `to`");
@@ -130,7 +132,8 @@ pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
     Some(traffic::each(name, nics, |nic: String| {
         let to = to.clone().unwrap_or_else(|| nic.clone());
         let container = container.clone();
-        Flow { nic, to, class, verb, message, mtu, count, psn, address, vlan, container, app: None }
+        let app = None;
+        Flow { nic, to, class, verb, message, mtu, count, psn, address, vlan, over, container, app }
     }))
 }
 

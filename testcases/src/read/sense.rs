@@ -5,7 +5,7 @@ use crate::case::{CaseAction, Count, Refresh};
 use crate::{Amount, Case, Expect, Flow, Measure, Sweep};
 use rig_lab::fault::one_of;
 use rig_lab::walk::At;
-use rig_lab::{Pfcwd, Scheduler};
+use rig_lab::{IpVersion, Kind, Pfcwd, Scheduler};
 use rig_units::Dur;
 use std::collections::BTreeMap;
 
@@ -20,6 +20,7 @@ pub(super) fn check(at: &At<'_>, case: &Case) {
     unreliable(at, case);
     shared(at, case);
     tagged(at, case);
+    over_ipv6(at, case);
     for measure in &case.measure {
         (measure.entry.sense)(measure, case).into_iter().for_each(|fault| at.note(fault));
     }
@@ -57,6 +58,21 @@ fn tagged(at: &At<'_>, case: &Case) {
     for measure in case.measure.iter().filter(|measure| !measure.entry.tagged) {
         let found = format!("`{}` beside `{name}`, whose frames are tagged", measure.name());
         at.note(case.fault("measure", found, "rc.tags, rc.class or cnp.format"));
+    }
+}
+
+/// What knows no other version of IP than the fourth, where a flow goes over the sixth.
+fn over_ipv6(at: &At<'_>, case: &Case) {
+    let Some((name, _)) = case.flows.iter().find(|(_, flow)| flow.over == IpVersion::V6) else {
+        return;
+    };
+    if case.kind == Kind::BlueRdma {
+        let found = "a flow over IPv6, which a NIC of blue-rdma does not know";
+        case.note(at, &format!("flows.{name}.over"), found.to_owned(), "ipv4");
+    }
+    for measure in case.measure.iter().filter(|measure| !measure.entry.over_ipv6) {
+        let found = format!("`{}` beside `{name}`, which goes over IPv6", measure.name());
+        at.note(case.fault("measure", found, "rc.gid, rc.class, cnp.answers or cnp.format"));
     }
 }
 
@@ -106,9 +122,15 @@ fn searched(at: &At<'_>, case: &Case) {
 /// CNPs are for a flow of the case.
 fn notified(at: &At<'_>, case: &Case) {
     for (name, stream) in &case.streams {
-        let Some(of) = stream.of.as_ref().filter(|of| !case.flows.contains_key(*of)) else {
+        let Some(of) = &stream.of else { continue };
+        if let Some(flow) = case.flows.get(of) {
+            if flow.over == IpVersion::V6 {
+                let found = format!("a CNP of the rig for `{of}`, which goes over IPv6");
+                let want = "a flow with `over: ipv4`, or marks that its receiver answers";
+                case.note(at, &format!("streams.{name}.of"), found, want);
+            }
             continue;
-        };
+        }
         let flows: Vec<&str> = case.flows.keys().map(String::as_str).collect();
         let want = match flows.as_slice() {
             [] => "a flow that is started, and there is none".to_owned(),

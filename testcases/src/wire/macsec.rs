@@ -221,7 +221,7 @@ pub fn is_protected(frame: &[u8]) -> bool {
 /// Whether a frame may be what somebody meant: noise hardly has the type of anything that the rig sends.
 fn plausible(frame: &[u8]) -> bool {
     let kind = ethernet::Repr::parse(frame).map(|(link, _)| link.ethertype);
-    matches!(kind, Ok(ethertype::IPV4 | ethertype::MAC_CONTROL))
+    matches!(kind, Ok(ethertype::IPV4 | ethertype::IPV6 | ethertype::MAC_CONTROL))
 }
 
 const fn suite(suite: CipherSuite) -> Suite {

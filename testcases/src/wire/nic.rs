@@ -3,10 +3,10 @@
 //! Both ends of a connection use one number of queue pair and one UDP source port, which follow from the connection's index; who
 //! sends follows from the addresses.
 
-use super::{Q_KEY, dut_mac, nic_ip, qpn, rig_address, rig_mac, tag_size, tagged};
+use super::{Q_KEY, dut_mac, nic_address, qpn, rig_address, rig_mac, tag_size, tagged, v6};
 use crate::Verb;
 use crate::roce::{CnpFault, Roce, RoceKind};
-use rig_frames::ip::Dscp;
+use rig_frames::ip::{Dscp, Ip};
 use rig_frames::packet::{Path, RoceFrame};
 use rig_frames::psn::Psn;
 use rig_frames::roce::ext::Layout;
@@ -14,6 +14,7 @@ use rig_frames::roce::{
     Ext, Opcode, Qpn, aeth, atomic_ack_eth, atomic_eth, bth, deth, ieth, imm_dt, reth,
 };
 use rig_frames::{ethernet, icrc, ipv4, ipv6, udp, vlan};
+use rig_lab::IpVersion;
 use rig_units::Bytes;
 
 /// Offset over IPv4 of the BTH's byte with MigReq, of its partition key, of its byte with FECN and BECN, of the last byte of its PSN, and of a CNP's first reserved byte.
@@ -42,11 +43,16 @@ fn queue_pair(connection: u16) -> Qpn {
 /// On a connection of 16384 or more.
 pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
     let rig = (rig_mac(port), rig_address(port, roce.address));
-    let nic = (dut_mac(port), nic_ip(port));
+    let nic = (dut_mac(port), nic_address(port, roce.gid));
     let ((src, src_ip), (dst, dst_ip)) = if to_nic { (rig, nic) } else { (nic, rig) };
     let dscp = Dscp::new(roce.dscp).expect("a DSCP has six bits");
-    let ip = ipv4::Repr { ecn: roce.ecn, ..ipv4::Repr::udp(src_ip, dst_ip, dscp) };
-    let path = Path { udp_src: roce.udp_src, ..Path::v4(src, dst, ip) };
+    let ipv4 = ipv4::Repr { ecn: roce.ecn, ..ipv4::Repr::udp(src_ip, dst_ip, dscp) };
+    let ipv6 = || ipv6::Repr { ecn: roce.ecn, ..ipv6::Repr::udp(v6(src_ip), v6(dst_ip), dscp) };
+    let plain = Path { udp_src: roce.udp_src, ..Path::v4(src, dst, ipv4) };
+    let path = match roce.over {
+        IpVersion::V4 => plain,
+        IpVersion::V6 => Path { ip: Ip::V6(ipv6()), ..plain },
+    };
     let qp = queue_pair(roce.connection);
     let psn = Psn::new(roce.psn);
     let aeth = |syndrome| aeth::Repr { syndrome, msn: aeth::Msn::default() };
@@ -63,12 +69,13 @@ pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
     let mut bytes = match roce.kind {
         RoceKind::Cnp { fault } => {
             let mut frame = cnp(path, roce.connection);
+            let further = behind_v4(&frame);
             match fault {
                 None => {}
-                Some(CnpFault::Becn) => frame[NOTICE] &= !0x40,
-                Some(CnpFault::Fecn) => frame[NOTICE] |= 0x80,
-                Some(CnpFault::Psn) => frame[PSN] = 1,
-                Some(CnpFault::Reserved) => frame[RESERVED] = 1,
+                Some(CnpFault::Becn) => frame[NOTICE + further] &= !0x40,
+                Some(CnpFault::Fecn) => frame[NOTICE + further] |= 0x80,
+                Some(CnpFault::Psn) => frame[PSN + further] = 1,
+                Some(CnpFault::Reserved) => frame[RESERVED + further] = 1,
             }
             // What sends a wrong CNP covers it with an ICRC as any other.
             icrc::seal(&mut frame).expect("it is a frame with an ICRC");
@@ -131,13 +138,14 @@ pub fn frame(verb: Verb, port: u16, to_nic: bool, roce: &Roce) -> Vec<u8> {
             sized(RoceFrame::new(path, bth, ext)).emit()
         }
     };
+    let further = behind_v4(&bytes);
     if !roce.mig_req {
-        bytes[FLAGS] &= !MIG_REQ;
+        bytes[FLAGS + further] &= !MIG_REQ;
         icrc::seal(&mut bytes).expect("it is a frame with an ICRC");
     }
     if roce.corrupt {
         // What the ICRC covers, and nothing that anybody reads: the first byte of the partition key.
-        bytes[PKEY] ^= 0x40;
+        bytes[PKEY + further] ^= 0x40;
     }
     bytes
 }
@@ -251,7 +259,6 @@ pub fn fault(frame: &[u8]) -> Option<CnpFault> {
 mod tests {
     use super::*;
     use rig_frames::MacAddr;
-    use rig_frames::ip::Ip;
 
     #[test]
     fn a_fault_of_a_cnp_is_told_over_either_version_of_ip_and_none_of_a_right_one() {

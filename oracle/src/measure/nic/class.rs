@@ -10,7 +10,7 @@ use rig_capture::{Span, Unit};
 use rig_frames::ip::Ecn;
 use rig_lab::Part;
 use rig_testcases::vocabulary::Entry;
-use rig_testcases::{Roce, RoceKind};
+use rig_testcases::{IpVersion, Roce, RoceKind};
 
 /// `rc.class`.
 pub(in super::super) static CLASS: Known = Known {
@@ -20,6 +20,7 @@ pub(in super::super) static CLASS: Known = Known {
         about: "the DSCP of what a NIC sends on its connections (data, requests, acknowledgements, NAKs), and whether its data can be marked",
         source: "IBTA volume 1, annex A17: the DSCP is the traffic class of the queue pair, and both ends of a connection have one",
         tagged: true,
+        over_ipv6: true,
         ..OF_NIC
     },
     tells: Tells::Each("frame"),
@@ -48,7 +49,8 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
             let Some(what) = called(one.roce.kind) else { continue };
             let Some(own) = dscp(trial, one.roce.connection) else { continue };
             all += 1;
-            wrong.extend(fault(&one.roce, own).map(|is| (one.record, format!("{what} {is}"))));
+            let is = fault(&one.roce, own);
+            wrong.extend(is.map(|is| (one.record, format!("{what}{} {is}", over(&one.roce)))));
         }
         let got = wrong.first().map(|(_, first)| match wrong.len() {
             1 => first.clone(),
@@ -76,6 +78,14 @@ fn fault(of: &Roce, own: u8) -> Option<String> {
         (false, _) => Some(format!("with DSCP {} where its connection has {own}", of.dscp)),
         (true, false) => Some("that is not ECN-capable".to_owned()),
         (true, true) => None,
+    }
+}
+
+/// What a frame goes over, in words: nothing where that is what most go over.
+const fn over(of: &Roce) -> &'static str {
+    match of.over {
+        IpVersion::V4 => "",
+        IpVersion::V6 => " over IPv6",
     }
 }
 

@@ -32,6 +32,7 @@ pub(in super::super) static COUNTERS: Known = Known {
         parts: Some(&[Part::Np]),
         about: "the NIC's counters",
         source: "what the wire shows",
+        over_ipv6: true,
         unreliable: true,
         ..OF_NIC
     },

@@ -19,6 +19,7 @@ pub(in super::super) static MIG_REQ: Known = Known {
         parts: Some(&[Part::Rc]),
         about: "MigReq in the BTH of what a NIC sends on its connections, as `nic.rc.mig_req` declares it: set, as nobody asked for a migration",
         source: MIGRATED,
+        over_ipv6: true,
         ..OF_NIC
     },
     tells: Tells::Each("frame"),
@@ -42,6 +43,7 @@ pub(in super::super) static SOURCE_PORT: Known = Known {
         parts: Some(&[Part::Rc]),
         about: "the UDP port from which a NIC sends on each connection: the same throughout; where `nic.rc.own_source_port` says so 49152 or more, and not one for all connections",
         source: ENTROPY,
+        over_ipv6: true,
         ..OF_NIC
     },
     tells: Tells::Each("frame; that all connections have one port where they are two or more"),

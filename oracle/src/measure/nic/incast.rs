@@ -162,7 +162,7 @@ fn held(trial: &Trial, names: &[String]) -> Result<Option<TrialReading>, Doubt> 
         let spec = other;
         connections.insert(trial.script.connection(index));
         let packets = u64::from(spec.message.div_ceil(spec.mtu.max(1)));
-        asked = asked + Bytes(u64::from(spec.message)) + spec.verb.headers() * packets;
+        asked = asked + Bytes(u64::from(spec.message)) + spec.headers() * packets;
         bare = bare + Bytes(u64::from(spec.message)) + BARE * packets;
         let starts =
             trial.script.steps.iter().filter(|step| step.action == Action::StartFlow(index));

@@ -77,7 +77,9 @@ impl Limited {
         let rp = Rp { latency: seen.apart.range(seen.nic.rp.latency), ..seen.nic.rp };
         let own = |connection: u16| match (rp.scope, trial.script.flow_of(connection)) {
             (Scope::Qp, _) => connection == trial.script.connection(index),
-            (Scope::DestIp, Some((_, other))) => other.address == spec.address,
+            (Scope::DestIp, Some((_, other))) => {
+                (other.over, other.address) == (spec.over, spec.address)
+            }
             (Scope::Port, Some(_)) => true,
             (Scope::DestIp | Scope::Port, None) => false,
         };

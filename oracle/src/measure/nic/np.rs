@@ -22,7 +22,7 @@ use form::format;
 use rig_capture::analyse::nic::Reached;
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
-use rig_lab::{Np, Part};
+use rig_lab::{IpVersion, Np, Part};
 use rig_testcases::RoceKind;
 use rig_testcases::vocabulary::Entry;
 use rig_units::{Dur, Time, Within};
@@ -35,6 +35,7 @@ pub(in super::super) static ANSWERS: Known = Known {
         parts: Some(&[Part::Np]),
         about: "each mark is answered with one CNP, or not, as interval and scope have it",
         source: "DCQCN 3.1; IBTA volume 1 A17",
+        over_ipv6: true,
         ..OF_MARKS
     },
     tells: Tells::Each("mark"),
@@ -67,6 +68,7 @@ pub(in super::super) static LATENCY: Known = Known {
         parts: Some(&[Part::Np]),
         about: "from the last bit of a marked frame to the first bit of its CNP",
         source: "the declared latency",
+        over_ipv6: true,
         ..OF_MARKS
     },
     tells: Tells::Width("the timestamps of both frames, and which mark a CNP answers"),
@@ -110,6 +112,7 @@ pub(in super::super) static FORMAT: Known = Known {
         about: "every CNP is well formed: opcode, BECN, reserved bytes, DSCP, ECN field",
         source: "IBTA volume 1 A17",
         tagged: true,
+        over_ipv6: true,
         ..OF_MARKS
     },
     tells: Tells::Each("CNP"),
@@ -133,6 +136,8 @@ struct Came {
     record: usize,
     /// When its last bit arrived, on the wire.
     at: Time,
+    /// What it went over.
+    over: IpVersion,
     /// What the rule takes it for.
     mark: Mark,
 }
@@ -157,8 +162,8 @@ impl Traffic {
         };
         let marks = seen.counted().filter(|(reached, _)| reached.ce && earns(reached.kind));
         let marks = marks.map(|(reached, passes)| {
-            let Reached { record, at, connection: qp, address, .. } = *reached;
-            Came { record, at, mark: Mark { at: passes, qp, from: address.into() } }
+            let Reached { record, at, over, connection: qp, .. } = *reached;
+            Came { record, at, over, mark: Mark { at: passes, qp, from: from(reached) } }
         });
         let mut marks: Vec<Came> = marks.chain(of_naks(seen)).collect();
         marks.sort_by_key(|came| came.mark.at);
@@ -194,7 +199,13 @@ impl Traffic {
         let mark = |index: usize| self.marks[index].record;
         let cnp = |index: usize| self.cnps[index].0;
         match fault {
-            Fault::Missing { mark: one } => (vec![mark(one)], "a mark without a CNP".to_owned()),
+            Fault::Missing { mark: one } => {
+                let over = match self.marks[one].over {
+                    IpVersion::V4 => "",
+                    IpVersion::V6 => " over IPv6",
+                };
+                (vec![mark(one)], format!("a mark{over} without a CNP"))
+            }
             Fault::TooSoon { before, mark: one, cnp: of } => {
                 let apart = self.marks[one].mark.at.since(self.marks[before].mark.at);
                 let apart = Unit::Ps.show(apart.unwrap_or_default().0);
@@ -217,6 +228,15 @@ impl Traffic {
     }
 }
 
+/// Stands for the address that a frame came from: one of IPv4 is another than one of IPv6.
+fn from(one: &Reached) -> u16 {
+    let version = match one.over {
+        IpVersion::V4 => 0,
+        IpVersion::V6 => 1,
+    };
+    version << 8 | u16::from(one.address)
+}
+
 /// The packets that show a hole, where each NAK counts as a mark.
 fn of_naks(seen: &Passage<'_>) -> Vec<Came> {
     let mut connections: BTreeMap<u16, Vec<(&Reached, Time)>> = BTreeMap::new();
@@ -225,7 +245,7 @@ fn of_naks(seen: &Passage<'_>) -> Vec<Came> {
     }
     let mut marks = Vec::new();
     for (connection, all) in connections {
-        let from = all.first().map_or(0, |(one, _)| one.address.into());
+        let from = all.first().map_or(0, |(one, _)| from(one));
         let packets = all.iter().filter_map(|&(one, at)| match one.kind {
             RoceKind::Data { last, response: false, .. } => {
                 Some((one, Packet { at, psn: Psn::new(one.psn), last }))
@@ -236,9 +256,9 @@ fn of_naks(seen: &Passage<'_>) -> Vec<Came> {
         let Some(first) = packets.first().map(|packet| packet.psn) else { continue };
         for reply in replies(&seen.nic.rc, Data::Requests, first, &packets) {
             if reply.says == Says::Nak {
-                let Reached { record, at, .. } = *reached[reply.packet];
+                let Reached { record, at, over, .. } = *reached[reply.packet];
                 let mark = Mark { at: packets[reply.packet].at, qp: connection, from };
-                marks.push(Came { record, at, mark });
+                marks.push(Came { record, at, over, mark });
             }
         }
     }

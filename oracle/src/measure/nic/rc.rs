@@ -31,6 +31,7 @@ pub(in super::super) static SENDER: Known = Known {
         parts: Some(&[Part::Rc]),
         about: "what a NIC sends after a NAK or none (go-back-N, or selective repeat)",
         source: "IBTA volume 1, chapter 9.7.5 and 9.9",
+        over_ipv6: true,
         ..OF_FLOW
     },
     tells: Tells::Each("packet; one that is off by more than the port and the timestamps explain"),
@@ -51,6 +52,7 @@ pub(in super::super) static RECEIVER: Known = Known {
         parts: Some(&[Part::Rc]),
         about: "what a NIC acknowledges, and how it asks for what is missing",
         source: "IBTA volume 1, chapter 9.7.5 and 9.9",
+        over_ipv6: true,
         fields: &[
             optional("stream", ValueKind::Stream, "the stream that it receives, or `flow`"),
             optional("flow", ValueKind::Flow, "the flow that it receives, or `stream`"),

@@ -22,6 +22,7 @@ pub(in super::super) static TAGS: Known = Known {
         about: "the 802.1Q tag of what a NIC sends on its connections: VLAN and priority of its flow, of a CNP the priority that `nic.np.pcp` declares; none where its flow has none",
         source: SOURCE,
         tagged: true,
+        over_ipv6: true,
         ..OF_NIC
     },
     tells: Tells::Each("frame"),

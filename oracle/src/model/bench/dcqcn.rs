@@ -7,9 +7,9 @@ use crate::model::host::{self, HostKind};
 use crate::model::nic::ns3_dcqcn;
 use crate::model::nic::{self, Flow, Verb};
 use crate::model::{Topology, wred};
-use rig_lab::Nic;
 #[cfg(feature = "ns3")]
 use rig_lab::Rp;
+use rig_lab::{IpVersion, Nic};
 use rig_testcases::Container;
 #[cfg(feature = "ns3")]
 use rig_units::{Bytes, L2Rate};
@@ -163,6 +163,7 @@ pub fn start<Q: EventQueue>(
             class,
             dscp: class,
             pcp: None,
+            over: IpVersion::V4,
             ect: true,
             container: Container::USUAL,
         };

@@ -6,8 +6,8 @@ use super::window::Window;
 use crate::model::nic::{Flow, Verb};
 use crate::model::packet::PacketKind;
 use rig_capture::blue_rdma::{ANSWERS, Bitmap, Frame, MEMORY, Says};
-use rig_lab::BlueRdmaFaults;
 use rig_lab::declared::BlueRdma;
+use rig_lab::{BlueRdmaFaults, IpVersion};
 use rig_testcases::Container;
 use rig_units::{Dur, Time};
 
@@ -36,6 +36,7 @@ const FLOW: Flow = Flow {
     class: 3,
     dscp: 0,
     pcp: None,
+    over: IpVersion::V4,
     ect: false,
     container: Container::USUAL,
 };

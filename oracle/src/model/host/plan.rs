@@ -55,7 +55,7 @@ pub(crate) const fn usual(host: u16) -> u16 {
 
 /// At which of its addresses a host is meant, of a network of few.
 pub const fn number(host: u16) -> u8 {
-    host.to_be_bytes()[0]
+    host.to_be_bytes()[0] & 0x7f
 }
 
 /// PFC frames at fixed intervals.

@@ -8,7 +8,7 @@ use super::plan::{Plan, Storm, Stream, first, go_on};
 use super::security::Peer;
 use super::{Device, Plug};
 use crate::model::link::Link;
-use crate::model::packet::{Packet, PacketKind, bit};
+use crate::model::packet::{Packet, PacketKind, bit, ip};
 use crate::model::ring::Ring;
 use rig_units::Time;
 
@@ -70,7 +70,7 @@ impl RigPort {
 
     /// Queues one frame to be sent from `now` on, ahead of all streams. Without a link it is lost.
     pub(crate) fn push(&mut self, plug: &mut Plug, now: Time, mut packet: Packet) {
-        packet.src = plug.host;
+        packet.src = ip::address(plug.host, packet.is_v6());
         plug.clock = now;
         if plug.is_up() {
             self.control.push(&packet);

@@ -31,6 +31,7 @@ impl EachFrame {
             disguises: spoils
                 || faults.ud_sends_other_key
                 || faults.first_packet_pcp_zero
+                || faults.ipv6_icrc_wrong
                 || config.odd_headers() != (false, false),
             is_timed: ack_timer::runs(rc, faults),
             adapts: rc.adaptive.is_some() || faults.adaptive_hidden,

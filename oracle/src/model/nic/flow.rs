@@ -1,6 +1,6 @@
 //! What a NIC is asked to send.
 
-use rig_testcases::Container;
+use rig_testcases::{Container, IpVersion};
 
 /// What a queue pair does with its messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,6 +27,25 @@ pub enum Verb {
     WriteUnreliable,
     /// Sends them as datagrams, each a packet.
     Datagram,
+}
+
+impl From<rig_testcases::Verb> for Verb {
+    fn from(verb: rig_testcases::Verb) -> Verb {
+        use rig_testcases::Verb as Asked;
+        match verb {
+            Asked::Send => Verb::Send,
+            Asked::SendRegistered => Verb::SendRegistered,
+            Asked::Write => Verb::Write,
+            Asked::Read => Verb::Read,
+            Asked::SendImmediate | Asked::SendInvalidate => Verb::SendWithTail,
+            Asked::WriteImmediate => Verb::WriteWithTail,
+            Asked::FetchAdd => Verb::FetchAdd,
+            Asked::CompareSwap => Verb::CompareSwap,
+            Asked::SendUnreliable => Verb::SendUnreliable,
+            Asked::WriteUnreliable => Verb::WriteUnreliable,
+            Asked::Datagram => Verb::Datagram,
+        }
+    }
 }
 
 impl Verb {
@@ -83,6 +102,8 @@ pub struct Flow {
     pub dscp: u8,
     /// The priority in the 802.1Q tag of its connection's frames; `None`: they have none.
     pub pcp: Option<u8>,
+    /// What its connection's frames go over.
+    pub over: IpVersion,
     /// Whether its frames are ECN-capable: ECT(0).
     pub ect: bool,
     /// Of which container it is; its flows are named by their connections.

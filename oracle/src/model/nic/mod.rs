@@ -7,6 +7,7 @@
 //! queue pair. PFC holds back what queue pairs send, not CNPs, NAKs and acknowledgements, as in every other host.
 
 mod ack_timer;
+mod alike;
 mod answers;
 mod apps;
 mod atomics;
@@ -437,7 +438,7 @@ impl Nic {
         }
         let limit = match self.config.rp.scope {
             Scope::Qp => &mut pair.limit,
-            Scope::DestIp => self.limit_of_address.entry(pair.far).or_insert(NOBODY),
+            Scope::DestIp => self.limit_of_address.entry(pair.far_address()).or_insert(NOBODY),
             Scope::Port => &mut self.limit_of_port,
         };
         if *limit == NOBODY {

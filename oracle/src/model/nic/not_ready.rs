@@ -1,9 +1,9 @@
 //! A NIC that finds no receive for a message: which packets it does not take, and the RNR NAK that says so.
 
+use super::alike;
 use super::answers::Answer;
 use super::psn::Place;
 use super::receives::Posted;
-use super::tags;
 use super::{Nic, Verb};
 use crate::model::packet::{ACK_SIZE, Packet, PacketKind};
 use rig_frames::psn::Psn;
@@ -69,7 +69,7 @@ impl Nic {
         if faults.answers_in_class_0 {
             answer.dscp = 0;
         }
-        answer = tags::like(packet, &self.config, answer);
+        answer = alike::like(packet, &self.config, answer);
         let next = RnrTimer::new(timer.get() + 1).unwrap_or_default();
         let timer = if faults.rnr_timer_of_next_code { next } else { timer };
         let latency = self.draws.next(self.config.rc.nak_latency);

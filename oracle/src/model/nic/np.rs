@@ -1,6 +1,6 @@
 //! The notification point: which marks are answered with a CNP.
 
-use super::{Config, tags};
+use super::{Config, alike};
 use crate::model::host::usual;
 use crate::model::packet::{CNP_SIZE, Packet, PacketKind};
 use rig_lab::{EcnField, Scope};
@@ -53,7 +53,8 @@ fn interval(config: &Config) -> Dur {
 pub(super) fn cnp(config: &Config, from: u16, marked: &Packet) -> Packet {
     let (np, faults) = (&config.np, &config.faults.np);
     let stream = marked.stream.wrapping_add(u16::from(faults.cnp_wrong_qp));
-    let to = if faults.cnp_wrong_address { usual(marked.src) } else { marked.src };
+    let asked = marked.sender();
+    let to = if faults.cnp_wrong_address { usual(asked) } else { asked };
     let mut cnp = Packet::data(stream, from, to, np.dscp >> 3, np.dscp, CNP_SIZE);
     cnp.kind = PacketKind::Cnp;
     let cnp = match np.ecn {
@@ -63,5 +64,5 @@ pub(super) fn cnp(config: &Config, from: u16, marked: &Packet) -> Packet {
         EcnField::Ce => cnp.with_ect(true).with_ce(true),
     };
     let cnp = cnp.with_record(true).with_reserved_set(faults.cnp_reserved_set);
-    tags::like(marked, config, cnp.with_becn(!faults.cnp_without_becn))
+    alike::like(marked, config, cnp.with_becn(!faults.cnp_without_becn))
 }

@@ -1,8 +1,8 @@
 //! What a responder says to an atomic operation: what was there, each time it is asked.
 
 use super::Nic;
+use super::alike;
 use super::answers::Answer;
-use super::tags;
 use crate::model::packet::{ATOMIC_ACK_SIZE, Packet};
 use rig_units::Time;
 
@@ -43,7 +43,7 @@ impl Nic {
         if self.config.faults.rc.answers_in_class_0 {
             ack.dscp = 0;
         }
-        ack = tags::like(packet, &self.config, ack);
+        ack = alike::like(packet, &self.config, ack);
         let ready = now + self.draws.next(self.config.rc.ack_latency);
         self.answers.push(Answer::Ack, ready, &ack);
     }

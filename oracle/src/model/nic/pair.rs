@@ -6,8 +6,8 @@ use super::requester::{Request, Requester};
 use super::responder::{Responder, Response};
 use super::seldom::Seldom;
 use super::table::NOBODY;
-use crate::model::packet::{ATOMIC_SIZE, Packet, PacketKind};
-use rig_lab::{Rc, RcFaults};
+use crate::model::packet::{ATOMIC_SIZE, Packet, PacketKind, ip};
+use rig_lab::{IpVersion, Rc, RcFaults};
 use rig_units::Time;
 
 /// Bytes of payload of a packet of a READ that nobody announced.
@@ -25,6 +25,8 @@ pub(super) struct Pair {
     dscp: u8,
     /// The priority in the tag of what it sends.
     pcp: Option<u8>,
+    /// Whether that goes over IPv6.
+    is_v6: bool,
     ect: bool,
     /// Payload of a packet of what a READ is answered with.
     pub(super) mtu: u32,
@@ -53,6 +55,7 @@ impl Pair {
             class: 0,
             dscp: 0,
             pcp: None,
+            is_v6: false,
             ect: false,
             mtu: USUAL_MTU,
             frame: Packet::data(stream, from, far, 0, 0, 0),
@@ -70,7 +73,7 @@ impl Pair {
     /// Takes on a flow.
     pub(super) fn start(&mut self, flow: &Flow, rc: &Rc, faults: &RcFaults) {
         (self.far, self.class, self.dscp, self.ect) = (flow.dst, flow.class, flow.dscp, flow.ect);
-        self.pcp = flow.pcp;
+        (self.pcp, self.is_v6) = (flow.pcp, flow.over == IpVersion::V6);
         let mut requester = Requester::new(flow, rc);
         requester.asks_ahead(faults.reads_ahead.unwrap_or(0));
         self.requester = Some(requester);
@@ -80,8 +83,8 @@ impl Pair {
     /// Answers a request in its class, and as ECN-capable as it is.
     pub(super) const fn answer_like(&mut self, request: &Packet) {
         (self.far, self.class, self.dscp, self.ect) =
-            (request.src, request.class, request.dscp, request.ect());
-        self.pcp = request.pcp();
+            (request.sender(), request.class, request.dscp, request.ect());
+        (self.pcp, self.is_v6) = (request.pcp(), request.is_v6());
     }
 
     /// Whether it has a frame to send.
@@ -103,6 +106,14 @@ impl Pair {
         if let Some(pcp) = self.pcp {
             self.frame = self.frame.tagged(pcp);
         }
+        if self.is_v6 {
+            self.frame = self.frame.over_v6();
+        }
+    }
+
+    /// The address at which the other end is: of the version of IP that its frames go over.
+    pub(super) const fn far_address(&self) -> u16 {
+        ip::address(self.far, self.is_v6)
     }
 
     #[inline(always)]

@@ -1,5 +1,6 @@
 //! What a NIC does for the applications above it: it tells them what is complete, and sends what they hand over.
 
+use super::alike;
 use super::answers::Answer;
 use super::apps::{self, App, Apps, Step, may_go};
 use super::keys::Keys;
@@ -8,7 +9,6 @@ use super::psn::Place;
 use super::requester::Requester;
 use super::seldom::Kind;
 use super::stream::Stream;
-use super::tags;
 use super::{Flow, Later, Nic, Verb};
 use crate::model::packet::{ACK_SIZE, Packet, PacketKind};
 use rig_capture::HostCheck;
@@ -171,7 +171,7 @@ impl Nic {
         if faults.answers_in_class_0 {
             nak.dscp = 0;
         }
-        nak = tags::like(packet, &self.config, nak);
+        nak = alike::like(packet, &self.config, nak);
         if !faults.denial_asks_again {
             nak = nak.with_denial();
             let all = self.apps.iter_mut().flat_map(|apps| apps.all.values_mut());

@@ -1,11 +1,11 @@
 //! What comes in: frames, one after the other, and what has been waiting for its time.
 
+use super::alike;
 use super::answers::Answer;
 use super::np::cnp;
 use super::receive::takes_spoilt;
 use super::requester::Unready;
 use super::responder::Taken;
-use super::tags;
 use super::{Later, Nic};
 use crate::model::packet::{ACK_SIZE, Packet, PacketKind};
 use rig_capture::CompletionStatus;
@@ -138,7 +138,7 @@ impl Nic {
 
     #[inline(always)]
     fn data(&mut self, now: Time, packet: &Packet) {
-        let slot = self.pair(packet.stream, packet.src);
+        let slot = self.pair(packet.stream, packet.sender());
         if packet.ce() || self.config.faults.np.cnp_without_mark {
             self.may_be_marked(now, packet, slot);
         }
@@ -173,7 +173,8 @@ impl Nic {
     fn may_be_marked(&mut self, now: Time, packet: &Packet, slot: u16) {
         let faults = &self.config.faults.np;
         if packet.ce() {
-            let misses = packet.is_response() && faults.cnp_missed_on_read;
+            let misses = packet.is_response() && faults.cnp_missed_on_read
+                || packet.is_v6() && faults.cnp_missed_on_ipv6;
             self.counters.np_ecn_marked_roce_packets += 1;
             if !misses {
                 self.marked(now, packet, slot);
@@ -215,7 +216,7 @@ impl Nic {
         if self.config.faults.rc.answers_in_class_0 {
             ack.dscp = 0;
         }
-        ack = tags::like(packet, &self.config, ack);
+        ack = alike::like(packet, &self.config, ack);
         let mut ready = now + self.draws.next(self.config.rc.ack_latency);
         if let Some(us) = self.config.faults.rc.acks_stall {
             ready += self.stands_still(us);
@@ -255,7 +256,7 @@ impl Nic {
         if self.config.faults.rc.answers_in_class_0 {
             nak.dscp = 0;
         }
-        nak = tags::like(packet, &self.config, nak);
+        nak = alike::like(packet, &self.config, nak);
         let latency = self.draws.next(self.config.rc.nak_latency);
         self.answers.push(Answer::Nak, now + latency, &nak);
         if self.config.np.nak_earns {
@@ -423,7 +424,7 @@ impl Nic {
     #[cold]
     #[inline(never)]
     fn read_request(&mut self, now: Time, packet: &Packet) {
-        let slot = self.pair(packet.stream, packet.src);
+        let slot = self.pair(packet.stream, packet.sender());
         self.join(slot);
         let pair = &mut self.pairs[usize::from(slot)];
         let (wanted, mtu) = (packet.wanted(), pair.mtu);

@@ -92,7 +92,8 @@ impl ReceiveBuffer {
     /// A frame with payload is here at `now`.
     pub(super) fn arrives(&mut self, now: Time, packet: &Packet) {
         self.on_wake(now);
-        let payload = packet.size.saturating_sub(ROCE_OVERHEAD);
+        let longer = if packet.is_v6() { Packet::V6_LONGER } else { 0 };
+        let payload = packet.size.saturating_sub(ROCE_OVERHEAD + longer);
         let size = Bytes(packet.size.into());
         let out = self.memory.takes(now, packet.stream, size, Bytes(payload.into()));
         self.waiting.push_back((out, packet.class, packet.size));

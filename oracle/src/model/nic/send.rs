@@ -65,6 +65,11 @@ impl Nic {
         {
             self.pairs[usize::from(pair)].forget_priority();
         }
+        if self.config.faults.rc.ipv6_icrc_wrong
+            && let Some(frame) = self.next_mut(choice).filter(|frame| frame.is_v6())
+        {
+            *frame = frame.with_bad_icrc();
+        }
         let (clear, shared) = self.config.odd_headers();
         if let Some(frame) = self.next_mut(choice).filter(|frame| frame.kind != PacketKind::Cnp) {
             *frame = frame.with_mig_req(!clear).with_shared_port(shared);

@@ -44,7 +44,7 @@ fn held_up(context: &Context<'_>, script: &Script, flow: &FlowSpec) -> Option<St
     if flow.count.is_some_and(|count| count <= depth) {
         return None;
     }
-    let frame = Bytes(u64::from(flow.mtu)) + flow.verb.headers();
+    let frame = Bytes(u64::from(flow.mtu)) + flow.headers();
     let packets = u64::from(flow.message.div_ceil(flow.mtu.max(1)));
     let speed = context.group.declared.port_speed(own)?;
     let others = speed.slot(frame) * (packets * u64::from(depth.saturating_sub(1)));

@@ -1,7 +1,7 @@
 //! What the rig's port sees of a served NIC.
 
 use super::bench::{Bench, Seen, nic, pause, stream};
-use crate::control::{Does, FlowOrder, Order};
+use crate::control::{Does, FlowOrder, Order, Over};
 use crate::protocol::{Answer, Ask};
 use rig_capture::decode::Decoder;
 use rig_capture::{Dir, What};
@@ -49,6 +49,7 @@ fn order(connection: u16) -> FlowOrder {
         dscp: 26,
         address: 0,
         vlan: None,
+        over: Over::Ipv4,
         to: None,
         container: None,
     }

@@ -8,7 +8,7 @@
 
 use super::super::super::judge_context::JudgeContext;
 use super::super::limited::Limited;
-use super::super::{Passage, SMALL};
+use super::super::{Passage, small};
 use super::got::Carried;
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
@@ -97,7 +97,7 @@ impl Longest {
         let misses = misses(&own) + misses(&other);
         // What leaves without waiting for anything is through when its last packet is.
         let waits_for_none = spec.verb != Verb::Read && backs == Dur::ZERO;
-        let answer = port.speed.slot(SMALL);
+        let answer = port.speed.slot(small(&trial.script));
         let late = [&own, &other].map(|seen| late(seen, connection, answer)).into_iter().sum();
         let held_by_misses = if waits_for_none { misses.min(late) } else { misses };
         let all = slots + backs + held_by_misses;

@@ -3,7 +3,7 @@
 use super::unready::Unready;
 use super::*;
 use crate::judge::nic::rc::{Progress, Step};
-use rig_testcases::{FlowSpec, Verb};
+use rig_testcases::{FlowSpec, IpVersion, Verb};
 
 /// Ten messages of three packets of 1000, 1000 and 500 bytes.
 fn spec(count: Option<u32>) -> FlowSpec {
@@ -20,6 +20,7 @@ fn spec(count: Option<u32>) -> FlowSpec {
         psn: 0,
         address: 0,
         vlan: None,
+        over: IpVersion::V4,
         container: rig_testcases::Container::USUAL,
         app: None,
     }

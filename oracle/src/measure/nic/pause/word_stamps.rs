@@ -8,7 +8,7 @@ use rig_units::{Bytes, Dur};
 /// What holds the NIC that a flow leaves by, and when.
 pub(super) fn held(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<Stamps> {
     let (spec, response) = responds(measure, context, script)?;
-    let packet = Bytes(spec.mtu.min(spec.message).into()) + spec.verb.headers();
+    let packet = Bytes(spec.mtu.min(spec.message).into()) + spec.headers();
     let hidden = response + stamps::speed(context, script, spec.nic).slot(packet);
     stamps::finest([stamps::pauses(context, script, (spec.nic, hidden)), stamps::steps(script)])
 }

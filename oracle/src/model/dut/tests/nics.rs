@@ -7,7 +7,7 @@ use crate::model::nic::{Flow, Verb};
 use crate::model::packet::{Packet, PacketKind};
 use crate::model::tap::{Dir, NoTap};
 use rig_lab::Kind;
-use rig_lab::{Declared, Nic, Nics, PortGroup, Profile};
+use rig_lab::{Declared, IpVersion, Nic, Nics, PortGroup, Profile};
 use rig_units::{Bytes, Dur, PortSpeed, Time};
 
 fn profile(mutations: &[&str]) -> Profile {
@@ -90,6 +90,7 @@ fn a_flow_fills_the_cable_at_the_speed_of_the_port() {
         class: 3,
         dscp: 26,
         pcp: None,
+        over: IpVersion::V4,
         ect: true,
         container: rig_testcases::Container::USUAL,
     };

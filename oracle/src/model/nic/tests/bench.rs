@@ -7,7 +7,7 @@ use crate::model::nic::{Config, Flow, Verb};
 use crate::model::packet::{Packet, PacketKind};
 use crate::model::tap::Dir;
 use crate::model::topology::{Cable, End, Topology};
-use rig_lab::{DeviceFaults, Switched};
+use rig_lab::{DeviceFaults, IpVersion, Switched};
 use rig_testcases::MacsecMode;
 use rig_units::{Dur, Pace, PortSpeed, Time};
 
@@ -75,6 +75,7 @@ pub(super) fn flow(id: u16) -> Flow {
         class: 3,
         dscp: 26,
         pcp: None,
+        over: IpVersion::V4,
         ect: true,
         container: rig_testcases::Container::USUAL,
     }

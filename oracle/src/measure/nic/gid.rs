@@ -1,0 +1,103 @@
+//! The addresses between which what a NIC sends on its connections goes, whoever began them: a GID of either end, of one version of IP.
+
+use super::super::judge_context::{JudgeContext, TrialReading};
+use super::super::judged::{Judged, looked};
+use super::super::measurement::{Known, Red, Tells, by_source};
+use super::class::called;
+use super::{OF_NIC, Passage};
+use crate::Prediction;
+use crate::trials::trial::Trial;
+use rig_capture::analyse::nic::Left;
+use rig_capture::{Span, Unit};
+use rig_lab::Part;
+use rig_testcases::IpVersion;
+use rig_testcases::vocabulary::Entry;
+
+/// `rc.gid`.
+pub(in super::super) static GID: Known = Known {
+    entry: Entry {
+        name: "rc.gid",
+        parts: Some(&[Part::Rc, Part::Np]),
+        about: "the addresses (GIDs) of what a NIC sends on its connections, CNPs among it: over the version of IP of its flow, from the address that was asked, to the one that asks, with an ICRC that fits",
+        source: SOURCE,
+        tagged: true,
+        over_ipv6: true,
+        ..OF_NIC
+    },
+    tells: Tells::Each("frame"),
+    red: Red::Mutated("addresses-of-what-is-sent", "deviation=ack_from_other_gid"),
+    expected: |_, _, _| by_source("each frame between the addresses of its connection", SOURCE),
+    judge: |measure, done, judged| judge(done, measure.named("port"), judged),
+    of_nic: |measure, _| Some(measure.named("port").to_owned()),
+    ..Known::USUAL
+};
+
+const SOURCE: &str = "IBTA volume 1, annex A17: a GID is an address of IP, and a queue pair has one of its own and one of its peer; 7.8.1: the ICRC";
+
+fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
+    done.each("rc.gid", port, judged, |trial| {
+        let seen = Passage::of(done, trial, trial.port(port)?);
+        let (mut all, mut wrong) = (0, Vec::new());
+        for one in &seen.left {
+            let Some(want) = Wanted::of(trial, one) else { continue };
+            all += 1;
+            let what = called(one.roce.kind).unwrap_or("a CNP");
+            let is = fault(one, &want, seen.relayed);
+            wrong.extend(is.map(|is| (one.record, format!("{what} {is}"))));
+        }
+        let got = wrong.first().map(|(_, first)| match wrong.len() {
+            1 => first.clone(),
+            some => format!("{first}, and {} more", some - 1),
+        });
+        let want = Prediction {
+            unit: Unit::Frames,
+            span: Span::exactly(0),
+            formula: "",
+            text: format!("each of {all} frames between the addresses of its connection"),
+            source: SOURCE,
+        };
+        let span = Span::exactly(u64::try_from(wrong.len()).unwrap_or(u64::MAX));
+        let records = wrong.into_iter().map(|(record, _)| record).collect();
+        Ok(TrialReading { span, want, got, records, looked: looked(all, "frames of connections") })
+    });
+}
+
+/// Between which addresses a frame has to go.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    over: IpVersion,
+    /// The rig's, by its number.
+    address: u8,
+}
+
+impl Wanted {
+    /// Those of the connection that it is of: of a flow, or of a stream of the rig's.
+    fn of(trial: &Trial, one: &Left) -> Option<Wanted> {
+        let (script, connection) = (&trial.script, one.roce.connection);
+        if let Some(stream) = script.streams.get(usize::from(connection)) {
+            return Some(Wanted { over: IpVersion::V4, address: stream.address });
+        }
+        let (_, flow) = script.flow_of(connection)?;
+        Some(Wanted { over: flow.over, address: flow.address })
+    }
+}
+
+/// What is wrong with where a frame comes from and goes to, in words. Whether its ICRC fits nobody tells where others passed it on.
+fn fault(one: &Left, want: &Wanted, relayed: bool) -> Option<String> {
+    let roce = &one.roce;
+    let number = |number: u8| u16::from(number) + 1;
+    if roce.over != want.over {
+        let (got, want) = (roce.over.words(), want.over.words());
+        return Some(format!("over {got} where its connection goes over {want}"));
+    }
+    if roce.gid != 0 {
+        let got = number(roce.gid);
+        return Some(format!("from the NIC's address {got} where its connection has address 1"));
+    }
+    if roce.address != want.address {
+        let (got, want) = (number(roce.address), number(want.address));
+        return Some(format!("to the rig's address {got} where its connection is with {want}"));
+    }
+    (roce.corrupt && !relayed)
+        .then(|| format!("over {} with an ICRC that does not fit", roce.over.words()))
+}

@@ -1,0 +1,35 @@
+//! What a NIC answers with goes as what it answers came: over the same version of IP, behind a tag where that had one.
+
+use super::{Config, tags};
+use crate::model::host::at;
+use crate::model::packet::{Packet, PacketKind};
+
+/// A GID of a NIC beside its usual one.
+const OTHER_GID: u8 = 1;
+
+/// An answer to `packet` as it leaves.
+#[inline(always)]
+pub(super) fn like(packet: &Packet, config: &Config, answer: Packet) -> Packet {
+    let answer = tags::like(packet, config, answer);
+    if packet.is_v6() || config.faults.rc.ack_from_other_gid {
+        return with(packet, config, answer);
+    }
+    answer
+}
+
+#[cold]
+#[inline(never)]
+fn with(packet: &Packet, config: &Config, mut answer: Packet) -> Packet {
+    let (rc, np) = (&config.faults.rc, &config.faults.np);
+    let is_cnp = answer.kind == PacketKind::Cnp;
+    if rc.ack_from_other_gid && answer.kind == PacketKind::Ack {
+        answer.src = at(answer.src, OTHER_GID);
+    }
+    if !packet.is_v6() || is_cnp && np.cnp_over_ipv4 {
+        return answer;
+    }
+    if rc.ipv6_answers_in_class_0 && !is_cnp {
+        answer.dscp = 0;
+    }
+    answer.over_v6()
+}
