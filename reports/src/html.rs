@@ -14,7 +14,7 @@ mod timeline;
 use crate::Run;
 use crate::outcome::Outcome;
 use escape::esc;
-pub use standalone::{Figure, figures};
+pub use standalone::{PlotFile, figures};
 
 /// The style sheet, part of the page.
 const STYLE: &str = include_str!("html/style.css");

@@ -24,7 +24,7 @@ const LINES: &str = "
 
 /// A plot in a file of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Figure {
+pub struct PlotFile {
     /// What is plotted: the measure.
     pub of: String,
     /// The text of the file.
@@ -32,14 +32,14 @@ pub struct Figure {
 }
 
 /// The plots of what was measured and of the curves of a case, as on the page.
-pub fn figures(judgements: &[Judgement], curves: &[Curve]) -> Vec<Figure> {
+pub fn figures(judgements: &[Judgement], curves: &[Curve]) -> Vec<PlotFile> {
     let rows = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX).saturating_add(2) * ROW;
     let groups = intervals::groups(judgements).into_iter();
-    let of_intervals = groups.map(|(measure, unit, group)| Figure {
+    let of_intervals = groups.map(|(measure, unit, group)| PlotFile {
         of: measure.to_owned(),
         svg: alone(&intervals::plot(measure, unit, &group), rows(group.len())),
     });
-    let of_curves = curves.iter().map(|curve| Figure {
+    let of_curves = curves.iter().map(|curve| PlotFile {
         of: curve.measure.to_owned(),
         svg: alone(&curve::plot(curve), CURVE),
     });
