@@ -15,16 +15,16 @@ pub enum Memories {
 }
 
 impl Memories {
-    /// More than so many there are of no device.
-    pub const MOST: u16 = 16;
-    const WANT: &str = "2 to 16 memories, of as many equal parts of the ports, or for each of up to 512 such parts (pipes) the number of its memory, \
+    /// More than so many, by both sides together, no source tells of. The smaller a part is the more does of a case not fit into it.
+    pub const MOST: u16 = 4;
+    const WANT: &str = "2 to 4 memories, of as many equal parts of the ports, or for each of up to 512 such parts (pipes) the number of its memory, \
          from 0 on and none left out: 2, or [0, 1, 1, 0]";
 
     /// How many there are.
     pub(crate) fn sides(&self) -> u16 {
         match self {
             Memories::Each(count) => *count,
-            Memories::Pipes(pipes) => pipes.iter().max().map_or(1, |last| last + 1),
+            Memories::Pipes(pipes) => pipes.iter().max().map_or(1, |last| last.saturating_add(1)),
         }
     }
 
@@ -182,10 +182,10 @@ mod tests {
 
     #[test]
     fn each_memory_is_named_and_there_are_not_too_many() {
-        for text in ["2", "16", "[0,1,1,0]", "[1,0]"] {
+        for text in ["2", "4", "[0,1,1,0]", "[1,0]"] {
             assert_eq!(serde_json::to_string(&read(text)).unwrap(), text);
         }
-        for wrong in ["0", "17", "[]", "[0,2]", "[1]", "\"two\"", "[16]", "-1"] {
+        for wrong in ["0", "5", "[]", "[0,2]", "[1]", "\"two\"", "[4]", "-1", "[0,65535]"] {
             let read = serde_json::from_str::<Memories>(wrong);
             let told = read.map_err(|error| error.to_string().contains("[0, 1, 1, 0]"));
             assert_eq!(told, Err(true), "{wrong}");

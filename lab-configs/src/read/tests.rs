@@ -159,8 +159,8 @@ mistakes! {
     virtual_output_queues_with_a_reserve: [("crossing: headroom", "accounting: voq\n    port_dynamic_th: 1\n    crossing: headroom")];
     accounting_as_another_word: [("crossing: headroom", "accounting: egress\n    crossing: headroom")];
     memories_that_are_left_out: [("crossing: headroom", "ingress_memories: [0, 2]\n    crossing: headroom")];
-    more_pipes_than_ports: [("crossing: headroom", "egress_memories: 9\n    crossing: headroom")];
-    more_memories_than_there_are: [("crossing: headroom", "ingress_memories: 8\n    egress_memories: 4\n    crossing: headroom")];
+    more_pipes_than_ports: [("crossing: headroom", "egress_memories: [0, 1, 0, 1, 0, 1, 0, 1, 0]\n    crossing: headroom")];
+    more_memories_than_there_are: [("crossing: headroom", "ingress_memories: 3\n    egress_memories: 2\n    crossing: headroom")];
     memories_of_virtual_output_queues: [("crossing: headroom", "accounting: voq\n    ingress_memories: 2\n    crossing: headroom"), ("reserved: 1248B", "reserved: 0B")];
     watermarks_polled_all_the_time: [("  pfcwd:\n", "  watermark: {poll: 0ms}\n  pfcwd:\n")];
     xoff_that_takes_longer_than_its_pause: [("    xon_counts:", "    emission: 400us\n    xon_counts:")];

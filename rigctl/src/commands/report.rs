@@ -10,7 +10,6 @@ use crate::{stderr, stdout};
 use rig_reports::terminal::Style;
 use rig_reports::{Colour, Exit, Run, RunEvent, Terminal, html};
 use rig_units::limits::RESULTS_BYTES;
-use std::io::{self, Write as _};
 use std::os::fd::AsFd as _;
 
 /// Makes the reports; the exit code is the one that the run deserves.
@@ -49,18 +48,19 @@ fn figures(run: &Run, out: &OutDir) -> Vec<String> {
         let figures = html::figures(&case.judgements, &case.curves);
         for (number, figure) in (1..).zip(figures) {
             let of = format!("{}-{number}-{}", case.id.case, figure.of);
-            let name = format!("figures/{}/{of}.svg", case.id.suite);
-            unwritten.extend(keep(out, &name, &figure.svg).err().map(|why| why.to_string()));
+            let name = format!("figures/{}/{}.svg", plain(&case.id.suite), plain(&of));
+            let written = out.write(&name, figure.svg.as_bytes());
+            unwritten.extend(written.err().map(|why| why.to_string()));
         }
     }
     unwritten
 }
 
-/// One that is there is made anew.
-fn keep(out: &OutDir, name: &str, text: &str) -> io::Result<()> {
-    out.remove(name);
-    let mut file = out.new_file(name)?;
-    file.write_all(text.as_bytes())
+/// A name as part of a path: events that somebody has edited lead nowhere else.
+fn plain(name: &str) -> String {
+    let sign = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let plain: String = name.chars().map(sign).collect();
+    plain.trim_start_matches('.').to_owned()
 }
 
 /// What the run would have said.

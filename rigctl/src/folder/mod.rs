@@ -112,7 +112,10 @@ impl Folder {
     /// # Errors
     /// The system's, with the file's name.
     pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let put = || replace(&self.dir, name.as_ref(), bytes, self.owner, &self.trouble);
+        let put = || {
+            let (folder, last) = self.folder_of(name)?;
+            replace(&folder, last.as_ref(), bytes, self.owner, &self.trouble)
+        };
         put().map_err(|error| self.named(name, &error))
     }
 

@@ -7,9 +7,9 @@ use rig_oracle::verdict::{Curve, CurvePoint, Judgement};
 use rig_units::{Bytes, Dur, L2Rate};
 use std::collections::BTreeMap;
 
-/// The curves so far, by measure, what it was measured on, and unit.
+/// The curves so far, by measure, what it was measured along and on, and both units.
 #[derive(Debug, Default)]
-pub struct SweepCurves(BTreeMap<(&'static str, String, Unit), Curve>);
+pub struct SweepCurves(BTreeMap<(&'static str, String, Unit, Unit), Curve>);
 
 impl SweepCurves {
     /// Adds what one configuration showed; nothing where the sweep is over something else.
@@ -17,10 +17,11 @@ impl SweepCurves {
         let Some((x, x_unit, over)) = axis(context) else { return };
         for one in judgements {
             let unit = one.reading.unit;
-            let key = (one.measure, one.subject.clone(), unit);
+            let along = format!("{over}, {}", one.subject);
+            let key = (one.measure, along.clone(), x_unit, unit);
             let curve = self.0.entry(key).or_insert_with(|| Curve {
                 measure: one.measure,
-                x: format!("{over}, {}", one.subject),
+                x: along,
                 x_unit,
                 unit,
                 points: Vec::new(),
@@ -100,8 +101,10 @@ mod tests {
                 points,
                 fitted: Vec::new(),
             };
-            let all =
-                SweepCurves(BTreeMap::from([(("nic.pauses", String::new(), Unit::Count), curve)]));
+            let all = SweepCurves(BTreeMap::from([(
+                ("nic.pauses", String::new(), Unit::Count, Unit::Count),
+                curve,
+            )]));
             let x = |curve: Curve| curve.points.iter().map(|point| point.x).collect();
             all.curves().map(x).collect::<Vec<Vec<u64>>>()
         };

@@ -17,6 +17,10 @@ pub(super) fn as_of(
     found: Span,
 ) -> Option<String> {
     let declares = declared.buffer.memories();
+    // Of a device that declares one it would be one of many reasons: whatever makes its thresholds smaller.
+    if declares == 1 {
+        return None;
+    }
     let fits = |count: &u16| {
         let other = with(declared, *count);
         let Span { lo, hi } = predicted(&other, search, stage, script).span;
@@ -27,9 +31,6 @@ pub(super) fn as_of(
     let path = "buffer.ingress_memories, buffer.egress_memories";
     Some(match (count, declares) {
         (1, _) => format!("as of one packet memory, and {declares} are declared ({path})"),
-        (_, 1) => {
-            format!("as of one of {count} packet memories, and none but one is declared ({path})")
-        }
         _ => format!("as of one of {count} packet memories, and {declares} are declared ({path})"),
     })
 }

@@ -1,9 +1,9 @@
 //! Switches with several packet memories: each has limits of its own, and what fills one is nothing to another. A case whose streams all take one is
 //! predicted of that; where they take several, a measure has to know which of them each stream takes.
 
-use rig_lab::{Lab, Profile, Switch};
+use rig_lab::{Declared, Lab, Profile, Switch};
 use rig_oracle::measure;
-use rig_oracle::trials::points::groups;
+use rig_oracle::trials::points::{Group, groups};
 use rig_oracle::trials::seed::Seed;
 use rig_testcases::vocabulary::ByMemory;
 use rig_testcases::{Case, Script, StreamSpec};
@@ -12,6 +12,14 @@ use rig_testcases::{Case, Script, StreamSpec};
 pub(super) fn of(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
     let row = profile.system.as_deref().filter(|system| system.alone.is_none());
     let devices = row.map_or(core::slice::from_ref(profile), |system| &system.devices);
+    let sides = |declared: &Declared| {
+        let buffer = declared.switch().map(|switch| &switch.buffer);
+        buffer.map(|buffer| (buffer.ingress_memories.clone(), buffer.egress_memories.clone()))
+    };
+    let other = |group: &Group| sides(&group.declared) != sides(&profile.declared);
+    if row.is_none() && groups(case, &profile.declared).ok()?.iter().any(other) {
+        return Some("which packet memories it has nobody sets of a device".to_owned());
+    }
     let device = devices.iter().find(|device| {
         device.declared.switch().is_some_and(|switch| switch.buffer.memories() > 1)
     })?;

@@ -30,7 +30,7 @@ pub(super) fn lacking<'a>(
         _ if mutant.what().starts_with("peer.") => "has two NICs",
         Some(Part::Macsec) => "speaks MACsec",
         _ if of_voqs(mutant) => "has virtual output queues",
-        _ if of_memories(mutant) => "has several packet memories",
+        _ if of_memories(mutant) => "has several packet memories by ingress",
         _ => "runs",
     };
     (!of_kind.any(has)).then(|| format!("no case {what} on lab {lab}"))
@@ -53,7 +53,7 @@ fn has(mutant: &Mutant, profile: &Profile, case: &Case) -> bool {
             accounting == Some(Accounting::Voq)
         }
         _ if of_memories(mutant) => {
-            declared.switch().is_some_and(|switch| switch.buffer.memories() > 1)
+            declared.switch().is_some_and(|switch| switch.buffer.ingress_memories.is_some())
         }
         _ => true,
     }

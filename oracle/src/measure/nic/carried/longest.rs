@@ -91,14 +91,18 @@ impl Longest {
         };
         // Behind a fence each message waits for the acknowledgement of the one before it.
         let may_wait = spec.verb == Verb::SendRegistered && own.nic.rc.fmr_fence != Some(false);
+        // And so does each atomic operation for the answer to the one before it.
+        let may_wait = may_wait || spec.verb.is_atomic();
         let messages = if may_wait { u64::from(spec.count.unwrap_or(0)) } else { 0 };
         let backs = backs + (trip + answers.ack_latency.most() + held) * messages;
         let end = trip + answers.ack_latency.most() + held;
         let misses = misses(&own) + misses(&other);
-        // What leaves without waiting for anything is through when its last packet is.
-        let waits_for_none = spec.verb != Verb::Read && backs == Dur::ZERO;
+        // What leaves without waiting for anything, and with nothing done to it, is through when its last packet is.
+        let waits_for_none = backs == Dur::ZERO && between.inject.is_empty();
         let answer = port.speed.slot(small(&trial.script));
-        let late = [&own, &other].map(|seen| late(seen, connection, answer)).into_iter().sum();
+        let late: Dur = [&own, &other].map(|seen| late(seen, connection, answer)).into_iter().sum();
+        // An answer may wait for a frame of its own NIC's that is leaving.
+        let late = late + other.busy;
         let held_by_misses = if waits_for_none { misses.min(late) } else { misses };
         let all = slots + backs + held_by_misses;
         // One acknowledgement may be on its way for longer than another, and wait for a frame that is leaving.
