@@ -391,7 +391,9 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
         let at_once = InFlight { delays: in_flight::delays(Within::ZERO, stops), cable, ..in_flight };
         let others = BufferLedger::empty(declared).others(spec.from, spec.to);
         let full = buffer::first_drop(&declared.buffer, spec.size, &others);
-        let room = full - buffer::first_xoff(&declared.buffer, spec.size, &others) - 1;
+        let xoff = buffer::first_xoff(&declared.buffer, spec.size, &others);
+        // None of a headroom pool that is smaller than a frame.
+        let room = full.saturating_sub(xoff + 1);
         let laid_out =
             expect == Wanted::None && predicted.hi > 0 && at_once.frames().hi <= room;
         // As many as the margin may lose are no fault, and no more.

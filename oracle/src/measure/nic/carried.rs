@@ -311,8 +311,8 @@ fn completion(measure: &Measure, done: &JudgeContext<'_>, judged: &mut Judged) {
             return Err(Unread::NotApplicable("no message is to get through".to_owned()));
         }
         let longest = longest(done, trial, measure);
-        let takes = longest.map_or(Dur::ZERO, |longest| longest.takes);
-        let by = by.unwrap_or(trial.script.length).max(takes);
+        let until = longest.map_or(Dur::ZERO, |longest| longest.until);
+        let by = by.unwrap_or(trial.script.length).max(until);
         let least = carried.least(trial, last);
         if by < least {
             let why = format!(

@@ -102,3 +102,62 @@ fn what_misses_of_a_cache_hold_is_counted_to_the_packet() {
         assert!(matches!(word, Word::Fail(_)), "{cache} {miss} {mutant}: {word:?}");
     }
 }
+
+#[test]
+fn what_a_flow_may_take_counts_from_its_own_start() {
+    let word = |by: &str, mutant: Option<&str>| {
+        let text = format!(
+            "    dut: {{nic: {{generation: gen2, rc: {{timeout: 0}}}}, peer: {{generation: gen2, receive: {{cache: 8, miss: 500ns}}}}}}
+    between: {{delay: 500ns}}
+    flows: {{late: {{nic: p1, to: p2, class: 3, verb: write, message: 1KiB, mtu: 1024B, queue_pairs: 8, count: 40}}}}
+    steps: [{{at: 300us, start: late}}]
+    length: 10ms
+    trials: 1
+    measure: [{{rc.completion: {{flow: late, by: {by}, or: declared}}}}]
+"
+        );
+        let ran = Ran::with("gen2-to-gen2", &text, |profile| {
+            if let Some(mutant) = mutant {
+                profile.mutate(&mutant.parse().expect("a departure")).expect("it has that");
+            }
+        });
+        ran.as_seen().word("rc.completion")
+    };
+    assert_eq!(word("1us", None), Word::Pass);
+    let late = word("1us", Some("peer.receive.cache=7"));
+    assert!(matches!(late, Word::Fail(_)), "{late:?}");
+}
+
+#[test]
+fn what_waits_for_answers_or_behind_other_frames_is_not_late() {
+    let word = |flows: &str, start: &str, inject: &str| {
+        let text = format!(
+            "    dut: {{nic: {{generation: gen2, rc: {{timeout: 0}}}}, peer: {{generation: gen2, receive: {{cache: 4, miss: 500ns}}}}}}
+    between: {{delay: 1us, inject: [{inject}]}}
+    flows: {{{flows}}}
+    steps: [{{at: 0us, start: [{start}]}}]
+    length: 10ms
+    trials: 1
+    measure: [{{rc.completion: {{flow: few, by: 1us, or: declared}}}}]
+"
+        );
+        Ran::of("gen2-to-gen2", &text).as_seen().word("rc.completion")
+    };
+    let few = |verb: &str, message: &str, pairs: u16| {
+        format!(
+            "few: {{nic: p1, to: p2, class: 3, verb: {verb}, message: {message}, mtu: 1024B, queue_pairs: {pairs}, count: 6}}"
+        )
+    };
+    for pairs in [1, 4, 6] {
+        for verb in ["fetch-add", "compare-swap"] {
+            assert_eq!(word(&few(verb, "8B", pairs), "few", ""), Word::Pass, "{verb} {pairs}");
+        }
+        let back =
+            "back: {nic: p2, to: p1, class: 3, verb: write, message: 64KiB, mtu: 4096B, count: 2}";
+        let both = format!("{}, {back}", few("write", "64B", pairs));
+        assert_eq!(word(&both, "back, few", ""), Word::Pass, "behind its own, {pairs}");
+        let twice = "{on: few-1, frames: data, every: 2, do: duplicate}";
+        let twice = if pairs == 1 { twice.replace("few-1", "few") } else { twice.to_owned() };
+        assert_eq!(word(&few("write", "2KiB", pairs), "few", &twice), Word::Pass, "twice, {pairs}");
+    }
+}

@@ -28,7 +28,9 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Longest {
     /// From its first packet to the last acknowledgement, or to the last packet of what is read.
-    pub(super) takes: Dur,
+    takes: Dur,
+    /// When that is over, in the trial.
+    pub(super) until: Dur,
     /// From the first acknowledgement to the last: the way is the same for both.
     apart: Dur,
     /// How much longer one acknowledgement may take than another.
@@ -116,7 +118,9 @@ impl Longest {
         let uneven = uneven + later + held + trial.observation.bound() * 4;
         let [takes, apart] = [all + end, all + uneven].map(|all| own.apart.most(all));
         let uneven = own.apart.most(uneven + misses);
-        Some(Longest { takes, apart: apart.min(takes), uneven })
+        let first = own.left.iter().find(|one| one.roce.connection == connection);
+        let until = takes + Dur(first.map_or(0, |first| first.at.0));
+        Some(Longest { takes, until, apart: apart.min(takes), uneven })
     }
 
     /// Whether a trial that ended before the flow did tells that it takes longer.
@@ -124,12 +128,12 @@ impl Longest {
     /// # Errors
     /// The trial is shorter than what the flow may take.
     pub(super) fn fits(self, trial: &Trial, flow: &str) -> Result<(), Doubt> {
-        if self.takes <= trial.script.length {
+        if self.until <= trial.script.length {
             return Ok(());
         }
         let why = format!(
-            "{flow} may take {} by what is declared, and the trial for {}",
-            self.takes, trial.script.length
+            "{flow} may take {} by what is declared, until {}, and the trial for {}",
+            self.takes, self.until, trial.script.length
         );
         Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(&why) })
     }
