@@ -3,6 +3,7 @@
 use super::*;
 use crate::runner::{applicability, bundled};
 use rig_lab::{Declared, Memories};
+use rig_testcases::Sweep;
 
 /// A device of the default lab with memories by ingress and by egress, two ports a pipe.
 fn with(device: &str, [ingress, egress]: [&[u16]; 2]) -> (Lab, Profile) {
@@ -128,4 +129,18 @@ fn a_part_in_which_too_little_waits_keeps_no_port_busy() {
     let told = left_out("broadcom-mixed", slow, [&[], &[0, 1, 2, 3, 4, 5, 6, 7]]);
     let why = "throughput: burst has 0 B in one of 8 packet memories when it may go on";
     assert!(told.starts_with(why), "{told}");
+}
+
+#[test]
+fn which_memories_a_device_has_no_sweep_sets() {
+    let (lab, dut) = with("broadcom", [&[], &[]]);
+    let name = "buffers::six-groups-together-broadcom";
+    let mut case = bundled::cases().iter().find(|one| one.id.to_string() == name).unwrap().clone();
+    assert!(applicability::of(&lab, &dut, &case).is_ok());
+    case.sweep.push(Sweep::Setting {
+        path: "buffer.ingress_memories".to_owned(),
+        values: vec![serde_json::json!(1), serde_json::json!([0, 1, 1, 0])],
+    });
+    let why = applicability::of(&lab, &dut, &case).err().map(|unfit| unfit.why);
+    assert_eq!(why.as_deref(), Some("which packet memories it has nobody sets of a device"));
 }
