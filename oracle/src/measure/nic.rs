@@ -7,6 +7,7 @@ pub(super) mod completions;
 pub(super) mod counters;
 pub(super) mod datagrams;
 mod declared_recovery;
+mod each_frame;
 mod end;
 pub(super) mod ets;
 pub(super) mod fence;

@@ -1,12 +1,10 @@
 //! The class of what a NIC sends on its connections, whoever began them: what a switch goes by.
 
-use super::super::judge_context::{JudgeContext, TrialReading};
-use super::super::judged::{Judged, looked};
+use super::super::judge_context::JudgeContext;
+use super::super::judged::Judged;
 use super::super::measurement::{Known, Red, Tells, by_source};
-use super::{BEHIND, OF_NIC, Passage};
-use crate::Prediction;
+use super::{BEHIND, OF_NIC, Passage, each_frame};
 use crate::trials::trial::Trial;
-use rig_capture::{Span, Unit};
 use rig_frames::ip::Ecn;
 use rig_lab::Part;
 use rig_testcases::vocabulary::Entry;
@@ -52,20 +50,12 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
             let is = fault(&one.roce, own);
             wrong.extend(is.map(|is| (one.record, format!("{what}{} {is}", over(&one.roce)))));
         }
-        let got = wrong.first().map(|(_, first)| match wrong.len() {
-            1 => first.clone(),
-            some => format!("{first}, and {} more", some - 1),
-        });
-        let want = Prediction {
-            unit: Unit::Frames,
-            span: Span::exactly(0),
-            formula: "",
-            text: format!("each of {all} frames with the DSCP of its connection, data ECN-capable"),
-            source: SOURCE,
-        };
-        let span = Span::exactly(u64::try_from(wrong.len()).unwrap_or(u64::MAX));
-        let records = wrong.into_iter().map(|(record, _)| record).collect();
-        Ok(TrialReading { span, want, got, records, looked: looked(all, "frames of connections") })
+        Ok(each_frame::reading(
+            all,
+            wrong,
+            "with the DSCP of its connection, data ECN-capable",
+            SOURCE,
+        ))
     });
 }
 

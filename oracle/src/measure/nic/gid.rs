@@ -1,14 +1,12 @@
 //! The addresses between which what a NIC sends on its connections goes, whoever began them: a GID of either end, of one version of IP.
 
-use super::super::judge_context::{JudgeContext, TrialReading};
-use super::super::judged::{Judged, looked};
+use super::super::judge_context::JudgeContext;
+use super::super::judged::Judged;
 use super::super::measurement::{Known, Red, Tells, by_source};
 use super::class::called;
-use super::{OF_NIC, Passage};
-use crate::Prediction;
+use super::{OF_NIC, Passage, each_frame};
 use crate::trials::trial::Trial;
 use rig_capture::analyse::nic::Left;
-use rig_capture::{Span, Unit};
 use rig_lab::Part;
 use rig_testcases::IpVersion;
 use rig_testcases::vocabulary::Entry;
@@ -45,20 +43,7 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
             let is = fault(one, &want, seen.relayed);
             wrong.extend(is.map(|is| (one.record, format!("{what} {is}"))));
         }
-        let got = wrong.first().map(|(_, first)| match wrong.len() {
-            1 => first.clone(),
-            some => format!("{first}, and {} more", some - 1),
-        });
-        let want = Prediction {
-            unit: Unit::Frames,
-            span: Span::exactly(0),
-            formula: "",
-            text: format!("each of {all} frames between the addresses of its connection"),
-            source: SOURCE,
-        };
-        let span = Span::exactly(u64::try_from(wrong.len()).unwrap_or(u64::MAX));
-        let records = wrong.into_iter().map(|(record, _)| record).collect();
-        Ok(TrialReading { span, want, got, records, looked: looked(all, "frames of connections") })
+        Ok(each_frame::reading(all, wrong, "between the addresses of its connection", SOURCE))
     });
 }
 
