@@ -52,6 +52,12 @@ table! {
     /// Each request is read over the bus when it is its turn, and until it is there nothing else leaves the port.
     // A neighbour that sends many small messages takes the port from all.
     request_read_holds_port ("nanoseconds", 1..=1_000_000, default 300);
+    /// A hole that a NAK names cuts the rate, though no CNP came.
+    // A lost packet slows down as a mark does, where nobody has asked for that: a NIC with slow restart on.
+    cut_on_loss;
+    /// What is sent again is not held back by the rate of its queue pair.
+    // Who was told of congestion by a loss answers it with a burst.
+    resent_unlimited;
     /// CNPs for an unreliable connection, or for whoever sends datagrams, are counted as ignored and slow nobody down.
     unreliable_not_slowed;
 }

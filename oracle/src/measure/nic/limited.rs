@@ -123,6 +123,11 @@ impl Limited {
         })
     }
 
+    /// Whether it went back for the first time before a packet, or with it, and had sent others before that.
+    pub(super) fn is_behind_a_loss(&self, packet: usize) -> bool {
+        self.went_back.first().is_some_and(|&first| first > 1 && first <= packet)
+    }
+
     /// What is off, each gap by itself. One in which it went back may be as long as that takes.
     pub(super) fn follow(&self) -> Followed {
         let cnps: Vec<Time> = self.cnps.iter().map(|cnp| cnp.passes).collect();

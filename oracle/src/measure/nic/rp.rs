@@ -134,8 +134,12 @@ fn follows(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
                 PaceFault::TooLate => "too late",
                 PaceFault::Between => "at a rate between those of which one was due",
             };
+            let since = match limited.is_behind_a_loss(fault.from) {
+                true => ", all of them since it first sent a packet again",
+                false => "",
+            };
             format!(
-                "{} packets off, the first {kind}: {} after the one it counts from, where {} were due",
+                "{} packets off, the first {kind}: {} after the one it counts from, where {} were due{since}",
                 followed.faults.len(),
                 Unit::Ps.show(fault.got.0),
                 rig_capture::Reading { unit: Unit::Ps, span: fault.want, frames: Vec::new() }

@@ -21,6 +21,8 @@ pub(super) struct EachFrame {
     pub(super) adapts: bool,
     /// Whether one queue pair may keep others from the port for longer than its turn.
     pub(super) hogs: bool,
+    /// Whether what is sent again keeps no rate.
+    pub(super) bypasses: bool,
 }
 
 impl EachFrame {
@@ -39,6 +41,7 @@ impl EachFrame {
                 || faults.atomic_holds_port.is_some()
                 || config.faults.rp.turn_of_a_message
                 || config.faults.rp.request_read_holds_port.is_some(),
+            bypasses: config.faults.rp.resent_unlimited,
         }
     }
 }

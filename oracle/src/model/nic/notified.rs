@@ -48,6 +48,17 @@ impl Nic {
         }
     }
 
+    /// The limit of a queue pair that a NAK came for is cut, as by a CNP; a fault.
+    #[cold]
+    pub(super) fn cut_on_loss(&mut self, now: Time, slot: u16) {
+        let (rp, faults) = (&self.config.rp, &self.config.faults.rp);
+        let limit = self.pairs.get(usize::from(slot)).map_or(NOBODY, |pair| pair.limit);
+        let found = self.send_queues.limits.get_mut(usize::from(limit)).filter(|_| rp.enable);
+        if let Some(found) = found {
+            found.limiter.notified(rp, faults, now);
+        }
+    }
+
     /// What a NIC does that has one limiter for all of its priorities.
     #[cold]
     fn cut_other_priorities(&mut self, now: Time, stream: u16, limit: u16) {

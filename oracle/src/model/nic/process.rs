@@ -354,6 +354,9 @@ impl Nic {
                 self.hold_all(until);
             }
         }
+        if self.config.faults.rp.cut_on_loss {
+            self.cut_on_loss(now, slot);
+        }
         if self.each_frame.adapts {
             self.watch_anew(now, slot);
         }

@@ -138,12 +138,15 @@ impl Nic {
         if self.each_frame.hogs {
             self.stalled = now + pair.stalls(&self.config);
         }
+        let is_held_back = !self.each_frame.bypasses || !pair.sends_again();
         pair.sent(now);
         if let Some(selector) = &mut self.selector {
             selector.sent(now, class, size);
         }
-        let limit = &mut self.send_queues.limits[usize::from(pair.limit)];
-        limit.left(&self.config, now, size);
+        if is_held_back {
+            let limit = &mut self.send_queues.limits[usize::from(pair.limit)];
+            limit.left(&self.config, now, size);
+        }
         self.send_queues.sent(&mut self.pairs, slot);
         if self.each_frame.hogs && self.pairs[usize::from(slot)].goes_on(&self.config) {
             self.send_queues.goes_on(&mut self.pairs, slot);

@@ -134,6 +134,33 @@ fn who_takes_more_than_its_turn_keeps_its_neighbours_from_the_port() {
     assert_eq!(gaps, [true, true, false, false]);
 }
 
+/// At what rate it goes on behind a NAK, and how far apart the first two packets leave then, with a CNP before or without.
+fn behind_a_nak(deviation: Option<&str>, is_told: bool) -> (u64, Dur) {
+    let mut bench = bench(&deviation.map_or_else(config, faulty));
+    bench.network.start_flow(NIC, &flow(1));
+    if is_told {
+        bench.send(cnp(1));
+    }
+    bench.send(Packet { kind: PacketKind::Nak, seq: 0, ..Packet::data(1, RIG, NIC, 3, 26, 66) });
+    bench.run(Dur::us(10));
+    let data = bench.received(PacketKind::Data);
+    let back = data.windows(2).position(|two| two[1].packet.seq < two[0].packet.seq).unwrap();
+    let gap = data[back + 2].left().since(data[back + 1].left()).unwrap();
+    (bench.network.nic(NIC).unwrap().limiter(1).unwrap().rate() / 1_000_000_000, gap)
+}
+
+#[test]
+fn cut_on_loss_takes_a_nak_for_a_cnp() {
+    assert_eq!(behind_a_nak(None, false), (100, SLOT));
+    assert_eq!(behind_a_nak(Some("cut_on_loss"), false), (50, Dur(173_760)));
+}
+
+#[test]
+fn resent_unlimited_sends_again_without_the_gaps_of_its_rate() {
+    assert_eq!(behind_a_nak(None, true), (50, Dur(173_760)));
+    assert_eq!(behind_a_nak(Some("resent_unlimited"), true), (50, SLOT));
+}
+
 #[test]
 fn a_paused_class_stands_still_and_the_others_do_not() {
     let mut bench = bench(&config());
