@@ -39,6 +39,17 @@ impl Transport {
         }
     }
 
+    /// How long a run may take; `None` in virtual time.
+    pub const fn budget(&self) -> Option<Dur> {
+        match self {
+            Transport::Virtual(_) => None,
+            Transport::Veth(wire) => Some(wire.budget),
+            Transport::Interfaces(wire) => Some(wire.budget),
+            Transport::Guests(wire) => Some(wire.budget),
+            Transport::Server(wire) => Some(wire.budget),
+        }
+    }
+
     /// How far off the rig's own clock may be, either way. Not at all where the device goes by the same one: in virtual time, and on one machine.
     pub const fn clock(&self) -> Ppm {
         match self {

@@ -6,8 +6,9 @@ use crate::Dur;
 /// The longest length of time that anything says: a day. Picoseconds in 64 bits reach 213 days, and a sum of a few of them
 /// must not wrap.
 pub const TIME: Dur = Dur::s(86_400);
-/// The longest trial. A storm and a probe beside it take half a megabyte of memory and 4 ms for each of its seconds.
-pub const TRIAL: Dur = Dur::s(3_600);
+/// The longest trial: 4 T of the longest timeout that a connection can be set to is some ten hours. A storm and a probe beside it take half a
+/// megabyte of memory and 4 ms for each of its seconds.
+pub const TRIAL: Dur = Dur::s(43_200);
 /// The longest that all trials of a case take together, in their own time.
 pub const CASE: Dur = Dur::s(86_400);
 /// Most trials of a case, at all points of its sweep together.

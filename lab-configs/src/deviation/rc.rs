@@ -95,6 +95,9 @@ table! {
     connection_state_forgotten;
     /// Holes found in what a READ brings do not count.
     implied_nak_not_counted;
+    /// One of its counters stands still, whatever happens.
+    // Whoever looks for the cause of what is slow is told that there is none.
+    counter_stands ("its place in the list of docs/nic.md", 1..=17, default 5);
     /// Timeouts do not count.
     timeout_not_counted;
     /// An acknowledgement whose ICRC is wrong is counted as such, and acted on all the same.

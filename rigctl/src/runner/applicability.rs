@@ -12,7 +12,7 @@ use rig_lab::{
 };
 use rig_oracle::measure::{self, Needs, Stamps};
 use rig_testcases::case::{CaseAction, CaseStep};
-use rig_testcases::{Case, DeviceVerb, Measure, Sweep, Wanted};
+use rig_testcases::{Amount, Case, DeviceVerb, Measure, Sweep, Wanted};
 
 /// A case as it can be run.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +79,13 @@ fn steered(
             left_out.push(format!("{what}, which only virtual ones have"));
             false
         });
+    }
+    if let (Some(budget), Some(Amount::Exactly(length))) = (lab.transport.budget(), &case.length)
+        && *length > budget
+    {
+        return Err(Missing::Lab.so(format!(
+            "a trial of it lasts {length} by the clock, and the budget of the lab is {budget}"
+        )));
     }
     if matches!(lab.transport, Transport::Veth(_) | Transport::Interfaces(_)) && tampers(&case) {
         return Err(Missing::Lab.so(

@@ -28,12 +28,10 @@ pub fn planned(
     cases: &[&Case],
     (level, whole): (Level, Share),
 ) -> Option<(Effort, Budget)> {
-    let (side_by_side, budget) = match &lab.transport {
-        Transport::Virtual(_) => return None,
-        Transport::Veth(wire) => (u64::from(wire.benches), wire.budget),
-        Transport::Interfaces(wire) => (1, wire.budget),
-        Transport::Guests(wire) => (1, wire.budget),
-        Transport::Server(wire) => (1, wire.budget),
+    let budget = lab.transport.budget()?;
+    let side_by_side = match &lab.transport {
+        Transport::Veth(wire) => u64::from(wire.benches),
+        _ => 1,
     };
     let alpha = budget::each(cases);
     let estimate = |effort: Effort| {

@@ -89,6 +89,6 @@ fn what_is_drawn_has_a_chance_and_what_it_costs_is_predicted_of_losses_and_delay
         "{twice}"
     );
     let late = mended("{inject: [{on: sender, frames: data, chance: 1%, do: {delay: 20us}}]}");
-    assert!(late.contains("of which it is not predicted what they cost"), "{late}");
+    assert_eq!(late, "");
     assert!(mended(NARROW).contains("a bottleneck loses and delays what nobody predicts"));
 }

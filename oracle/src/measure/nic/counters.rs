@@ -1,5 +1,7 @@
 //! The NIC's counters against what passed its port.
 
+mod pauses;
+
 use super::super::checks;
 use super::super::judge_context::JudgeContext;
 use super::super::judged::{Judged, looked};
@@ -71,8 +73,8 @@ fn stamps_of(measure: &Measure, context: &Context<'_>, script: &Script) -> Optio
 }
 
 const EXPECTED: &str = "np_cnp_sent, np_ecn_marked_roce_packets, out_of_sequence, duplicate_request, rx_icrc_encapsulated, \
-     implied_nak_seq_err, local_ack_timeout_err, req_transport_retries_exceeded, req_rnr_retries_exceeded, rnr_nak_retry_err, packet_seq_err and, where the device has them, rdma_tx_packets \
-     and rdma_rx_packets grown by what the wire shows of each, rp_cnp_handled and rp_cnp_ignored together by the CNPs that came; but for what its driver is known not to count";
+     implied_nak_seq_err, local_ack_timeout_err, req_transport_retries_exceeded, req_rnr_retries_exceeded, rnr_nak_retry_err, packet_seq_err and, where the device has them, rdma_tx_packets, \
+     rdma_rx_packets, rx_prio*_pause and tx_prio*_pause grown by what the wire shows of each, rp_cnp_handled and rp_cnp_ignored together by the CNPs that came; but for what its driver is known not to count";
 
 const SOURCE: &str = "NVIDIA's counters of RoCE; the wire is the count";
 
@@ -291,6 +293,7 @@ fn against_the_wire(
     } else {
         all.extend([handled, ignored].map(|one| (one, obey)));
     }
+    all.extend(pauses::counted(trial, (index, name), seen));
     all
 }
 

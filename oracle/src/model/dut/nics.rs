@@ -5,7 +5,7 @@ use crate::model::chance;
 use crate::model::host::{self, HostKind};
 use crate::model::mac;
 use crate::model::network::Network;
-use crate::model::nic;
+use crate::model::nic::{self, Shown};
 use crate::model::oscillator::Oscillator;
 use crate::model::topology::{End, Topology};
 use rig_lab::{BadSetting, Declared, NicFaults};
@@ -21,6 +21,8 @@ pub(super) struct Nics {
     faults: NicFaults,
     clock: Oscillator,
     seed: u64,
+    /// The priorities in which each obeys PFC.
+    priorities: Vec<u8>,
 }
 
 impl Nics {
@@ -40,7 +42,26 @@ impl Nics {
             topology.hosts.push(host::Config { mac, kind: HostKind::Nic(config) }.on(clock));
             plugs.push(CableEnd { end: End::Host(host), speed });
         }
-        (Nics { first, ports, faults, clock, seed }, plugs)
+        let priorities = priorities(running);
+        (Nics { first, ports, faults, clock, seed, priorities }, plugs)
+    }
+
+    /// What the host of a port of the device reads, with the PFC frames of these priorities.
+    fn shown<'n>(
+        &self,
+        network: &'n Network,
+        port: u16,
+        pauses: &'n mut Vec<(u8, u64, u64)>,
+    ) -> Option<Shown<'n>> {
+        let (host, nic) = (self.first + port, network.nic(self.first + port)?);
+        let enabled = self.priorities.get(usize::from(port)).copied().unwrap_or(0);
+        pauses.clear();
+        pauses.extend(
+            (0..8)
+                .filter(|class| enabled >> class & 1 == 1)
+                .map(|class| (class, network.pauses_received(host, class), nic.pauses_sent(class))),
+        );
+        Some(Shown { counters: nic.counters(), pauses, stands: self.faults.rc.counter_stands })
     }
 }
 
@@ -57,6 +78,12 @@ fn configs(
         let config = nic::Config { faults, seed, clock, router, ..nic::Config::declared(nic) };
         (config, config.mac(&nic.pfc))
     })
+}
+
+/// The priorities in which each NIC obeys PFC, as a vector of bits.
+fn priorities(running: &rig_lab::Nics) -> Vec<u8> {
+    let all = [Some(&running.nic), running.peer.as_ref()].into_iter().flatten();
+    all.map(|nic| nic.pfc.enabled()).collect()
 }
 
 /// Refuses NICs that cannot be.
@@ -78,9 +105,10 @@ pub(super) fn check(declared: &Declared) -> Result<(), BadSetting> {
 impl Body for Nics {
     /// Under NVIDIA's names: `nic np_cnp_sent`.
     fn name(&self, network: &Network, into: &mut BTreeMap<String, u64>) {
+        let mut pauses = Vec::new();
         for port in 0..self.ports {
-            if let Some(nic) = network.nic(self.first + port) {
-                nic.counters().name(&rig_lab::Nics::port_name(port), into);
+            if let Some(shown) = self.shown(network, port, &mut pauses) {
+                shown.name(&rig_lab::Nics::port_name(port), into);
             }
         }
     }
@@ -88,11 +116,12 @@ impl Body for Nics {
     fn find(&self, network: &Network, name: &str) -> Option<u64> {
         let (port, counter) = name.split_once(' ')?;
         let port = (0..self.ports).find(|&at| rig_lab::Nics::port_name(at) == port)?;
-        network.nic(self.first + port)?.counters().find(counter)
+        self.shown(network, port, &mut Vec::new())?.find(counter)
     }
 
     fn apply(&mut self, _: &Declared, running: Declared, network: &mut Network) {
         let Declared::Nic(running) = running else { return };
+        self.priorities = priorities(&running);
         let configs = configs(&running, (self.faults, self.clock), self.seed);
         for (host, (config, mac)) in (self.first..).zip(configs).take(self.ports.into()) {
             network.set_nic(host, &config);

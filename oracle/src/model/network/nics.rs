@@ -12,6 +12,7 @@ use crate::model::tap::Tap;
 use rig_capture::HostReport;
 use rig_capture::blue_rdma::Frame;
 use rig_testcases::AppStep;
+use rig_units::Time;
 
 impl<Q: EventQueue> Network<Q> {
     /// A frame of the outside world whose last bit reaches a host now.
@@ -142,6 +143,11 @@ impl<Q: EventQueue> Network<Q> {
             Host { plug, node: Node::Nic(port) } => (port, plug),
             _ => panic!("a flow starts at a NIC, and only a NIC is configured as one"),
         }
+    }
+
+    /// PFC frames for `class`, XOFF and XON, that reached the host that is `host`.
+    pub fn pauses_received(&self, host: u16, class: u8) -> u64 {
+        self.hosts[usize::from(host)].pauses(class, Time::ZERO).frames
     }
 
     /// What the host behind the NIC that is `host` says since it was asked last; `None` where it keeps nothing.

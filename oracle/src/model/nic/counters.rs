@@ -58,14 +58,80 @@ impl Counters {
             ("rdma_recvs", self.rdma_recvs),
         ]
     }
+}
 
+/// What a NIC's host reads: the counters of its connections, and the PFC frames of its port in each of these priorities.
+#[derive(Debug)]
+pub(crate) struct Shown<'c> {
+    pub(crate) counters: &'c Counters,
+    /// Priority, frames received, frames sent; XOFF and XON are counted alike.
+    pub(crate) pauses: &'c [(u8, u64, u64)],
+    /// The place of the one that stands still, from 1; a fault.
+    pub(crate) stands: Option<u32>,
+}
+
+impl Shown<'_> {
     /// Adds all of them under their names, for the port called `port`.
     pub(crate) fn name(&self, port: &str, into: &mut BTreeMap<String, u64>) {
-        into.extend(self.all().map(|(name, value)| (format!("{port} {name}"), value)));
+        let all = self.counters.all();
+        for (place, (name, value)) in (1..).zip(all) {
+            into.insert(format!("{port} {name}"), self.grown(place, value));
+        }
+        for &(class, received, sent) in self.pauses {
+            into.insert(format!("{port} rx_prio{class}_pause"), self.grown(RECEIVED, received));
+            into.insert(format!("{port} tx_prio{class}_pause"), self.grown(SENT, sent));
+        }
     }
 
-    /// One of them by its name.
+    /// One of them by its name; of pauses none is asked for so.
     pub(crate) fn find(&self, counter: &str) -> Option<u64> {
-        self.all().into_iter().find(|(name, _)| *name == counter).map(|(_, value)| value)
+        let mut all = (1..).zip(self.counters.all());
+        let (place, (_, value)) = all.find(|(_, (name, _))| *name == counter)?;
+        Some(self.grown(place, value))
+    }
+
+    fn grown(&self, place: u32, value: u64) -> u64 {
+        if self.stands == Some(place) { 0 } else { value }
+    }
+}
+
+/// The places of the pauses, behind all others.
+const RECEIVED: u32 = 16;
+const SENT: u32 = 17;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_has_each_at_its_place() {
+        let pauses = [("rx_prio*_pause", 0), ("tx_prio*_pause", 0)];
+        let all = Counters::default().all().into_iter().chain(pauses);
+        let list: Vec<String> =
+            (1..).zip(all).map(|(place, (name, _))| format!("{place} `{name}`")).collect();
+        let (document, list) =
+            (include_str!("../../../../docs/nic.md"), format!("{}.", list.join(", ")));
+        assert!(document.contains(&list), "docs/nic.md wants: {list}");
+    }
+
+    #[test]
+    fn one_stands_still_and_the_others_go_on() {
+        let counters = Counters { packet_seq_err: 7, out_of_sequence: 8, ..Counters::default() };
+        let pauses = [(3, 5, 6)];
+        let named = |stands| {
+            let mut all = BTreeMap::new();
+            Shown { counters: &counters, pauses: &pauses, stands }.name("nic", &mut all);
+            let of = |name: &str| all[&format!("nic {name}")];
+            [
+                of("packet_seq_err"),
+                of("out_of_sequence"),
+                of("rx_prio3_pause"),
+                of("tx_prio3_pause"),
+            ]
+        };
+        assert_eq!(named(None), [7, 8, 5, 6]);
+        assert_eq!(named(Some(5)), [0, 8, 5, 6]);
+        assert_eq!(named(Some(RECEIVED)), [7, 8, 0, 6]);
+        assert_eq!(named(Some(SENT)), [7, 8, 5, 0]);
     }
 }

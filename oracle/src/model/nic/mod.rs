@@ -58,6 +58,7 @@ mod unreliable;
 
 pub use config::Config;
 pub use counters::Counters;
+pub(crate) use counters::Shown;
 pub use flow::{Flow, Verb};
 pub(crate) use pfc::Departs;
 pub(crate) use port::Port;
@@ -212,6 +213,11 @@ impl Nic {
     /// What it has counted so far.
     pub const fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    /// PFC frames that it sent for `class`, XOFF and XON.
+    pub(crate) fn pauses_sent(&self, class: u8) -> u64 {
+        self.buffer.as_ref().map_or(0, |buffer| buffer.pauses_sent(class))
     }
 
     /// The limiter of a connection that it sends on, as it is now.
@@ -373,7 +379,11 @@ impl Nic {
             self.selector = Selector::of(config, self.line);
         }
         if (before.memory, before.sends) != (config.memory, config.sends) {
-            self.buffer = ReceiveBuffer::of(config);
+            let kept = self.buffer.take();
+            self.buffer = match kept {
+                Some(kept) => kept.anew(config),
+                None => ReceiveBuffer::of(config),
+            };
             self.least = if self.buffer.is_some() { self.least.min(PFC_SIZE) } else { self.least };
         }
         if before.estats != config.estats {

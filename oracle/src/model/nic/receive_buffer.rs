@@ -64,8 +64,9 @@ pub(super) struct ReceiveBuffer {
     level: [u64; CLASSES],
     pfc: PfcGen,
     watchdog: Option<Box<PauseWatchdog>>,
-    /// Frames of PFC that are to leave.
+    /// Frames of PFC that are to leave, and how many have left for each class.
     words: Ring,
+    told: [u64; CLASSES],
 }
 
 impl ReceiveBuffer {
@@ -86,7 +87,15 @@ impl ReceiveBuffer {
             pfc: PfcGen::new(&pfc),
             watchdog: PauseWatchdog::of(&sends, faults, config.seed).map(Box::new),
             words: Ring::default(),
+            told: [0; CLASSES],
         }))
+    }
+
+    /// One that works otherwise, and has counted what this one has.
+    pub(super) fn anew(&self, config: &Config) -> Option<Box<ReceiveBuffer>> {
+        let mut fresh = ReceiveBuffer::of(config)?;
+        fresh.told = self.told;
+        Some(fresh)
     }
 
     /// A frame with payload is here at `now`.
@@ -165,12 +174,21 @@ impl ReceiveBuffer {
 
     /// It has left.
     pub(super) fn said(&mut self) {
+        let word = self.words.front();
+        for (class, told) in (0..8).zip(&mut self.told) {
+            *told += u64::from(word.is_some_and(|word| word.enable & bit(class) != 0));
+        }
         self.words.drop_front();
+    }
+
+    /// Frames of PFC for `class` that have left, XON included.
+    pub(super) fn pauses_sent(&self, class: u8) -> u64 {
+        self.told[slot(class)]
     }
 
     /// The link went down: what waits, either way, is gone, and nobody is told to pause.
     pub(super) fn clear(&mut self, config: &Config) {
-        if let Some(fresh) = ReceiveBuffer::of(config) {
+        if let Some(fresh) = self.anew(config) {
             *self = *fresh;
         }
     }

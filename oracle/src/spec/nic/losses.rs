@@ -20,6 +20,8 @@ pub struct Packet {
     pub place: u64,
     /// Whether it came, and not spoilt.
     pub came: bool,
+    /// Whether it came later than those that left behind it.
+    pub late: bool,
 }
 
 /// A packet that its receiver missed when it was its turn.
@@ -34,16 +36,32 @@ pub struct Hole {
 }
 
 /// The packets that were missed, by their places. What is lost when it is not its turn, because one before it is missing or because it came already, costs nothing: its
-/// receiver would have thrown it away.
-pub fn holes(packets: &[Packet]) -> BTreeMap<u64, Hole> {
+/// receiver would have thrown it away. Where one that was late is the one that was missing, those behind it are gone: if its sender says nothing more
+/// for `silence`, as it has sent all that it has to, nobody asks for them.
+pub fn holes(packets: &[Packet], silence: Dur) -> BTreeMap<u64, Hole> {
     let mut all: BTreeMap<u64, Hole> = BTreeMap::new();
     let mut expected = 0;
+    // How far its sender has come, and what is missing behind one that was late, since when.
+    let (mut reached, mut behind_late) = (0, None::<(u64, Time)>);
+    let unasked = |all: &mut BTreeMap<u64, Hole>, place| {
+        let hole = all.entry(place).or_default();
+        (hole.losses, hole.unseen) = (hole.losses + 1, true);
+    };
     // When the packet left whose turn it is, if it did not come: the last time before that was shown.
     let mut missed: Option<(u64, Time)> = None;
     for packet in packets {
         let at_turn = packet.place == expected;
+        if let Some((place, since)) = behind_late.take()
+            && packet.at >= since + silence
+        {
+            unasked(&mut all, place);
+        }
+        reached = reached.max(packet.place + 1);
         match packet.came {
-            true if at_turn => expected += 1,
+            true if at_turn => {
+                expected += 1;
+                behind_late = (packet.late && reached > expected).then_some((expected, packet.at));
+            }
             true => {
                 let open =
                     missed.filter(|(place, _)| *place == expected && packet.place > expected);
@@ -62,6 +80,9 @@ pub fn holes(packets: &[Packet]) -> BTreeMap<u64, Hole> {
                 }
             }
         }
+    }
+    if let Some((place, _)) = behind_late {
+        unasked(&mut all, place);
     }
     all.values_mut().for_each(|hole| hole.unseen |= hole.shown.is_none());
     all
@@ -91,6 +112,15 @@ impl Mending {
         let open = u64::from((hole.unseen || asked.is_none()) && timers > 0);
         let timer = if timers > 0 { self.timer?.most() } else { Dur::ZERO };
         Some(asked.unwrap_or_default() + (timer + self.busy) * timers + self.told * open)
+    }
+
+    /// What packets that came late cost at the most, beside what each costs as one that was lost at its turn: it comes while others are on their way that
+    /// were sent before its sender went back, or before it is its turn, and so asks, or has one of them ask, for what is on its way already. `answers`: by
+    /// how much NAKs were late.
+    pub fn late(&self, packets: usize, answers: &[Dur]) -> Dur {
+        let packets = u64::try_from(packets).unwrap_or(u64::MAX);
+        let stale = answers.iter().map(|by| *by + self.asked.most()).sum::<Dur>();
+        self.asked.most() * packets + stale
     }
 
     /// What a packet takes on average that is lost by a chance each time: with W s for what it takes until it leaves once more, and a timer for each time that this is
@@ -129,8 +159,9 @@ mod tests {
             at: Time::ZERO + SLOT * i,
             place,
             came,
+            late: false,
         };
-        holes(&(0..).zip(all).map(packet).collect::<Vec<_>>())
+        holes(&(0..).zip(all).map(packet).collect::<Vec<_>>(), Dur::us(100))
     }
 
     #[test]
@@ -159,6 +190,31 @@ mod tests {
         let never = Mending { timer: None, ..mending };
         assert_eq!(never.costs(&twice, true), None);
         assert_eq!(never.costs(&hole, true), us(12));
+    }
+
+    #[test]
+    fn nobody_asks_for_what_is_gone_behind_one_that_was_late_if_no_more_comes() {
+        let us = |at: u64| Time::ZERO + Dur::us(at);
+        let packet = |at, place, came, late| Packet { at: us(at), place, came, late };
+        // 1 is late, and 2 behind it was thrown away. Then 2 comes again: as 1 was asked for, or after a timer.
+        let sent = |again| {
+            let all = [
+                packet(0, 0, true, false),
+                packet(1, 1, false, false),
+                packet(2, 2, true, false),
+                packet(8, 1, true, true),
+                packet(again, 2, true, false),
+            ];
+            holes(&all, Dur::us(50))
+        };
+        let late = Hole { losses: 1, shown: Some(SLOT), unseen: false };
+        assert_eq!(sent(12), BTreeMap::from([(1, late)]));
+        let gone = Hole { losses: 1, shown: None, unseen: true };
+        assert_eq!(sent(58), BTreeMap::from([(1, late), (2, gone)]));
+        let [asked, timer] = [mending().costs(&late, true), mending().costs(&gone, true)];
+        assert_eq!([asked, timer], [Some(Dur::us(12)), Some(Dur::us(411))]);
+        // What is on its way is asked for once more, and for a NAK that is late, too.
+        assert_eq!(mending().late(2, &[Dur::us(5)]), Dur::us(2 * 11 + 5 + 11));
     }
 
     #[test]

@@ -61,14 +61,18 @@ pub(super) fn of_messages(measure: &Measure, case: &Case) -> Vec<Fault> {
     }
     if !case.between.inject.iter().any(|one| one.on == name) {
         let found = format!("nothing is done to `{name}`");
-        all.push(case.fault("between", found, "`drop` or `bad-icrc` of some of its frames"));
+        all.push(case.fault(
+            "between",
+            found,
+            "`drop`, `bad-icrc` or `delay` of some of its frames",
+        ));
     }
     if case.between.bottleneck.is_some() {
         let found = "a bottleneck loses and delays what nobody predicts".to_owned();
         all.push(case.fault("between.bottleneck", found, "none"));
     }
     let fits = |one: &&Injection<String>| match (one.tamper, one.frames) {
-        (Injected::Drop | Injected::BadIcrc, frames) => frames != Target::Cnp,
+        (Injected::Drop | Injected::BadIcrc | Injected::Delay(_), frames) => frames != Target::Cnp,
         _ => false,
     };
     if let Some(other) =
@@ -81,7 +85,7 @@ pub(super) fn of_messages(measure: &Measure, case: &Case) -> Vec<Fault> {
         all.push(case.fault(
             "between",
             found,
-            "`drop` or `bad-icrc` of data, acknowledgements and NAKs",
+            "`drop`, `bad-icrc` or `delay` of data, acknowledgements and NAKs",
         ));
     }
     all
@@ -97,6 +101,8 @@ struct Lossy {
     slots: Vec<Dur>,
     /// When acknowledgements of it were lost.
     untold: Vec<Time>,
+    /// How many packets came late, and by how much each NAK did.
+    late: (usize, Vec<Dur>),
     /// How often it tries.
     retries: u32,
 }
@@ -132,20 +138,35 @@ impl Lossy {
         }
         let first = Psn::new(spec.psn);
         let place = |psn: u32| Psn::new(psn).ahead_of(first).map(u64::from);
-        let touched: BTreeSet<(Time, u16)> =
-            trial.observation.injected.iter().map(|one| (one.at, one.port)).collect();
+        let touched: BTreeMap<(Time, u16), Injected> =
+            trial.observation.injected.iter().map(|one| ((one.at, one.port), one.what)).collect();
         let at = |record: usize| trial.observation.records[record].at;
         let mut packets = Vec::new();
         let mut slots = Vec::new();
+        let (mut late, mut late_naks, mut latest) = (0, Vec::new(), Dur::ZERO);
         let speed = ports[0].speed;
         for one in own.left.iter().filter(|one| matches!(one.roce.kind, RoceKind::Data { .. })) {
             let Some(place) = place(one.roce.psn) else { continue };
-            let came = !touched.contains(&(at(one.record), spec.nic));
+            let what = touched.get(&(at(one.record), spec.nic));
+            let came = what.is_none();
+            // What comes late is missed first, and then comes, if nothing has come in its place.
+            let comes = match what {
+                Some(Injected::Delay(by)) => Some(*by),
+                _ => None,
+            };
+            late += usize::from(comes.is_some());
             if usize::try_from(place) == Ok(slots.len()) {
                 slots.push(speed.slot(Bytes(one.roce.size.into())));
             }
-            packets.push(losses::Packet { at: one.at, place, came });
+            packets.push(losses::Packet { at: one.at, place, came, late: false });
+            packets.extend(comes.map(|by| losses::Packet {
+                at: one.at + by,
+                place,
+                came: true,
+                late: true,
+            }));
         }
+        packets.sort_by_key(|packet| packet.at);
         let (mut unasked, mut untold) = (BTreeSet::new(), Vec::new());
         let says = other.left.iter().filter(|one| one.roce.connection == connection);
         let mut shortest = SHORTEST;
@@ -154,9 +175,16 @@ impl Lossy {
             if nak {
                 shortest = one.roce.size;
             }
-            if touched.contains(&(at(one.record), spec.to)) {
-                untold.push(one.at);
-                unasked.extend(place(one.roce.psn).filter(|_| nak));
+            match touched.get(&(at(one.record), spec.to)) {
+                Some(Injected::Delay(by)) => {
+                    late_naks.extend(nak.then_some(*by));
+                    latest = latest.max(*by);
+                }
+                Some(_) => {
+                    untold.push(one.at);
+                    unasked.extend(place(one.roce.psn).filter(|_| nak));
+                }
+                None => {}
             }
         }
         let longest = own.left.iter().map(|one| one.roce.size).max().unwrap_or(shortest);
@@ -178,11 +206,12 @@ impl Lossy {
         let mending = Mending {
             asked: own.apart.range(asked),
             timer: timeout(asks).map(|timer| own.apart.range(timer)),
-            told: own.apart.most(told + held + asks.resend_latency.most() + off),
+            told: own.apart.most(told + held + asks.resend_latency.most() + off + latest),
             busy: own.apart.most(slot + extra + off),
             slot,
         };
-        let holes = losses::holes(&packets);
+        let least = mending.timer.map(|timer| timer.least().saturating_sub(mending.told));
+        let holes = losses::holes(&packets, least.unwrap_or(trial.script.length));
         let shown = holes.values().filter_map(|hole| hole.shown).max().unwrap_or_default();
         if mending
             .timer
@@ -193,7 +222,8 @@ impl Lossy {
             );
         }
         let retries = u32::from(asks.retries);
-        Ok(Lossy { holes, mending, unasked, slots, untold, retries })
+        let late = (late, late_naks);
+        Ok(Lossy { holes, mending, unasked, slots, untold, late, retries })
     }
 
     /// What the packets from `from` until before `until` take at the most, and how many were missed of them; `None`: one is never mended.
@@ -268,7 +298,9 @@ pub(super) fn of(
     } else {
         Dur::ZERO
     };
-    let most = sender.apart.most(takes) + uneven + lossy.unsaid(carried) + ends;
+    let (late, late_naks) = &lossy.late;
+    let again = lossy.mending.late(*late, late_naks);
+    let most = sender.apart.most(takes + again) + uneven + lossy.unsaid(carried) + ends;
     let rate = |bytes: u64, took: Dur| {
         let bits = u128::from(bytes) * 8 * 1_000_000_000_000;
         u64::try_from(bits / u128::from(took.0.max(1))).unwrap_or(u64::MAX)
@@ -293,7 +325,11 @@ pub(super) fn of(
         text: format!(
             "{} at the least: what {} of {bytes} B{}",
             Unit::Bps.show(span.lo),
-            if holes == 1 { "1 hole leaves".to_owned() } else { format!("{holes} holes leave") },
+            match (holes, *late) {
+                (1, 0) => "1 hole leaves".to_owned(),
+                (_, 0) => format!("{holes} holes leave"),
+                _ => format!("{holes} holes and {late} late packets leave"),
+            },
             mean.unwrap_or_default()
         ),
         source: SOURCE,

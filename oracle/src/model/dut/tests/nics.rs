@@ -65,7 +65,7 @@ fn the_nic_is_behind_the_first_port_and_its_peer_behind_the_second() {
     assert_eq!(counter("peer np_ecn_marked_roce_packets"), Some(3));
     assert_eq!(counter("peer2 np_cnp_sent"), None);
     let all = dut.counters();
-    assert_eq!((all.len(), all.get("peer np_cnp_sent")), (30, Some(&3)));
+    assert_eq!((all.len(), all.get("peer np_cnp_sent")), (38, Some(&3)));
 }
 
 #[test]
