@@ -1,5 +1,6 @@
 //! What a NIC asks of its sender by PFC when its host is slow: when it must send XOFF and XON, when it must not, and what it says.
 
+mod cause;
 mod seen;
 
 use self::seen::{Alike, AlikeSize, Seen};
@@ -241,6 +242,7 @@ fn count(seen: &Seen, class: u8) -> TrialReading {
         got += &format!(
             "; {needless} of its XOFFs without need: no more than {xoff} waited since no more than {xon} did"
         );
+        got += &seen.cause().map(|cause| format!("; {cause}")).unwrap_or_default();
     }
     if all < account.due {
         got += &seen.instead(&account);

@@ -3,7 +3,7 @@
 use super::super::super::judge_context::JudgeContext;
 use super::super::super::judged::Unread;
 use super::super::Passage;
-use super::HEADERS;
+use super::{HEADERS, cause};
 use crate::judge::nic::asked::{
     Account, Lag, Promise, Spoken, Stretch, Stretches, Thresholds, Waiting, stretches,
 };
@@ -59,6 +59,9 @@ pub(super) struct Seen {
     plain: Stretches,
     /// The same of a NIC that holds its XON to the greatest that it may be.
     at_most: Stretches,
+    /// All that reached it, if it is all of the class.
+    brought: Option<Vec<Brought>>,
+    host: NicHost,
     /// The most reads that bear on one instant that an XON tells of.
     reads: u64,
 }
@@ -168,6 +171,8 @@ impl Seen {
             plain,
             at_most,
             reads: reads(&all, &bounded),
+            brought: (own.len() == frames.len()).then_some(frames),
+            host: seen.nic.host,
         })
     }
 
@@ -252,6 +257,11 @@ impl Seen {
             "watchdog" => !account.stops.is_empty(),
             _ => !account.refreshes.is_empty(),
         }
+    }
+
+    /// What is known of the host that is behind its words.
+    pub(super) fn cause(&self) -> Option<String> {
+        cause::told(&self.host, self.brought.as_deref()?, &self.words)
     }
 
     /// What it did instead for another priority, in words; or that its watchdog stopped it before.
