@@ -26,7 +26,7 @@ pub use fault::GuestFault;
 pub use guest::{Guest, GuestRole, HwCounters};
 pub use image::Image;
 pub use session::{
-    Came, ENDS, FlowsOver, LATENCY, PATIENCE, PROGRAMS, Perftest, PerftestHost, RigEnd, WayAcross,
+    Came, ENDS, FlowsOver, PATIENCE, PROGRAMS, Perftest, PerftestHost, RigEnd, WayAcross,
 };
 pub use side_by_side::{CameBeside, side_by_side};
 pub use toward::{Greeted, Sink, Toward, greeted, stream_of, toward};

@@ -5,7 +5,7 @@ use crate::guest::{GUEST, Guest, HwCounters, OTHER, OTHER_BESIDE, RIG, RIG_V6, S
 use crate::peer::{
     Asks, Conduct, Converses, Exchanged, FrameTap, Midway, OpenWay, QpPair, Station, in_six,
 };
-use crate::perftest::{Destination, Messages, Opening, messages, serve};
+use crate::perftest::{Destination, Messages, Of, Opening, messages, serve};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
 use rig_frames::psn::Psn;
@@ -27,26 +27,22 @@ pub const PATIENCE: Duration = Duration::from_secs(300);
 /// How `timeout` says that it has ended a program: that its time was over, or that it was told to.
 pub const ENDS: [u8; 2] = [124, 143];
 /// Programs whose client asks and whose server answers; and, of those of latency, two in which both ask in turn: one of SENDs, and one of WRITEs, in which the server begins.
-pub const PROGRAMS: [&str; 8] = [
-    "ib_send_bw",
-    "ib_write_bw",
-    "ib_read_bw",
-    "ib_atomic_bw",
-    SENDS_IN_TURN,
-    WRITES_IN_TURN,
-    READS,
-    ATOMICS,
-];
-/// Those of latency: one message behind the other. The rig can be their client, too.
-pub const LATENCY: [&str; 4] = [SENDS_IN_TURN, WRITES_IN_TURN, READS, ATOMICS];
+pub const PROGRAMS: [&str; 8] =
+    [SENDS, WRITES, MANY_READS, MANY_ATOMICS, SENDS_IN_TURN, WRITES_IN_TURN, READS, ATOMICS];
+const SENDS: &str = "ib_send_bw";
+const WRITES: &str = "ib_write_bw";
+const MANY_READS: &str = "ib_read_bw";
+const MANY_ATOMICS: &str = "ib_atomic_bw";
 const SENDS_IN_TURN: &str = "ib_send_lat";
 const WRITES_IN_TURN: &str = "ib_write_lat";
 const READS: &str = "ib_read_lat";
 const ATOMICS: &str = "ib_atomic_lat";
 /// Queue pair of the first connection of a session: above those that are for management.
 pub(crate) const FIRST_QP: u32 = 0x100;
-/// Number of the first packet that the rig would send.
-pub(crate) const FIRST_PSN: u32 = 0x0a_5a5a;
+/// Number of the first packet that the rig would send by the first.
+const FIRST_PSN: u32 = 0x0a_5a5a;
+/// What those of one and the next are apart, so that it is seen which of them an answer is for: of 16 the last is as far from the first.
+const PSN_APART: u32 = 1 << 20;
 /// What a peer is told of memory: nothing is protected.
 const RKEY: u32 = 0x1_0001;
 const MEMORY: u64 = 0x7f00_0000_0000;
@@ -260,12 +256,24 @@ impl Perftest {
         )
     }
 
-    /// What its messages are, where the rig has to know that of a program of latency.
+    /// What its messages are, where the rig has to know that.
     ///
     /// # Errors
     /// Its flags say something else than one number of messages of one size, by the flag's name.
     pub fn messages(&self) -> Result<Messages, String> {
-        messages(&self.flags, self.program == ATOMICS)
+        let program = self.program.as_str();
+        let bandwidth = match program {
+            WRITES => Some(5_000),
+            SENDS | MANY_READS | MANY_ATOMICS => Some(1_000),
+            _ => None,
+        };
+        let words = matches!(program, ATOMICS | MANY_ATOMICS);
+        messages(&self.flags, Of { words, bandwidth })
+    }
+
+    /// Whether its server sees nothing of what comes at it: it is told when all has come, and how fast.
+    pub(crate) fn is_told(&self) -> bool {
+        matches!(self.program.as_str(), WRITES | MANY_READS | MANY_ATOMICS)
     }
 
     /// Whether the rig as its server has to know them: it writes as much as it is written to, and first.
@@ -277,7 +285,7 @@ impl Perftest {
     fn converses(&self, theirs: &Destination) -> io::Result<Option<Converses>> {
         if self.program == SENDS_IN_TURN {
             let (asks, begins) = (Asks::Send, false);
-            return Ok(Some(Converses { asks, begins, size: None, count: None }));
+            return Ok(Some(Converses { asks, begins, size: None, count: None, at_once: None }));
         }
         if !self.has_to_know() {
             return Ok(None);
@@ -285,19 +293,23 @@ impl Perftest {
         self.says(theirs, true).map(Some).map_err(io::Error::other)
     }
 
-    /// What the rig says to a queue pair of a program of latency as its server or as its client.
+    /// What the rig says to a queue pair of a program as its client; and as its server, where that asks, too.
     pub(crate) fn says(&self, theirs: &Destination, as_server: bool) -> Result<Converses, String> {
-        let Messages { size, count, .. } = self.messages()?;
+        let Messages { size, count, at_once, .. } = self.messages()?;
         let (at, key) = (theirs.virtual_address, theirs.rkey);
-        let (asks, begins) = match self.program.as_str() {
+        // What has to be answered, and not acknowledged alone, has room there for so many.
+        let answered = at_once.min(theirs.out_reads.max(1).into());
+        let (asks, begins, at_once) = match self.program.as_str() {
             // Of WRITEs in turn the server has the first.
-            WRITES_IN_TURN => (Asks::Write(at, key), as_server),
-            SENDS_IN_TURN => (Asks::Send, !as_server),
-            READS => (Asks::Read(at, key), true),
-            ATOMICS => (Asks::FetchAdd(at, key), true),
-            other => return Err(format!("{other} is no program of latency")),
+            WRITES_IN_TURN => (Asks::Write(at, key), as_server, None),
+            SENDS_IN_TURN => (Asks::Send, !as_server, None),
+            SENDS => (Asks::Send, true, Some(at_once)),
+            WRITES => (Asks::Write(at, key), true, Some(at_once)),
+            READS | MANY_READS => (Asks::Read(at, key), true, Some(answered)),
+            ATOMICS | MANY_ATOMICS => (Asks::FetchAdd(at, key), true, Some(answered)),
+            other => return Err(format!("{other} is no program of perftest")),
         };
-        Ok(Converses { asks, begins, size: Some(size), count: Some(count) })
+        Ok(Converses { asks, begins, size: Some(size), count: Some(count), at_once })
     }
 
     /// Whether it says nothing when it is done, but goes away.
@@ -391,12 +403,17 @@ pub(crate) fn ends(
         own,
         peer: theirs.qpn,
         peer_psn: theirs.psn,
-        own_psn: Psn::new(FIRST_PSN),
+        own_psn: first_psn(own),
         own_ip,
         // A GID of IPv4 is its address in one of IPv6 (RFC 4291, 2.5.5.2).
         peer_ip: Ipv6Addr::from(theirs.gid).to_canonical(),
         mtu: opening.mtu_bytes(),
     }
+}
+
+/// Number of the first packet that one of the rig's queue pairs sends.
+pub(crate) fn first_psn(own: Qpn) -> Psn {
+    Psn::new(FIRST_PSN).advance(own.get().wrapping_sub(FIRST_QP).wrapping_mul(PSN_APART))
 }
 
 /// What the peer is told of an end of the rig's, which takes so many READs at once.

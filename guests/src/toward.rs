@@ -6,7 +6,7 @@
 
 use crate::GuestFault;
 use crate::peer::{GoesOn, TimedFrame, TimedPassed, TimedPort, TimedTap};
-use crate::perftest::{Destination, Opening, greet};
+use crate::perftest::{Destination, GREETINGS, Opening, TOLD, greet};
 use crate::session::{ENDS, FIRST_QP, FlowsOver, PATIENCE, PORT, PerftestHost, RigEnd, rig_end};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
@@ -231,9 +231,10 @@ fn meet(
     let qpn = Qpn::new(own).ok_or_else(|| of("no queue pair is left".to_owned()))?;
     let opening = Opening::of_rig(mtu_of(stream.payload).0);
     let ours = rig_end((qpn, stream.psn), address, 1);
-    let posts = stream.opcode == Opcode::RcSendOnly;
-    let met = greet(&mut line, &opening, (&ours, posts), |_| Ok(()));
-    let (opened, theirs) = met.map_err(|error| of(error.to_string()))?;
+    let times = if stream.opcode == Opcode::RcSendOnly { GREETINGS } else { TOLD };
+    let met = greet(&mut line, &opening, (&[ours], times), |_, _| Ok(()));
+    let (opened, all) = met.map_err(|error| of(error.to_string()))?;
+    let theirs = *all.first().ok_or_else(|| of("it has no queue pair".to_owned()))?;
     Ok(Met { line, own: qpn, opened, theirs })
 }
 

@@ -1,5 +1,7 @@
 //! Linux's own RoCE NIC in a guest, with unmodified perftest as the application and the rig as its peer. One boot for all.
 
+#[path = "linux/bandwidth.rs"]
+mod bandwidth;
 #[path = "linux/latency.rs"]
 mod latency;
 #[path = "linux/macsec.rs"]
@@ -221,6 +223,7 @@ fn an_unmodified_perftest_completes_against_the_rig_and_recovers_from_what_is_lo
         assert_eq!((one.requests.packets, one.requests.repeated), (packets, 0), "{one:#?}");
     }
 
+    bandwidth::its_servers_take_what_the_rig_asks(guest);
     latency::one_message_behind_the_other_from_either_end(guest);
 
     // A packet is lost on each of two queue pairs: one NAK each, and the sequence goes back to it (go-back-N).

@@ -1,5 +1,5 @@
 //! Messages of the rig to a peer that goes on when it has them, as perftest's programs of latency do: SENDs in turn, WRITEs in turn whose last byte is their number, and READs and
-//! atomics one behind the other.
+//! atomics one behind the other. And many at once, as its programs of bandwidth have them.
 
 use super::asker::{AskedCounts, Asker, Asks};
 use super::responder::back;
@@ -20,6 +20,8 @@ pub struct Converses {
     pub size: Option<u32>,
     /// How many there are; `None`: one for each that is taken.
     pub count: Option<u64>,
+    /// How many wait for their answers at a time; `None`: the two ends ask in turn, and one follows each that is taken.
+    pub at_once: Option<u64>,
 }
 
 /// The rig's half of the talk on one connection.
@@ -55,7 +57,7 @@ impl Converse {
         frame: &RoceFrame,
         is_taken: ResponderCounts,
     ) -> Vec<RoceFrame> {
-        if is_taken.messages == self.taken.messages || self.waits_for_answers() {
+        if is_taken.messages == self.taken.messages || self.converses.at_once.is_some() {
             return Vec::new();
         }
         let bytes = is_taken.bytes - self.taken.bytes;
@@ -65,8 +67,8 @@ impl Converse {
 
     /// What it sends behind an answer of its peer.
     pub(super) fn hears(&mut self, now: Time, answer: &RoceFrame) -> Vec<RoceFrame> {
-        let (done, mut sent) = self.asker.hear(now, answer);
-        if done > 0 && self.waits_for_answers() {
+        let mut sent = self.asker.hear(now, answer);
+        if self.converses.at_once.is_some() && self.asked().messages > 0 {
             sent.extend(self.next(now, back(answer), 0));
         }
         sent
@@ -91,26 +93,34 @@ impl Converse {
     pub(super) fn is_over(&self) -> bool {
         let AskedCounts { messages, answered, refused, .. } = self.asked();
         let all = self.converses.count;
-        let taken = self.waits_for_answers() || all == Some(self.taken.messages);
+        let taken = self.converses.at_once.is_some() || all == Some(self.taken.messages);
         refused.is_some() || all == Some(messages) && answered == messages && taken
     }
 
-    const fn waits_for_answers(&self) -> bool {
-        matches!(self.converses.asks, Asks::Read(..) | Asks::FetchAdd(..))
-    }
-
+    /// Its next message; of those that wait at once, as many as there is room for.
     fn next(&mut self, now: Time, path: Path, taken: u32) -> Vec<RoceFrame> {
-        let Converses { asks, size, count, .. } = self.converses;
-        let AskedCounts { messages, refused, .. } = self.asked();
-        if refused.is_some() || count.is_some_and(|count| messages >= count) {
-            return Vec::new();
+        let Converses { asks, size, count, at_once, .. } = self.converses;
+        let mut sent = Vec::new();
+        loop {
+            let AskedCounts { messages, answered, refused, .. } = self.asked();
+            if refused.is_some() || count.is_some_and(|count| messages >= count) {
+                return sent;
+            }
+            if at_once.is_some_and(|most| messages - answered >= most || !self.asker.has_room()) {
+                return sent;
+            }
+            sent.extend(self.asker.ask(now, path, asks, size.unwrap_or(taken)));
+            if at_once.is_none() {
+                return sent;
+            }
         }
-        self.asker.ask(now, path, asks, size.unwrap_or(taken))
     }
 
-    /// Writes the number of its message over the last byte of a WRITE of its own, of which `bytes` are a pattern.
+    /// Writes the number of its message over the last byte of a WRITE of its own that the peer looks for, of which `bytes` are a pattern.
     pub(super) fn number(&self, frame: &RoceFrame, bytes: &mut [u8]) {
-        let Converses { asks: Asks::Write(..), size: Some(size), .. } = self.converses else {
+        let Converses { asks: Asks::Write(..), size: Some(size), at_once: None, .. } =
+            self.converses
+        else {
             return;
         };
         let ends = matches!(frame.bth.opcode, Opcode::RcWriteLast | Opcode::RcWriteOnly);

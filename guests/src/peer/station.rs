@@ -59,10 +59,19 @@ pub struct Exchanged {
 }
 
 impl Exchanged {
-    /// What a peer has refused, if it has: with that all that the rig had to say there is over.
+    /// What a peer has refused, if it has: with that all that the rig had to say there is over. Or that it has brought what no right one does.
     pub fn refused(&self) -> Option<String> {
-        let refused = self.connections.iter().find_map(|of| Some((of, of.asked.refused?)));
-        refused.map(|(of, why)| format!("queue pair {:#x} refused: {why:?}", of.ends.peer.get()))
+        let told = |of: &PeerCounts| {
+            let AskedCounts { refused, odd, answered, .. } = of.asked;
+            let peer = of.ends.peer.get();
+            if let Some(why) = refused {
+                return Some(format!("queue pair {peer:#x} refused: {why:?}"));
+            }
+            (odd > 0).then(|| {
+                format!("queue pair {peer:#x}: of {answered} words to which one was added {odd} were not one more than the word before")
+            })
+        };
+        self.connections.iter().find_map(told)
     }
 }
 

@@ -5,7 +5,7 @@ use super::tests::{answers, ends, request, send};
 use super::{AskedCounts, Asks, Converses, Exchanged, PeerCounts, Responder, ResponderCounts};
 use rig_frames::packet::{Path, RoceFrame};
 use rig_frames::roce::aeth::{self, Msn, Nak, RnrTimer, Syndrome};
-use rig_frames::roce::{Ext, Opcode, bth, reth};
+use rig_frames::roce::{Ext, Opcode, atomic_ack_eth, bth, reth};
 use rig_frames::{MacAddr, icrc};
 use rig_units::{Dur, Time};
 
@@ -38,13 +38,20 @@ fn ack(n: u32) -> RoceFrame {
 
 /// A talk of messages that the rig begins.
 fn talk(asks: Asks, size: u32, count: u64) -> Converse {
-    let converses = Converses { asks, begins: true, size: Some(size), count: Some(count) };
-    Converse::new(ends(), converses)
+    let in_turn = matches!(asks, Asks::Send | Asks::Write(..));
+    of_bandwidth(asks, size, (count, (!in_turn).then_some(1)))
+}
+
+/// The same with so many at once.
+fn of_bandwidth(asks: Asks, size: u32, (count, at_once): (u64, Option<u64>)) -> Converse {
+    let (size, count) = (Some(size), Some(count));
+    Converse::new(ends(), Converses { asks, begins: true, size, count, at_once })
 }
 
 #[test]
 fn a_message_of_the_rigs_follows_each_that_is_taken_and_none_that_comes_again() {
-    let converses = Converses { asks: Asks::Send, begins: false, size: None, count: None };
+    let converses =
+        Converses { asks: Asks::Send, begins: false, size: None, count: None, at_once: None };
     let mut of = Responder::new(ends(), None);
     let mut converse = Converse::new(ends(), converses);
     assert_eq!(converse.begins(START, way()), [], "the other end has the first");
@@ -231,11 +238,125 @@ fn a_peer_that_refuses_is_named_and_one_that_does_not_is_not() {
         withheld: 0,
         asked: AskedCounts { refused, ..AskedCounts::default() },
     };
-    let all = |each: &[Option<Nak>]| {
-        let connections = each.iter().copied().map(of).collect();
-        Exchanged { connections, lost: 0, late: Dur::ZERO }.refused()
-    };
+    let of_all = |connections| Exchanged { connections, lost: 0, late: Dur::ZERO }.refused();
+    let all = |each: &[Option<Nak>]| of_all(each.iter().copied().map(of).collect());
     assert_eq!(all(&[None, None]), None);
     let said = all(&[None, Some(Nak::InvalidRequest)]);
     assert_eq!(said.as_deref(), Some("queue pair 0x12 refused: InvalidRequest"));
+    let asked = AskedCounts { odd: 2, answered: 9, ..AskedCounts::default() };
+    let said = of_all(vec![of(None), PeerCounts { asked, ..of(None) }]);
+    let odd = "queue pair 0x12: of 9 words to which one was added 2 were not one more than the word before";
+    assert_eq!(said.as_deref(), Some(odd));
+}
+
+#[test]
+fn as_many_messages_as_have_room_wait_at_once_and_each_that_is_acknowledged_makes_room_for_more() {
+    // Three packets each: ten messages have thirty, and two packets of the eleventh are in the window.
+    let mut converse = of_bandwidth(Asks::Send, 3_000, (20, Some(128)));
+    let first = converse.begins(START, way());
+    assert_eq!(told(&first).first(), Some(&(7, Opcode::RcSendFirst)));
+    assert_eq!(told(&first).last(), Some(&(38, Opcode::RcSendMiddle)));
+    assert_eq!((first.len(), converse.asked().messages), (32, 11));
+    assert_eq!(told(&converse.begins(START, way())), [], "it has begun");
+    // One acknowledgement for two messages and a packet.
+    let more = told(&converse.hears(START, &ack(6)));
+    assert_eq!((more.first(), more.len()), (Some(&(39, Opcode::RcSendLast)), 7));
+    assert_eq!((converse.asked().answered, converse.asked().messages), (2, 13));
+    // What is missing comes again with all that had left behind it, and what there is room for.
+    let missing = aeth(9, Opcode::RcAcknowledge, Syndrome::Nak(Nak::PsnSequenceError));
+    let again = told(&converse.hears(START, &missing));
+    assert_eq!(
+        (again.first(), again.last()),
+        (Some(&(16, Opcode::RcSendFirst)), Some(&(47, Opcode::RcSendMiddle)))
+    );
+    assert_eq!((again.len(), converse.asked().again), (32, 30));
+    while !converse.is_over() {
+        let due = converse.due().expect("it waits");
+        let last = converse.again(due).last().expect("all that is under way").bth.psn;
+        let n = last.ahead_of(ends().own_psn).expect("of this connection");
+        converse.hears(due, &ack(n));
+    }
+    assert_eq!((converse.asked().messages, converse.asked().answered), (20, 20));
+    assert_eq!(converse.due(), None);
+}
+
+#[test]
+fn no_more_wait_at_once_than_their_answers_have_room_for() {
+    for (at_once, leaves) in [(1, 1), (3, 3), (128, 32)] {
+        let mut converse =
+            of_bandwidth(Asks::FetchAdd(NUMBERED.0, NUMBERED.1), 8, (99, Some(at_once)));
+        assert_eq!(converse.begins(START, way()).len(), leaves, "{at_once}");
+    }
+    // A READ takes a number for each response: of eight, four have room; and one that has more than that goes by itself.
+    for (size, leaves) in [(8 * 1_024, 4), (99 * 1_024, 1)] {
+        let mut converse = of_bandwidth(Asks::Read(NUMBERED.0, NUMBERED.1), size, (99, Some(128)));
+        assert_eq!(converse.begins(START, way()).len(), leaves, "{size}");
+    }
+}
+
+#[test]
+fn nothing_more_leaves_for_one_that_is_not_ready_until_its_time_is_over() {
+    let mut converse = of_bandwidth(Asks::Send, 8, (99, Some(3)));
+    assert_eq!(converse.begins(START, way()).len(), 3);
+    let timer = RnrTimer::new(1).expect("five bits");
+    let not_ready = aeth(1, Opcode::RcAcknowledge, Syndrome::RnrNak(timer));
+    assert_eq!(told(&converse.hears(START, &not_ready)), []);
+    assert_eq!(converse.asked().answered, 1, "what is in front of it came");
+    let due = converse.due().expect("it waits");
+    let only = |n| (n, Opcode::RcSendOnly);
+    assert_eq!(told(&converse.again(due)), [only(8), only(9)]);
+    assert_eq!(told(&converse.hears(due, &ack(2))), [only(10), only(11), only(12)]);
+}
+
+#[test]
+fn a_long_message_asks_for_acknowledgements_in_its_middle_and_goes_on_with_them() {
+    let mut converse =
+        of_bandwidth(Asks::Write(NUMBERED.0, NUMBERED.1), 50 * 1_024, (1, Some(128)));
+    let first = converse.begins(START, way());
+    let asks = first.iter().filter(|sent| sent.bth.ack_req).map(|sent| sent.bth.psn.get());
+    assert_eq!(asks.collect::<Vec<_>>(), [7 + 15, 7 + 31]);
+    assert_eq!(written(&converse, &first[0]), (7, Opcode::RcWriteFirst, Some(0x7000), 0xff));
+    let late = START + Dur::ms(400);
+    assert_eq!(converse.hears(late, &ack(15)).len(), 16);
+    assert_eq!(converse.due(), Some(late + Dur::ms(500)), "it goes on");
+    let last = converse.hears(late, &ack(31));
+    // Nobody looks for a number at its end.
+    let end = written(&converse, &last[1]);
+    assert_eq!((end.0, end.1, last.len()), (56, Opcode::RcWriteLast, 2));
+    assert_eq!(end.3, 0xff);
+    converse.hears(late, &ack(49));
+    assert!(converse.is_over());
+}
+
+#[test]
+fn what_a_read_brings_is_counted_once_and_words_that_do_not_follow_each_other_are() {
+    let mut converse = of_bandwidth(Asks::Read(NUMBERED.0, NUMBERED.1), 1_030, (2, Some(2)));
+    assert_eq!(converse.begins(START, way()).len(), 2);
+    let response =
+        |n, opcode, payload_len| RoceFrame { payload_len, ..aeth(n, opcode, Syndrome::ACK) };
+    let first = response(0, Opcode::RcReadResponseFirst, 1_024);
+    converse.hears(START, &first);
+    let due = converse.due().expect("it waits");
+    assert_eq!(converse.again(due).len(), 2);
+    assert_eq!(converse.asked().read, 0, "it is not whole");
+    for answer in [first, response(1, Opcode::RcReadResponseLast, 6)] {
+        converse.hears(due, &answer);
+    }
+    assert_eq!(converse.asked().read, 1_030);
+
+    let mut converse = of_bandwidth(Asks::FetchAdd(NUMBERED.0, NUMBERED.1), 8, (5, Some(2)));
+    converse.begins(START, way());
+    let word = |n, original| {
+        let answer = aeth(n, Opcode::RcAtomicAcknowledge, Syndrome::ACK);
+        let aeth = answer.ext.aeth().expect("it has one");
+        RoceFrame { ext: Ext::AethAtomicAck(*aeth, atomic_ack_eth::Repr { original }), ..answer }
+    };
+    // What stands there first is anything; then one is added, and added again across the end, and once it is lost.
+    for (n, original, odd) in
+        [(0, u64::MAX - 1, 0), (1, u64::MAX, 0), (2, 0, 0), (3, 0, 1), (4, 1, 1)]
+    {
+        converse.hears(START, &word(n, original));
+        assert_eq!(converse.asked().odd, odd, "{n}");
+    }
+    assert!(converse.is_over());
 }

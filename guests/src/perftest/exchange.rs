@@ -10,7 +10,7 @@ pub(super) const DESTINATION: usize = 108;
 pub(super) const FIGURE: usize = 8;
 /// How often either side says where it is until one that waits for messages does so: when it is found, when it is told, when its queue pair is ready, and when what messages go to
 /// is posted. As it is in perftest 4.5 where there is one queue pair, of SENDs and in all programs of latency.
-pub(super) const GREETINGS: u8 = 4;
+pub(crate) const GREETINGS: u8 = 4;
 /// What perftest 4.5 calls itself.
 const VERSION: &[u8; 4] = b"6.06";
 /// What ends a conversation.

@@ -1,27 +1,53 @@
-//! What the flags of a program say of its messages. The two ends of a program of latency do not tell each other: each goes by its own.
+//! What the flags of a program say of its messages. The two ends of a program do not tell each other: each goes by its own.
 
 use super::Opening;
 
-/// The messages of a program of latency.
+/// The messages of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Messages {
     /// Bytes of each.
     pub size: u32,
-    /// How many there are.
+    /// How many each queue pair has.
     pub count: u64,
     /// The path MTU as verbs number it.
     pub mtu: u8,
+    /// Queue pairs.
+    pub pairs: u16,
+    /// How many of a queue pair wait for their answers at a time.
+    pub at_once: u64,
+}
+
+/// Which kind of program it is: what it has by itself, and may be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Of {
+    /// Whether its messages are atomics, which have one size.
+    pub words: bool,
+    /// Of one of bandwidth: the number of messages that it has by itself. Those of latency have one queue pair, and one message at a time.
+    pub bandwidth: Option<u64>,
 }
 
 /// Sizes and numbers that perftest takes, and says so where it is given others.
 const SIZES: (u32, u32) = (1, 2_147_483_647);
 const COUNTS: (u64, u64) = (5, 100_000_000);
+const DEPTHS: (u64, u64) = (1, 15_000);
 /// What an atomic is on, and perftest lets nobody change.
 const WORD: u32 = 8;
 /// What perftest has by itself in its programs of latency; and the path MTU of a NIC whose interface has 1500 B.
-const USUAL: Messages = Messages { size: 2, count: 1_000, mtu: 3 };
-/// Flags of what is not one number of messages of one size: all sizes, and for so long.
-const OTHER: [[&str; 2]; 2] = [["-a", "--all"], ["-D", "--duration"]];
+const USUAL: Messages = Messages { size: 2, count: 1_000, mtu: 3, pairs: 1, at_once: 1 };
+/// The same of bandwidth: bytes, and messages at a time.
+const USUAL_SIZE: u32 = 65_536;
+const USUAL_AT_ONCE: u64 = 128;
+/// Queue pairs that the rig has for one program.
+const PAIRS: u64 = 16;
+/// Flags of what is not one number of messages of one size: all sizes, for so long, and without end.
+const OTHER: [[&str; 2]; 3] =
+    [["-a", "--all"], ["-D", "--duration"], ["--run_infinitely", "--run_infinitely"]];
+/// Flags of what the rig is no peer of: messages both ways at once, and connections that rdma_cm makes.
+const NO_PEER: [[&str; 2]; 3] =
+    [["-b", "--bidirectional"], ["-R", "--rdma_cm"], ["-z", "--comm_rdma_cm"]];
+/// Flags that may say what is so by itself, and nothing else.
+const ONE: [([&str; 2], &str); 2] =
+    [(["-c", "--connection"], "RC"), (["-A", "--atomic_type"], "FETCH_AND_ADD")];
 /// Flags whose place is the rig's: device, its port, GID and TCP port.
 const RESERVED: [[&str; 2]; 4] =
     [["-d", "--ib-dev"], ["-i", "--ib-port"], ["-x", "--gid-index"], ["-p", "--port"]];
@@ -31,35 +57,62 @@ pub fn reserved(flags: &[String]) -> Option<&String> {
     first_of(flags, &RESERVED)
 }
 
-/// What a program of latency sends by these flags, whose messages are `words` or have a size.
+/// What a program sends by these flags.
 ///
 /// # Errors
-/// They say something that perftest or its peer does not take: no number, one out of its range, more than one size or queue pair, a time. By the flag's name.
-pub fn messages(flags: &[String], words: bool) -> Result<Messages, String> {
+/// They say something that perftest or its peer does not take: no number, one out of its range, more than one size, a time, both ways. By the flag's name.
+pub fn messages(flags: &[String], of: Of) -> Result<Messages, String> {
+    let Of { words, bandwidth } = of;
     if let Some(other) = first_of(flags, &OTHER) {
         return Err(format!("{other}: want -n and -s, as its peer has to know its messages"));
+    }
+    if let Some(other) = first_of(flags, &NO_PEER) {
+        return Err(format!(
+            "{other}: want none, as the rig asks by itself alone, and is met over TCP"
+        ));
+    }
+    for (names, one) in ONE {
+        if let Some(other) = behind(flags, names).filter(|said| *said != one) {
+            return Err(format!("{}: want {one}, got `{other}`", names[0]));
+        }
     }
     let within = |name: &str, value: u64, (low, high): (u64, u64)| match value {
         value if (low..=high).contains(&value) => Ok(value),
         value => Err(format!("{name}: want {low} to {high}, got {value}")),
     };
-    let count = number(flags, ["-n", "--iters"])?.unwrap_or(USUAL.count);
+    let count = number(flags, ["-n", "--iters"])?.unwrap_or(bandwidth.unwrap_or(USUAL.count));
     let count = within("-n", count, COUNTS)?;
     let size = number(flags, ["-s", "--size"])?;
     if let Some(size) = size.filter(|_| words) {
         return Err(format!("-s: want none, as an atomic is on {WORD} B, got {size}"));
     }
-    let usual = if words { WORD } else { USUAL.size };
+    let usual = match bandwidth {
+        _ if words => WORD,
+        Some(_) => USUAL_SIZE,
+        None => USUAL.size,
+    };
     let size = within("-s", size.unwrap_or(usual.into()), (SIZES.0.into(), SIZES.1.into()))?;
-    if let Some(more) = number(flags, ["-q", "--qp"])?.filter(|count| *count != 1) {
-        return Err(format!("-q: want 1, as there is one queue pair, got {more}"));
-    }
+    let pairs = number(flags, ["-q", "--qp"])?.unwrap_or(1);
+    let pairs = match bandwidth {
+        None if pairs != 1 => {
+            return Err(format!("-q: want 1, as there is one queue pair, got {pairs}"));
+        }
+        _ => within("-q", pairs, (1, PAIRS))?,
+    };
+    let at_once = match bandwidth {
+        None => USUAL.at_once,
+        Some(_) => {
+            let told = number(flags, ["-t", "--tx-depth"])?.unwrap_or(USUAL_AT_ONCE);
+            within("-t", told, DEPTHS)?
+        }
+    };
     let mtu = match number(flags, ["-m", "--mtu"])? {
         None => USUAL.mtu,
         Some(bytes) => Opening::mtu_numbered(bytes)
             .ok_or_else(|| format!("-m: want 256, 512, 1024, 2048 or 4096, got {bytes}"))?,
     };
-    Ok(Messages { size: u32::try_from(size).unwrap_or(SIZES.1), count, mtu })
+    let size = u32::try_from(size).unwrap_or(SIZES.1);
+    Ok(Messages { size, count, mtu, pairs: u16::try_from(pairs).unwrap_or(1), at_once })
 }
 
 /// The first word that is one of these flags, with what stands behind it or without.
@@ -71,11 +124,18 @@ fn first_of<'a>(flags: &'a [String], names: &[[&str; 2]]) -> Option<&'a String> 
     flags.iter().find(|word| names.iter().any(|name| is(word, name)))
 }
 
-/// The number behind the last of a flag, in a word of its own or in the same one.
-fn number(flags: &[String], [short, long]: [&str; 2]) -> Result<Option<u64>, String> {
+/// The number behind the last of a flag.
+fn number(flags: &[String], names: [&str; 2]) -> Result<Option<u64>, String> {
+    let told = behind(flags, names)
+        .map(|told| told.parse().map_err(|_| format!("{}: want a number, got `{told}`", names[0])));
+    told.transpose()
+}
+
+/// What stands behind the last of a flag, in a word of its own or in the same one.
+fn behind<'a>(flags: &'a [String], [short, long]: [&str; 2]) -> Option<&'a str> {
     let mut last = None;
     for (at, flag) in flags.iter().enumerate() {
-        let behind = if flag == short || flag == long {
+        last = Some(if flag == short || flag == long {
             flags.get(at + 1).map_or("", String::as_str)
         } else if let Some(text) = flag.strip_prefix(long).and_then(|text| text.strip_prefix('=')) {
             text
@@ -83,10 +143,9 @@ fn number(flags: &[String], [short, long]: [&str; 2]) -> Result<Option<u64>, Str
             text
         } else {
             continue;
-        };
-        last = Some(behind.parse().map_err(|_| format!("{short}: want a number, got `{behind}`"))?);
+        });
     }
-    Ok(last)
+    last
 }
 
 #[cfg(test)]
@@ -98,8 +157,10 @@ mod tests {
     }
 
     fn of(flags: &str) -> Result<(u32, u64, u8), String> {
-        messages(&words(flags), false).map(|all| (all.size, all.count, all.mtu))
+        messages(&words(flags), LATENCY).map(|all| (all.size, all.count, all.mtu))
     }
+
+    const LATENCY: Of = Of { words: false, bandwidth: None };
 
     #[test]
     fn size_and_number_stand_behind_their_flags_or_are_what_perftest_has() {
@@ -107,8 +168,8 @@ mod tests {
         assert_eq!(of("-n 40 -s 1500 -m 256"), Ok((1_500, 40, 1)));
         assert_eq!(of("-n40 --size=8 -s 9 --iters 7 -q 1 --mtu=4096"), Ok((9, 7, 5)));
         assert_eq!(of("-n 5 -s 2147483647"), Ok((2_147_483_647, 5, 3)));
-        let atomics = messages(&words("-n 5"), true);
-        assert_eq!(atomics, Ok(Messages { size: 8, count: 5, mtu: 3 }));
+        let atomics = messages(&words("-n 5"), Of { words: true, ..LATENCY });
+        assert_eq!(atomics, Ok(Messages { size: 8, count: 5, ..USUAL }));
     }
 
     #[test]
@@ -130,8 +191,36 @@ mod tests {
             "--duration=3: want -n and -s, as its peer has to know its messages",
         );
         assert_eq!(
-            messages(&words("-s 16"), true),
+            messages(&words("-s 16"), Of { words: true, ..LATENCY }),
             Err("-s: want none, as an atomic is on 8 B, got 16".to_owned())
+        );
+    }
+
+    #[test]
+    fn programs_of_bandwidth_have_queue_pairs_and_messages_at_once_and_go_one_way() {
+        let of = |flags: &str| {
+            let all = messages(&words(flags), Of { bandwidth: Some(5_000), ..LATENCY });
+            all.map(|all| (all.size, all.count, all.pairs, all.at_once))
+        };
+        assert_eq!(of(""), Ok((65_536, 5_000, 1, 128)));
+        assert_eq!(
+            of("-n 40 -s 8 -q 16 -t 3 -c RC --atomic_type=FETCH_AND_ADD"),
+            Ok((8, 40, 16, 3))
+        );
+        let refused = |flags: &str, want: &str| assert_eq!(of(flags), Err(want.to_owned()));
+        let alone = "want none, as the rig asks by itself alone, and is met over TCP";
+        for flag in ["-b", "--bidirectional", "-R", "-z", "--comm_rdma_cm"] {
+            refused(&format!("-n 5 {flag}"), &format!("{flag}: {alone}"));
+        }
+        refused("-q 17", "-q: want 1 to 16, got 17");
+        refused("-q 0", "-q: want 1 to 16, got 0");
+        refused("-t 0", "-t: want 1 to 15000, got 0");
+        refused("-c UD", "-c: want RC, got `UD`");
+        refused("-A CMP_AND_SWAP", "-A: want FETCH_AND_ADD, got `CMP_AND_SWAP`");
+        refused("-D 3", "-D: want -n and -s, as its peer has to know its messages");
+        refused(
+            "--run_infinitely",
+            "--run_infinitely: want -n and -s, as its peer has to know its messages",
         );
     }
 

@@ -10,8 +10,9 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use client::{greet, part};
+pub(crate) use client::{READY, Rate, TOLD, greet, part};
+pub(crate) use exchange::GREETINGS;
 pub use exchange::{BadExchange, Destination, Opening};
-pub use flags::{Messages, messages, reserved};
+pub use flags::{Messages, Of, messages, reserved};
 pub(crate) use overheard::Overheard;
 pub use server::serve;

@@ -1,7 +1,7 @@
 //! The exchange against recordings of two perftests that nobody here wrote.
 
 use super::exchange::{BadExchange, DESTINATION, LineKind};
-use super::{Destination, Opening, greet, part, serve};
+use super::{Destination, GREETINGS, Opening, READY, Rate, TOLD, greet, part, serve};
 use proptest::prelude::*;
 use rig_frames::psn::Psn;
 use rig_frames::roce::Qpn;
@@ -115,12 +115,15 @@ impl io::Write for Recorded {
 #[test]
 fn the_rig_asks_recorded_servers_as_their_clients_did() {
     // All up to where both queue pairs are ready, and of SENDs up to where the server has posted what they go to.
-    for (program, posts, count) in [("ib_write_bw", false, 6), ("ib_send_bw", true, 8)] {
-        greets(program, posts, count);
+    for (program, times) in
+        [("ib_write_bw", TOLD), ("ib_read_bw", READY), ("ib_send_bw", GREETINGS)]
+    {
+        greets(program, times);
     }
 }
 
-fn greets(program: &str, posts: bool, all: usize) {
+fn greets(program: &str, times: u8) {
+    let all = 4 + usize::from(times);
     let (client, server) = (messages(program, '>'), messages(program, '<'));
     let ours = client.iter().find_map(|said| destination(said)).expect("it said where");
     let theirs = server.iter().find_map(|said| destination(said)).expect("it said where");
@@ -128,11 +131,11 @@ fn greets(program: &str, posts: bool, all: usize) {
     let opening = Opening { version, cycle_buffer: 4_096, cache_line: 64, mtu: 3 };
     let greeted = |said: &[Vec<u8>], opening: &Opening| {
         let mut line = Recorded { heard: io::Cursor::new(said.concat()), said: Vec::new() };
-        let met = greet(&mut line, opening, (&ours, posts), |_| Ok(()));
+        let met = greet(&mut line, opening, (&[ours], times), |_, _| Ok(()));
         (met.map(|(_, met)| met).map_err(|error| error.to_string()), line.said)
     };
     let (met, said) = greeted(&server, &opening);
-    assert_eq!((met, said), (Ok(theirs), client[..all].concat()), "{program}");
+    assert_eq!((met, said), (Ok(vec![theirs]), client[..all].concat()), "{program}");
     let (short, _) = greeted(&server, &Opening { mtu: 4, ..opening });
     assert!(short.is_err_and(|why| why.contains("path MTU is 1024 bytes")));
     for count in 0..all {
@@ -178,10 +181,60 @@ fn the_rig_parts_from_a_recorded_server_as_its_client_did() {
     let ours = client.iter().find_map(|said| destination(said)).expect("it said where");
     let last = |said: &[Vec<u8>]| said[said.len() - 2..].concat();
     let mut line = Recorded { heard: io::Cursor::new(last(&server)), said: Vec::new() };
-    part(&mut line, &ours).expect("it answers");
+    part(&mut line, &ours, None).expect("it answers");
     assert_eq!(line.said, last(&client));
     let mut line = Recorded { heard: io::Cursor::new(server[4].clone()), said: Vec::new() };
-    assert!(part(&mut line, &ours).is_err(), "it goes away before that");
+    assert!(part(&mut line, &ours, None).is_err(), "it goes away before that");
+}
+
+#[test]
+fn the_rig_tells_a_recorded_server_what_came_at_it_as_its_client_did() {
+    for program in ["ib_write_bw", "ib_read_bw", "ib_atomic_bw"] {
+        let (client, server) = (messages(program, '>'), messages(program, '<'));
+        let ours = client.iter().find_map(|said| destination(said)).expect("it said where");
+        // From where the server waits for the client to be done.
+        let [heard, want] = [&server, &client].map(|said| said[7..].concat());
+        let mut line = Recorded { heard: io::Cursor::new(heard), said: Vec::new() };
+        let [size, count, best, mean, rate_of_messages] = client[8..13]
+            .iter()
+            .map(|bytes| <[u8; 8]>::try_from(&bytes[..]).expect("a figure"))
+            .collect::<Vec<_>>()[..]
+        else {
+            panic!("five figures");
+        };
+        let [size, messages] = [size, count].map(u64::from_be_bytes);
+        let [best, rate, rate_of_messages] = [best, mean, rate_of_messages].map(f64::from_be_bytes);
+        assert!(messages == 40 && best >= rate, "{program}");
+        part(&mut line, &ours, Some(Rate { size, messages, rate, rate_of_messages }))
+            .expect("it answers");
+        // The rig has no highest of several.
+        let at = client[7].len() + 2 * 8;
+        let mut want = want;
+        want[at..at + 8].copy_from_slice(&rate.to_be_bytes());
+        assert_eq!(line.said, want, "{program}");
+    }
+}
+
+/// A client of two queue pairs: each is told by itself, twice, as its server wants it, and then the first stands for both.
+#[test]
+fn each_queue_pair_is_met_and_then_the_first_stands_for_all() {
+    let server = messages("ib_write_bw", '<');
+    let theirs = server.iter().find_map(|said| destination(said)).expect("it said where");
+    let of = |qpn| Destination { qpn: Qpn::new(qpn).expect("24 bits"), ..theirs };
+    let heard =
+        [server[..4].concat(), [of(7), of(8), of(7), of(8), of(7)].map(|of| of.emit()).concat()];
+    let mut line = Recorded { heard: io::Cursor::new(heard.concat()), said: Vec::new() };
+    let version = server[0].clone().try_into().expect("16 bytes");
+    let opening = Opening { version, cycle_buffer: 4_096, cache_line: 64, mtu: 3 };
+    let mut met = Vec::new();
+    let meet = |own: &Destination, theirs: &Destination| {
+        met.push((own.qpn.get(), theirs.qpn.get()));
+        Ok(())
+    };
+    let all = greet(&mut line, &opening, (&[of(1), of(2)], READY), meet).expect("it answers").1;
+    assert_eq!((all, met), (vec![of(7), of(8)], vec![(1, 7), (2, 8)]));
+    let said = [of(1), of(2), of(1), of(2), of(1)].map(|own| own.emit()).concat();
+    assert_eq!(line.said[26..], said[..]);
 }
 
 #[test]

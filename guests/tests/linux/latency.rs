@@ -26,21 +26,21 @@ const MORE: [(&str, &str, Operation, u64); 4] = [
 ];
 
 /// What either end asked.
-struct Asked<'a> {
+pub(super) struct Asked<'a> {
     nic: Option<&'a Connection>,
     rig: Option<&'a Connection>,
 }
 
 /// It completed, and its NIC has counted what the frames come to.
-fn completed<'a>(came: &Came, connections: &'a [Connection], lost: u64) -> Asked<'a> {
+pub(super) fn completed<'a>(came: &Came, connections: &'a [Connection], lost: u64) -> Asked<'a> {
     let told = format!("{came:#?} {connections:#?}");
     assert_eq!((came.ran.status, &came.unfinished), (0, &None), "{told}");
-    let of = |asks: [IpAddr; 2]| connections.iter().find(|of| asks.contains(&of.requester));
-    let (nic, rig) = (of([GUEST.into(), GUEST_V6.into()]), of([RIG.into(), RIG_V6.into()]));
-    let packets = |of: Option<&Connection>| of.map_or(0, |of| of.requests.packets);
-    let answers = |of: Option<&Connection>| {
-        let of = of.map(|of| &of.answers);
-        of.map_or(0, |a| a.acks + a.sequence_naks + a.read_responses + a.atomic_responses)
+    let of = |asks: [IpAddr; 2]| connections.iter().filter(move |of| asks.contains(&of.requester));
+    let (nic, rig) = ([GUEST.into(), GUEST_V6.into()], [RIG.into(), RIG_V6.into()]);
+    let packets = |asks| of(asks).map(|of| of.requests.packets).sum::<u64>();
+    let answers = |asks| {
+        let of = of(asks).map(|of| &of.answers);
+        of.map(|a| a.acks + a.sequence_naks + a.read_responses + a.atomic_responses).sum::<u64>()
     };
     let grown = came.counters.grown();
     assert_eq!(
@@ -48,7 +48,7 @@ fn completed<'a>(came: &Came, connections: &'a [Connection], lost: u64) -> Asked
         (packets(nic) + lost + answers(rig), packets(rig) + answers(nic)),
         "{told}"
     );
-    Asked { nic, rig }
+    Asked { nic: of(nic).next(), rig: of(rig).next() }
 }
 
 /// One end has asked so much, each once.

@@ -12,6 +12,7 @@ Examples:
   sudo rigctl guest perftest ib_write_bw -- -n 40 -s 8192 -m 1024
   sudo rigctl guest perftest ib_send_bw --rule drop:21 --rule withhold:40:2 -- -n 40 -s 8192 -m 1024 -q 2
   sudo rigctl guest perftest ib_write_lat --rig client -- -n 40 -s 1500
+  sudo rigctl guest perftest ib_read_bw --rig client -- -n 40 -s 8192 -q 2
 
 Exit codes:
   0  perftest completed, and the counters of its NIC are what the frames come to
@@ -59,7 +60,7 @@ pub struct PerftestArgs {
     /// The program of perftest that runs in the guest.
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(rig_guests::PROGRAMS))]
     pub program: String,
-    /// Which end of it the rig is; a client of the programs of latency alone (ib_send_lat, ib_write_lat, ib_read_lat, ib_atomic_lat).
+    /// Which end of it the rig is.
     #[arg(long, value_enum, default_value_t = PerftestEnd::Server)]
     pub rig: PerftestEnd,
     /// What to do to a packet of each connection, counted from 0: drop:N, corrupt:N or withhold:N (its acknowledgement is lost),

@@ -8,7 +8,7 @@ use rig_capture::connection::{Connection, Finder};
 use rig_capture::pcapng::FrameFile;
 use rig_frames::packet::{self, Packet};
 use rig_guests::peer::{Conduct, FrameTap};
-use rig_guests::{Came, FlowsOver, Guest, GuestFault, Image, LATENCY, PATIENCE, Perftest};
+use rig_guests::{Came, FlowsOver, Guest, GuestFault, Image, PATIENCE, Perftest};
 use rig_reports::Exit;
 use rig_units::{PortSpeed, Time};
 use serde::Serialize;
@@ -56,10 +56,6 @@ fn refused(args: &PerftestArgs) -> Result<(), String> {
         ));
     }
     let as_client = args.rig == PerftestEnd::Client;
-    if as_client && !LATENCY.contains(&program.as_str()) {
-        let all = LATENCY.join(", ");
-        return Err(format!("--rig client: {program} has no such peer\n   = want: one of {all}"));
-    }
     let session = session(args);
     if as_client || session.has_to_know() {
         session.messages().map_err(|why| format!("{program}: {why}"))?;

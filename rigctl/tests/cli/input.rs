@@ -186,7 +186,6 @@ fn frames_that_a_device_does_not_take_are_no_fault_of_the_file() {
 #[test]
 fn flags_of_perftest_that_are_wrong_are_refused_by_name_before_a_guest_is_booted() {
     let desk = Desk::new();
-    let latency = "ib_send_lat, ib_write_lat, ib_read_lat, ib_atomic_lat";
     for (words, said) in [
         ("ib_write_lat -- -n 4", "ib_write_lat: -n: want 5 to 100000000, got 4".to_owned()),
         ("ib_write_lat -- -s 0", "ib_write_lat: -s: want 1 to 2147483647, got 0".to_owned()),
@@ -203,8 +202,16 @@ fn flags_of_perftest_that_are_wrong_are_refused_by_name_before_a_guest_is_booted
             "ib_atomic_lat: -s: want none, as an atomic is on 8 B, got 16".to_owned(),
         ),
         (
-            "ib_send_bw --rig client -- -n 9",
-            format!("--rig client: ib_send_bw has no such peer\n   = want: one of {latency}"),
+            "ib_send_bw --rig client -- -n 9 -b",
+            "ib_send_bw: -b: want none, as the rig asks by itself alone, and is met over TCP".to_owned(),
+        ),
+        (
+            "ib_write_bw --rig client -- -D 3",
+            "ib_write_bw: -D: want -n and -s, as its peer has to know its messages".to_owned(),
+        ),
+        (
+            "ib_read_bw --rig client -- -q 17",
+            "ib_read_bw: -q: want 1 to 16, got 17".to_owned(),
         ),
         (
             "ib_read_lat -- -n 9 -x 3",
