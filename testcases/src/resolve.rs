@@ -1,6 +1,7 @@
 //! From a case to a script: every quantity worked out for one device and one point of the sweep.
 
 mod endpoints;
+mod ends;
 mod lasts;
 mod load;
 mod ports;
@@ -9,6 +10,7 @@ mod windows;
 
 pub(crate) use ports::port_number;
 
+use self::ends::Ends;
 use crate::case::{CaseAction, Count, Refresh, Storm, Stream};
 use crate::{
     Action, Amount, Bottleneck, Case, EndpointSpec, Expect, Flow, FlowSpec, Injection, Lookup,
@@ -223,6 +225,8 @@ impl Resolving<'_> {
     fn stream(&self, name: &str, stream: &Stream) -> Result<StreamSpec, Fault> {
         let place = format!("streams.{name}");
         let size = self.lookup.size(name).unwrap_or(stream.size);
+        let Ends { over, address, more } = Ends::of(self.case, stream);
+        let size = size + more;
         let Some(dscp) = self.qos.dscp_of(stream.class, stream.color) else {
             let color = match stream.color {
                 Color::Green => String::new(),
@@ -267,6 +271,7 @@ impl Resolving<'_> {
             ecn: stream.ecn,
             size,
             vlan: stream.vlan,
+            over,
             rate: stream.rate,
             count: stream.count.map(|count| match count {
                 Count::Frames(frames) => frames,
@@ -276,11 +281,7 @@ impl Resolving<'_> {
             overhead,
             psn: stream.psn,
             of: stream.of.as_ref().and_then(|of| self.connection(of)),
-            // A CNP comes from where its flow goes to.
-            address: match stream.of.as_ref().and_then(|of| self.case.flows.get(of)) {
-                Some(flow) => flow.address,
-                None => stream.address,
-            },
+            address,
         })
     }
 

@@ -124,6 +124,7 @@ fn stream() -> Value {
         "ecn": { "enum": ["ect0", "ect1", "not-ect", "ce"] },
         "size": of::<Bytes>(),
         "vlan": vlan(),
+        "over": over(),
         "every": to("duration"),
         "rate": of::<Rate>(),
         "count": {
@@ -144,8 +145,17 @@ fn vlan() -> Value {
     tag
 }
 
+/// The version of IP of a stream's frames, or of those of a flow's connection.
+fn over() -> Value {
+    json!({
+        "description": "the version of IP that its frames have; by default ipv4. Over ipv6 they are longer, which the size of a stream's counts",
+        "enum": IpVersion::NAMES.map(|(name, _)| name),
+    })
+}
+
 /// What a stream to a NIC has as any other has it.
-const TO_NIC: [&str; 8] = ["from", "class", "kind", "ecn", "size", "every", "rate", "count"];
+const TO_NIC: [&str; 9] =
+    ["from", "class", "kind", "ecn", "size", "over", "every", "rate", "count"];
 
 /// What the rig sends to a NIC: of a file for NICs alone.
 fn to_nic() -> Value {
@@ -188,10 +198,7 @@ fn flow() -> Value {
         "psn": psn(),
         "address": address(),
         "vlan": vlan(),
-        "over": {
-            "description": "the version of IP that its connection's frames have; by default ipv4",
-            "enum": IpVersion::NAMES.map(|(name, _)| name),
-        },
+        "over": over(),
         "container": container(),
         "queue_pairs": {
             "description": "how many queue pairs do the same, each a flow of its own: NAME-1, NAME-2, ...",

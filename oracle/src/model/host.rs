@@ -18,7 +18,7 @@ pub(crate) use device::Device;
 pub use node::HostKind;
 pub(crate) use node::Node;
 pub(crate) use plan::usual;
-pub use plan::{PFC_SIZE, Storm, Stream, at, number};
+pub use plan::{PFC_SIZE, Storm, Stream, at, number, over_v6};
 pub(crate) use plug::{NO_HOST, Plug};
 pub(crate) use rig_port::RigPort;
 pub use security::{Obeys, Security};

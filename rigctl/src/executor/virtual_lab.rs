@@ -23,8 +23,8 @@ use rig_oracle::model::packet::Packet;
 use rig_oracle::model::tap::{self, Tap};
 use rig_oracle::model::{PacketKind, host, middlebox, nic};
 use rig_testcases::{
-    Action, Container, EndpointSpec, FlowSpec, Injection, MacsecMode, PfcFrames, Script, Takes,
-    Which,
+    Action, Container, EndpointSpec, FlowSpec, Injection, IpVersion, MacsecMode, PfcFrames, Script,
+    Takes, Which,
 };
 use rig_units::{Apart, Dur, PortSpeed, Quanta, Time};
 
@@ -457,7 +457,10 @@ impl Trial<'_, '_> {
             record: recorded,
             pcp: spec.vlan.map(|tag| tag.pcp.get()),
             macsec_mode: spec.macsec,
-            address: spec.address,
+            address: match spec.over {
+                IpVersion::V4 => spec.address,
+                IpVersion::V6 => host::over_v6(spec.address),
+            },
         }
     }
 }

@@ -24,12 +24,13 @@ pub(super) fn stimulus(case: &Case, script: &Script) -> Vec<String> {
             Some(Count::Searched) => format!("{rate}, their number searched"),
         };
         format!(
-            "{}: {} to {}, class {}{}, {} frames, {rate}",
+            "{}: {} to {}, class {}{}{}, {} frames, {rate}",
             s.name,
             port(s.from),
             if s.from == s.to { "the NIC behind it" } else { port(s.to) },
             s.class,
             tag_text(s.vlan),
+            over_text(s.over),
             s.size
         )
     });
@@ -63,7 +64,7 @@ pub fn tag_text(tag: Option<vlan::Repr>) -> String {
 }
 
 /// What the frames of a connection go over, where that is IPv6.
-fn over_text(over: IpVersion) -> &'static str {
+pub fn over_text(over: IpVersion) -> &'static str {
     match over {
         IpVersion::V4 => "",
         IpVersion::V6 => ", over IPv6",

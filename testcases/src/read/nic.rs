@@ -6,7 +6,6 @@ use crate::case::{Count, Stream};
 use crate::nic::{Flow, Verb};
 use crate::{Memory, StreamKind, wire};
 use rig_frames::ip::Ecn;
-use rig_lab::IpVersion;
 use rig_lab::walk::{At, Fields};
 use rig_units::Bytes;
 
@@ -30,6 +29,7 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
     let usual = if kind == Some(StreamKind::Cnp) { Ecn::NotEct } else { Ecn::Ect0 };
     let ecn = fields.or("ecn", usual, |at| at.choice(&traffic::ECN))?;
     let kind = kind?;
+    let over = traffic::over(fields)?;
     let size = match (kind, fields.get("size")) {
         (StreamKind::Cnp, None) => CNP,
         (StreamKind::Cnp, Some(at)) => {
@@ -39,7 +39,7 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
         _ => {
             let at = fields.need("size", "the frame size, FCS counted, such as 1024B")?;
             let size = at.quantity::<Bytes>()?;
-            traffic::fits(&at, wire::least_size(kind), size);
+            traffic::fits(&at, wire::least_size(kind) + wire::longer(over), size);
             size
         }
     };
@@ -65,10 +65,14 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
             .at_key("a CNP from an address of its own", "no `address`: it has that of its flow");
         return None;
     }
+    if let (StreamKind::Cnp, Some(at)) = (kind, fields.get("over")) {
+        at.fault("what a CNP goes over", "no `over`: it goes over what its flow does");
+        return None;
+    }
     let (from, class) = (from?, class?);
     Some(traffic::each_port(name, from, |from| {
         let usual = Stream::usual((from.clone(), from), class, kind, size, rate);
-        Stream { ecn, count, psn, of: of.clone(), address, ..usual }
+        Stream { ecn, count, psn, of: of.clone(), address, over, ..usual }
     }))
 }
 
@@ -98,7 +102,7 @@ pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
     let count = fields.maybe("count", |at| at.whole(1..=100_000_000, "a number of messages"))?;
     let (psn, address) = (first_psn(fields)?, address(fields)?);
     let vlan = fields.maybe("vlan", |at| traffic::tag(&at))?;
-    let over = fields.or("over", IpVersion::V4, |at| at.choice(&IpVersion::NAMES))?;
+    let over = traffic::over(fields)?;
     let (container, pairs) = (container(fields)?, queue_pairs(fields)?);
     if let (Some(at), Some(_)) = (fields.get("address"), fields.get("to")) {
         at.at_key("an address of the rig for a flow to a NIC", "no `address`, or no `to`");

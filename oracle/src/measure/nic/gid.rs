@@ -60,7 +60,7 @@ impl Wanted {
     fn of(trial: &Trial, one: &Left) -> Option<Wanted> {
         let (script, connection) = (&trial.script, one.roce.connection);
         if let Some(stream) = script.streams.get(usize::from(connection)) {
-            return Some(Wanted { over: IpVersion::V4, address: stream.address });
+            return Some(Wanted { over: stream.over, address: stream.address });
         }
         let (_, flow) = script.flow_of(connection)?;
         Some(Wanted { over: flow.over, address: flow.address })

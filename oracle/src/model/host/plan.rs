@@ -37,7 +37,7 @@ pub struct Stream {
     pub macsec_mode: MacsecMode,
     /// The priority in the 802.1Q tag of its frames; `None`: they have no tag.
     pub pcp: Option<u8>,
-    /// Which of its addresses the host sends them from; 0 is the usual one.
+    /// Which of its addresses the host sends them from; 0 is the usual one. Those of IPv6 are [`over_v6`].
     pub address: u8,
 }
 
@@ -47,6 +47,14 @@ pub fn at(host: u16, address: u8) -> u16 {
     assert!(address == 0 || host < 256, "few hosts have several addresses");
     host | u16::from(address) << 8
 }
+
+/// The number of the same address over IPv6.
+pub const fn over_v6(address: u8) -> u8 {
+    address | OVER_V6
+}
+
+/// In the number of an address: it is one of IPv6.
+const OVER_V6: u8 = 0x80;
 
 /// The same host at its usual address.
 pub(crate) const fn usual(host: u16) -> u16 {
@@ -103,10 +111,12 @@ impl Plan {
             matches!(kind, PacketKind::Data | PacketKind::Cnp),
             "a stream is of data or of CNPs"
         );
-        let mut packet = Packet::data(names, at(host, stream.address), dst, class, dscp, size);
+        let from = at(host, stream.address & !OVER_V6);
+        let mut packet = Packet::data(names, from, dst, class, dscp, size);
         packet.kind = kind;
         packet.seq = stream.first;
         let packet = packet.with_ect(ect).with_ce(ce).with_record(record).with_pcp(pcp);
+        let packet = packet.with_v6(stream.address & OVER_V6 != 0);
         Plan { id, due: now, left: count, pace, packet, macsec_mode }
     }
 
