@@ -148,6 +148,8 @@ pub struct Stream {
     pub vlan: Option<vlan::Repr>,
     /// What its frames go over.
     pub over: IpVersion,
+    /// To which of the addresses of a NIC they go, of its GIDs; 0 is the usual one.
+    pub gid: u8,
     /// How fast.
     pub rate: crate::StreamRate,
     /// After how many frames it ends by itself; absent: when it is stopped.
@@ -181,6 +183,7 @@ impl Stream {
             size,
             vlan: None,
             over: IpVersion::V4,
+            gid: 0,
             rate,
             count: None,
             macsec: MacsecMode::Usual,

@@ -274,6 +274,8 @@ pub struct StreamSpec {
     pub vlan: Option<vlan::Repr>,
     /// What its frames go over.
     pub over: IpVersion,
+    /// To which of the addresses of a NIC they go, of its GIDs; 0 is the usual one.
+    pub gid: u8,
     /// How fast.
     pub rate: StreamRate,
     /// After how many frames it ends by itself; `None`: when it is stopped.
@@ -305,6 +307,7 @@ impl StreamSpec {
             size: Bytes(254),
             vlan: None,
             over: IpVersion::V4,
+            gid: 0,
             rate: StreamRate::Every(Dur::us(500)),
             count: None,
             macsec: MacsecMode::Usual,

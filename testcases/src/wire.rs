@@ -105,10 +105,10 @@ pub fn longer(over: IpVersion) -> Bytes {
     }
 }
 
-/// Where a stream goes: to a port of the rig, or to the NIC behind the port that it leaves by.
+/// Where a stream goes: to a port of the rig, or to one of the addresses of the NIC behind the port that it leaves by.
 pub fn destination(spec: &StreamSpec) -> (MacAddr, Ipv4Addr) {
     match spec.is_to_nic() {
-        true => (dut_mac(spec.to), nic_ip(spec.to)),
+        true => (dut_mac(spec.to), nic_address(spec.to, spec.gid)),
         false => (rig_mac(spec.to), rig_ip(spec.to)),
     }
 }

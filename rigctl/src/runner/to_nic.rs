@@ -97,6 +97,9 @@ fn unmade(stream: &Stream) -> Option<&'static str> {
         Stream { address, .. } if *address != 0 => {
             Some("comes from another address, and the rig has one there")
         }
+        Stream { gid, .. } if *gid != 0 => {
+            Some("goes to another GID, and which one the NIC has there its lab says")
+        }
         Stream { vlan: Some(_), .. } => Some("has a tag, and its connection none"),
         Stream { over: IpVersion::V6, .. } => {
             Some("goes over IPv6, and what streams go over there its lab says")
@@ -155,6 +158,11 @@ mod tests {
         let (name, load) = case.streams.iter_mut().next().expect("it has one");
         load.over = IpVersion::V6;
         let why = format!("{name} goes over IPv6, and what streams go over there its lab says");
+        assert_eq!(unsent(&case, "320Mbps".parse().expect("a speed")), Some(why));
+        let (name, load) = case.streams.iter_mut().next().expect("it has one");
+        (load.over, load.gid) = (IpVersion::V4, 1);
+        let why =
+            format!("{name} goes to another GID, and which one the NIC has there its lab says");
         assert_eq!(unsent(&case, "320Mbps".parse().expect("a speed")), Some(why));
     }
 

@@ -86,6 +86,21 @@ fn what_knows_no_ipv6_is_refused_beside_a_flow_over_it() {
 }
 
 #[test]
+fn a_gid_is_one_that_the_nic_of_an_end_has() {
+    let gid = |text| [("over: ipv6", text)];
+    for right in ["gid: 16", "gid: {from: 2}", "over: ipv6, gid: {from: 2, to: 3}"] {
+        assert_eq!(said(&gid(right)), "", "{right}");
+    }
+    let wrong = ["gid: 17", "gid: 0", "gid: {from: 2, far: 3}", "gid: {to: 17}"];
+    let told: Vec<String> = wrong.iter().map(|text| said(&gid(text))).collect();
+    let to_rig = [("to: p2, ", ""), ("over: ipv6", "gid: {from: 2, to: 3}")];
+    let back = "streams: {back: {from: p1, class: 3, kind: cnp, of: calls, every: 10us, gid: 2}}";
+    let cnps = [("streams: {}", back), ("start: calls", "start: [calls, back]")];
+    let told = [told.join("\n\n"), said(&to_rig), said(&cnps)];
+    insta::assert_snapshot!(told.join("\n\n"));
+}
+
+#[test]
 fn a_packet_over_ipv6_has_to_fit_with_its_longer_header() {
     let suite = rig_testcases::read::suite(&Source::new("t.yaml", RIGHT), &Registry);
     let case = suite.expect("it is right").cases.remove(0);

@@ -68,7 +68,7 @@ const TO_NIC: GroupKeys<Stream> = GroupKeys {
     part: "streams",
     keys: &[
         "from", "class", "kind", "ecn", "size", "over", "every", "rate", "count", "psn", "of",
-        "address",
+        "address", "gid",
     ],
     read: nic::stream,
 };
@@ -86,6 +86,7 @@ const FLOW: GroupKeys<Flow> = GroupKeys {
         "address",
         "vlan",
         "over",
+        "gid",
         "queue_pairs",
     ],
     read: nic::flow,

@@ -21,6 +21,7 @@ pub(super) fn check(at: &At<'_>, case: &Case) {
     shared(at, case);
     tagged(at, case);
     over_ipv6(at, case);
+    gids(at, case);
     for measure in &case.measure {
         (measure.entry.sense)(measure, case).into_iter().for_each(|fault| at.note(fault));
     }
@@ -76,6 +77,16 @@ fn over_ipv6(at: &At<'_>, case: &Case) {
     for measure in case.measure.iter().filter(|measure| !measure.entry.over_ipv6) {
         let found = format!("`{}` beside `{name}`, which goes over IPv6", measure.name());
         at.note(case.fault("measure", found, "rc.gid, rc.class, cnp.answers or cnp.format"));
+    }
+}
+
+/// A NIC of blue-rdma has one address.
+fn gids(at: &At<'_>, case: &Case) {
+    let named = |flow: &Flow| flow.gid != 0 || flow.nic != flow.to && flow.address != 0;
+    let flows = case.flows.iter().filter(|(_, flow)| named(flow)).map(|(name, _)| name);
+    for name in flows.filter(|_| case.kind == Kind::BlueRdma) {
+        let found = "a GID beside the usual one, and a NIC of blue-rdma has one address";
+        case.note(at, &format!("flows.{name}.gid"), found.to_owned(), "no `gid`");
     }
 }
 

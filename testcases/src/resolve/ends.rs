@@ -11,6 +11,8 @@ pub(super) struct Ends {
     pub(super) over: IpVersion,
     /// Which of the addresses of its port it comes from; 0 is the usual one.
     pub(super) address: u8,
+    /// To which of the addresses of a NIC it goes, of its GIDs; 0 is the usual one.
+    pub(super) gid: u8,
     /// What its frames are longer than the case says: a CNP over IPv6.
     pub(super) more: Bytes,
 }
@@ -21,9 +23,11 @@ impl Ends {
         match stream.of.as_ref().and_then(|of| case.flows.get(of)) {
             Some(flow) => {
                 let more = wire::longer(flow.over);
-                Ends { over: flow.over, address: flow.address, more }
+                Ends { over: flow.over, address: flow.address, gid: flow.gid, more }
             }
-            None => Ends { over: stream.over, address: stream.address, more: Bytes(0) },
+            None => {
+                Ends { over: stream.over, address: stream.address, gid: stream.gid, more: Bytes(0) }
+            }
         }
     }
 }

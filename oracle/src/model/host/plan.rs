@@ -61,6 +61,13 @@ pub(crate) const fn usual(host: u16) -> u16 {
     host & 0xff
 }
 
+/// The port by which a host is reached, at whichever of its addresses; by host, the ports of a device.
+#[inline(always)]
+pub(crate) fn way_to(route: &[u16], host: u16) -> Option<u16> {
+    let way = route.get(usize::from(host));
+    way.or_else(|| route.get(usize::from(usual(host)))).copied()
+}
+
 /// At which of its addresses a host is meant, of a network of few.
 pub const fn number(host: u16) -> u8 {
     host.to_be_bytes()[0] & 0x7f
@@ -163,5 +170,18 @@ pub(super) fn go_on(plans: &mut Vec<Plan>, index: usize) {
     plan.advance();
     if plan.left == Some(0) {
         plans.remove(index);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_found_at_each_of_its_addresses() {
+        let route = [4, 5];
+        let hosts = [1, at(1, 3), at(0, 99), 2, at(2, 3)];
+        let ways = hosts.map(|host| way_to(&route, host));
+        assert_eq!(ways, [Some(5), Some(5), Some(4), None, None]);
     }
 }

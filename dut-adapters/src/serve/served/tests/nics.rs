@@ -50,6 +50,7 @@ fn order(connection: u16) -> FlowOrder {
         address: 0,
         vlan: None,
         over: Over::Ipv4,
+        gid: 0,
         to: None,
         container: None,
     }
