@@ -29,6 +29,11 @@ impl<'a> Encoder<'a> {
         Encoder { script, cables: Cable::all(script).unwrap_or_default() }
     }
 
+    /// The trial whose frames these are.
+    pub(crate) const fn script(&self) -> &'a Script {
+        self.script
+    }
+
     /// The bytes of a record's frame.
     ///
     /// # Panics

@@ -12,10 +12,10 @@ use rig_frames::ip::{Ecn, Ip, UDP};
 use rig_frames::packet::{Packet, RoceFrame};
 use rig_frames::psn::Psn;
 use rig_frames::roce::opcode::Payload;
-use rig_frames::{MacAddr, fcs, ipv4, pfc, udp, vlan};
+use rig_frames::{MacAddr, fcs, pfc, udp, vlan};
 use rig_testcases::wire::macsec::is_protected;
 use rig_testcases::wire::{self, UDP_MAGIC, UDP_PORT};
-use rig_testcases::{Roce, Script, Secured, StreamKind};
+use rig_testcases::{IpVersion, Roce, Script, Secured, StreamKind};
 use rig_units::{Bytes, FCS, MIN_FRAME, Quanta};
 use std::collections::BTreeMap;
 
@@ -75,8 +75,8 @@ impl Decoder {
         let flow = |(stream, spec): (u16, &rig_testcases::StreamSpec)| {
             let rdma = spec.kind != StreamKind::Udp;
             let flow = Flow {
-                src: wire::rig_address(spec.from, spec.address).into(),
-                dst: wire::destination(spec).1.into(),
+                src: at(spec.over, wire::rig_address(spec.from, spec.address)),
+                dst: at(spec.over, wire::destination(spec).1),
                 udp_src: wire::udp_port(stream),
                 qpn: rdma.then(|| wire::qpn(stream)),
             };
@@ -193,7 +193,7 @@ impl Decoder {
                 }
                 data.filter(|_| is_whole)
             }
-            Ok(Packet::Other { ethertype: ethertype::IPV4, .. }) => plain(frame),
+            Ok(Packet::Other { ethertype: ethertype::IPV4 | ethertype::IPV6, .. }) => plain(frame),
             _ => None,
         };
         let (Some(data), Ok(size)) = (data, u16::try_from(size.0)) else { return other };
@@ -240,6 +240,14 @@ fn tag(what: &What, frame: &[u8]) -> Option<vlan::Repr> {
     let tagged =
         link.ethertype == ethertype::VLAN && matches!(what, What::Data { .. } | What::Roce(_));
     tagged.then(|| vlan::Repr::parse(rest).ok())?.map(|(tag, _, _)| tag)
+}
+
+/// The address of who has this one, of a version of IP.
+fn at(over: IpVersion, address: Ipv4Addr) -> IpAddr {
+    match over {
+        IpVersion::V4 => address.into(),
+        IpVersion::V6 => wire::v6(address).into(),
+    }
 }
 
 /// Size of a frame of `len` bytes, FCS counted.
@@ -289,21 +297,24 @@ fn plain(frame: &[u8]) -> Option<Data> {
         ethertype::VLAN => vlan::Repr::parse(rest).map(|(_, kind, rest)| (kind, rest)).ok()?,
         kind => (kind, rest),
     };
-    let (ip, datagram) = ipv4::Repr::parse(packet).ok()?;
-    if kind != ethertype::IPV4 || ip.protocol != UDP {
+    let (ip, datagram) = Ip::parse(kind, packet).ok()?;
+    if ip.protocol() != UDP {
         return None;
     }
-    let (udp, payload) = udp::Repr::parse(&Ip::V4(ip), datagram).ok()?;
+    let (src, dst): (IpAddr, IpAddr) = match &ip {
+        Ip::V4(ip) => (ip.src.into(), ip.dst.into()),
+        Ip::V6(ip) => (ip.src.into(), ip.dst.into()),
+    };
+    let (udp, payload) = udp::Repr::parse(&ip, datagram).ok()?;
     let seq = payload.strip_prefix(&UDP_MAGIC)?.first_chunk()?;
     if udp.dst_port != UDP_PORT {
         return None;
     }
-    let v4 = |ip: Ipv4Addr| IpAddr::from(ip);
     Some(Data {
-        flow: Flow { src: v4(ip.src), dst: v4(ip.dst), udp_src: udp.src_port, qpn: None },
+        flow: Flow { src, dst, udp_src: udp.src_port, qpn: None },
         kind: StreamKind::Udp,
-        dscp: ip.dscp.get(),
-        ecn: ip.ecn,
+        dscp: ip.dscp().get(),
+        ecn: ip.ecn(),
         number: Number::Whole(u32::from_be_bytes(*seq)),
     })
 }

@@ -125,6 +125,7 @@ mod tests {
             address: 0,
             vlan: None,
             over: IpVersion::V4,
+            gid: 0,
             container: Container::USUAL,
             app: None,
         };

@@ -5,7 +5,7 @@ use core::fmt;
 use indexmap::IndexMap;
 use rig_frames::ip::Ecn;
 use rig_frames::vlan;
-use rig_lab::{Color, Kind, Part, Place, RuleFamily, Setting};
+use rig_lab::{Color, IpVersion, Kind, Part, Place, RuleFamily, Setting};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -146,6 +146,10 @@ pub struct Stream {
     pub size: Bytes,
     /// The 802.1Q tag of its frames; `None`: they have none.
     pub vlan: Option<vlan::Repr>,
+    /// What its frames go over.
+    pub over: IpVersion,
+    /// To which of the addresses of a NIC they go, of its GIDs; 0 is the usual one.
+    pub gid: u8,
     /// How fast.
     pub rate: crate::StreamRate,
     /// After how many frames it ends by itself; absent: when it is stopped.
@@ -178,6 +182,8 @@ impl Stream {
             ecn: Ecn::Ect0,
             size,
             vlan: None,
+            over: IpVersion::V4,
+            gid: 0,
             rate,
             count: None,
             macsec: MacsecMode::Usual,

@@ -25,12 +25,14 @@ pub struct Flow {
     pub count: Option<u32>,
     /// Packet sequence number of its first packet.
     pub psn: u32,
-    /// Which of the addresses of the rig's port it goes to; 0 is the usual one.
+    /// Which of the addresses of the other end it goes to, of the rig's port or of the NIC there; 0 is the usual one.
     pub address: u8,
     /// The 802.1Q tag of its connection's frames, whichever end sends them.
     pub vlan: Option<vlan::Repr>,
     /// What its connection's frames go over, whichever end sends them.
     pub over: IpVersion,
+    /// At which of its addresses the NIC that sends has it, of its GIDs; 0 is the usual one.
+    pub gid: u8,
     /// Of which container it is.
     pub container: Container<String>,
     /// Which step of an application its messages are, if they are.
@@ -60,12 +62,14 @@ pub struct FlowSpec {
     pub count: Option<u32>,
     /// Packet sequence number of its first packet.
     pub psn: u32,
-    /// Which of the addresses of the rig's port it goes to; 0 is the usual one.
+    /// Which of the addresses of the other end it goes to, of the rig's port or of the NIC there; 0 is the usual one.
     pub address: u8,
     /// The 802.1Q tag of its connection's frames, whichever end sends them; a CNP's has a priority of its own.
     pub vlan: Option<vlan::Repr>,
     /// What its connection's frames go over, whichever end sends them.
     pub over: IpVersion,
+    /// At which of its addresses the NIC that sends has it, of its GIDs; 0 is the usual one.
+    pub gid: u8,
     /// Of which container it is.
     pub container: Container<u16>,
     /// Which step of an application its messages are, if they are.

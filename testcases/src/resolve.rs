@@ -1,21 +1,23 @@
 //! From a case to a script: every quantity worked out for one device and one point of the sweep.
 
 mod endpoints;
+mod ends;
 mod lasts;
 mod load;
 mod ports;
+mod protected;
 mod steps;
 mod windows;
 
 pub(crate) use ports::port_number;
 
+use self::ends::Ends;
 use crate::case::{CaseAction, Count, Refresh, Storm, Stream};
 use crate::{
     Action, Amount, Bottleneck, Case, EndpointSpec, Expect, Flow, FlowSpec, Injection, Lookup,
-    MacsecMode, Middlebox, PfcFrames, Script, Step, StormSpec, StreamRate, StreamSpec, Tamper,
-    send_order,
+    MacsecMode, Middlebox, PfcFrames, Script, Step, StormSpec, StreamRate, StreamSpec, send_order,
 };
-use rig_lab::{Color, Declared, Fault, Form, Macsec, Qos};
+use rig_lab::{Color, Declared, Fault, Form, Qos};
 use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed, limits};
 use std::collections::BTreeMap;
 
@@ -197,32 +199,11 @@ impl Resolving<'_> {
         (0..).zip(self.ports).map(of).collect()
     }
 
-    /// What MACsec adds to each frame that is sent so.
-    fn overhead(&self, macsec_mode: MacsecMode) -> Bytes {
-        match (self.macsec(), macsec_mode) {
-            (None, _) | (Some(_), MacsecMode::Clear) => Bytes(0),
-            (Some(_), MacsecMode::Tampered(Tamper::WrongSci)) => {
-                Bytes(rig_lab::macsec::overhead(true).into())
-            }
-            (
-                Some(macsec),
-                MacsecMode::Usual
-                | MacsecMode::Sound
-                | MacsecMode::Late(_)
-                | MacsecMode::Of(_)
-                | MacsecMode::Tampered(_),
-            ) => Bytes(macsec.overhead().into()),
-        }
-    }
-
-    /// How the device's ports protect frames, if they do.
-    fn macsec(&self) -> Option<&Macsec> {
-        self.declared.switch().map(|switch| &switch.macsec).filter(|macsec| macsec.enable)
-    }
-
     fn stream(&self, name: &str, stream: &Stream) -> Result<StreamSpec, Fault> {
         let place = format!("streams.{name}");
         let size = self.lookup.size(name).unwrap_or(stream.size);
+        let Ends { over, address, gid, more } = Ends::of(self.case, stream);
+        let size = size + more;
         let Some(dscp) = self.qos.dscp_of(stream.class, stream.color) else {
             let color = match stream.color {
                 Color::Green => String::new(),
@@ -267,6 +248,8 @@ impl Resolving<'_> {
             ecn: stream.ecn,
             size,
             vlan: stream.vlan,
+            over,
+            gid,
             rate: stream.rate,
             count: stream.count.map(|count| match count {
                 Count::Frames(frames) => frames,
@@ -276,11 +259,7 @@ impl Resolving<'_> {
             overhead,
             psn: stream.psn,
             of: stream.of.as_ref().and_then(|of| self.connection(of)),
-            // A CNP comes from where its flow goes to.
-            address: match stream.of.as_ref().and_then(|of| self.case.flows.get(of)) {
-                Some(flow) => flow.address,
-                None => stream.address,
-            },
+            address,
         })
     }
 
@@ -369,6 +348,7 @@ impl Resolving<'_> {
             address: flow.address,
             vlan: flow.vlan,
             over: flow.over,
+            gid: flow.gid,
             container: flow.container.on(self.declared, &self.case.flows),
             app: flow.app,
         })

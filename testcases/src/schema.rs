@@ -1,15 +1,15 @@
 //! JSON Schema of a file of test cases, so that an editor completes keys and underlines what a run would refuse.
 
 use crate::read::{INTERVALS, PREDICTIONS, QUEUE_PAIRS};
-use crate::wire::ADDRESSES;
 use crate::{DeviceVerb, MacsecMode, Memory, PfcOdd, Takes, Tap, Target, Verb, Vocabulary};
+use rig_lab::Kind;
 use rig_lab::schema::{DRAFT, families, settings};
-use rig_lab::{IpVersion, Kind};
 use rig_units::{Bytes, Dur, L2Rate, Length, PortSpeed, Ppm, Quanta, Rate};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
+mod ends;
 mod measure;
 mod worth;
 
@@ -124,6 +124,7 @@ fn stream() -> Value {
         "ecn": { "enum": ["ect0", "ect1", "not-ect", "ce"] },
         "size": of::<Bytes>(),
         "vlan": vlan(),
+        "over": ends::over(),
         "every": to("duration"),
         "rate": of::<Rate>(),
         "count": {
@@ -145,7 +146,8 @@ fn vlan() -> Value {
 }
 
 /// What a stream to a NIC has as any other has it.
-const TO_NIC: [&str; 8] = ["from", "class", "kind", "ecn", "size", "every", "rate", "count"];
+const TO_NIC: [&str; 9] =
+    ["from", "class", "kind", "ecn", "size", "over", "every", "rate", "count"];
 
 /// What the rig sends to a NIC: of a file for NICs alone.
 fn to_nic() -> Value {
@@ -156,7 +158,8 @@ fn to_nic() -> Value {
         properties["count"] = json!({ "type": "integer", "minimum": 1 });
         properties.insert("psn".to_owned(), psn());
         properties.insert("of".to_owned(), to("name"));
-        properties.insert("address".to_owned(), address());
+        properties.insert("address".to_owned(), ends::address());
+        properties.insert("gid".to_owned(), ends::gid());
     }
     stream["description"] =
         json!("to the NIC behind the port; `of`, with `kind: cnp`, is the flow to slow down");
@@ -186,12 +189,10 @@ fn flow() -> Value {
         "mtu": of::<Bytes>(),
         "count": { "type": "integer", "minimum": 1 },
         "psn": psn(),
-        "address": address(),
+        "address": ends::address(),
         "vlan": vlan(),
-        "over": {
-            "description": "the version of IP that its connection's frames have; by default ipv4",
-            "enum": IpVersion::NAMES.map(|(name, _)| name),
-        },
+        "over": ends::over(),
+        "gid": gids(),
         "container": container(),
         "queue_pairs": {
             "description": "how many queue pairs do the same, each a flow of its own: NAME-1, NAME-2, ...",
@@ -214,11 +215,10 @@ fn container() -> Value {
     object(&properties, &[])
 }
 
-fn address() -> Value {
-    json!({
-        "description": "which of the addresses of the rig's port; 1 is the usual one",
-        "type": "integer", "minimum": 1, "maximum": ADDRESSES,
-    })
+/// The GID of both NICs of a connection, or of each.
+fn gids() -> Value {
+    let of_each = json!({ "from": ends::gid(), "to": ends::gid() });
+    json!({ "anyOf": [ends::gid(), object(&of_each, &[])] })
 }
 
 /// What an application above two NICs does. Nothing is required, as of flows.

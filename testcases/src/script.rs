@@ -7,7 +7,7 @@ use core::fmt;
 use rig_frames::ip::Ecn;
 use rig_frames::psn::Psn;
 use rig_frames::vlan;
-use rig_lab::Setting;
+use rig_lab::{IpVersion, Setting};
 use rig_units::{Bytes, Dur, MIN_FRAME, Pace, PortSpeed, Quanta, Rate};
 
 /// One trial. Indices point into `ports`, `streams` and `storms`.
@@ -272,6 +272,10 @@ pub struct StreamSpec {
     pub size: Bytes,
     /// The 802.1Q tag of its frames; `None`: they have none. What pauses the stream is its class, whatever the tag says.
     pub vlan: Option<vlan::Repr>,
+    /// What its frames go over.
+    pub over: IpVersion,
+    /// To which of the addresses of a NIC they go, of its GIDs; 0 is the usual one.
+    pub gid: u8,
     /// How fast.
     pub rate: StreamRate,
     /// After how many frames it ends by itself; `None`: when it is stopped.
@@ -302,6 +306,8 @@ impl StreamSpec {
             ecn: Ecn::Ect0,
             size: Bytes(254),
             vlan: None,
+            over: IpVersion::V4,
+            gid: 0,
             rate: StreamRate::Every(Dur::us(500)),
             count: None,
             macsec: MacsecMode::Usual,

@@ -7,7 +7,7 @@
 use crate::{StreamKind, StreamSpec};
 use core::net::{Ipv4Addr, Ipv6Addr};
 use core::ops::Range;
-use rig_frames::ip::{Dscp, Ecn};
+use rig_frames::ip::{Dscp, Ecn, Ip};
 use rig_frames::packet::{Path, RoceFrame};
 use rig_frames::psn::Psn;
 use rig_frames::roce::{Ext, Opcode, Qpn, bth, reth};
@@ -105,10 +105,10 @@ pub fn longer(over: IpVersion) -> Bytes {
     }
 }
 
-/// Where a stream goes: to a port of the rig, or to the NIC behind the port that it leaves by.
+/// Where a stream goes: to a port of the rig, or to one of the addresses of the NIC behind the port that it leaves by.
 pub fn destination(spec: &StreamSpec) -> (MacAddr, Ipv4Addr) {
     match spec.is_to_nic() {
-        true => (dut_mac(spec.to), nic_ip(spec.to)),
+        true => (dut_mac(spec.to), nic_address(spec.to, spec.gid)),
         false => (rig_mac(spec.to), rig_ip(spec.to)),
     }
 }
@@ -139,7 +139,7 @@ pub fn tag_size(vlan: Option<vlan::Repr>) -> Bytes {
 
 /// Where the packet sequence number of an untagged RoCEv2 frame over IPv4 stands.
 pub const PSN: Range<usize> = 51..54;
-/// Where the number of an untagged frame of a plain UDP stream stands, behind the magic.
+/// Where the number of an untagged frame of a plain UDP stream over IPv4 stands, behind the magic.
 pub const UDP_NUMBER: Range<usize> = 46..50;
 
 /// Where the frames of a stream say their number; `None`: they say none.
@@ -149,8 +149,9 @@ pub fn number(spec: &StreamSpec) -> Option<Range<usize>> {
         StreamKind::Udp => UDP_NUMBER,
         StreamKind::Cnp => return None,
     };
-    let tag = if spec.vlan.is_some() { vlan::LEN } else { 0 };
-    Some(untagged.start + tag..untagged.end + tag)
+    let more = tag_size(spec.vlan) + longer(spec.over);
+    let more = usize::try_from(more.0).unwrap_or(0);
+    Some(untagged.start + more..untagged.end + more)
 }
 
 /// Frame `seq` of a stream as it is sent, `size` long where its kind allows it.
@@ -174,10 +175,15 @@ pub fn data(spec: &StreamSpec, stream: u16, seq: u32, size: Bytes, ce: bool) -> 
         (false, sent) => sent,
     };
     let (dst, dst_ip) = destination(spec);
-    let ip =
-        ipv4::Repr { ecn, ..ipv4::Repr::udp(rig_address(spec.from, spec.address), dst_ip, dscp) };
+    let src_ip = rig_address(spec.from, spec.address);
+    let ipv4 = ipv4::Repr { ecn, ..ipv4::Repr::udp(src_ip, dst_ip, dscp) };
+    let ipv6 = || ipv6::Repr { ecn, ..ipv6::Repr::udp(v6(src_ip), v6(dst_ip), dscp) };
+    let ip = match spec.over {
+        IpVersion::V4 => Ip::V4(ipv4),
+        IpVersion::V6 => Ip::V6(ipv6()),
+    };
     let src = rig_mac(spec.from);
-    let size = size.max(least_size(spec.kind) + tag_size(spec.vlan));
+    let size = size.max(least_size(spec.kind) + tag_size(spec.vlan) + longer(spec.over));
     let opcode = match spec.kind {
         StreamKind::RoceWrite => Opcode::RcWriteOnly,
         StreamKind::RoceSend => Opcode::RcSendOnly,
@@ -189,13 +195,14 @@ pub fn data(spec: &StreamSpec, stream: u16, seq: u32, size: Bytes, ce: bool) -> 
         }
         StreamKind::Cnp => {
             let of = spec.of.unwrap_or(stream);
-            let path = Path { udp_src: udp_port(of), ..Path::v4(src, dst, ip) };
+            let path = Path { ip, udp_src: udp_port(of), ..Path::v4(src, dst, ipv4) };
             return nic::cnp(path, of);
         }
     };
     let qpn = Qpn::new(qpn(stream)).expect("streams are few");
     let bth = bth::Repr::new(opcode, qpn, Psn::new(spec.psn.wrapping_add(seq)));
-    let path = Path { vlan: spec.vlan, udp_src: udp_port(stream), ..Path::v4(src, dst, ip) };
+    let plain = Path::v4(src, dst, ipv4);
+    let path = Path { vlan: spec.vlan, ip, udp_src: udp_port(stream), ..plain };
     let reth = |dma_len| reth::Repr { virtual_address: 0x1000, rkey: qpn.get(), dma_len };
     let ext = |dma_len| match spec.kind {
         StreamKind::RoceWrite => Ext::Reth(reth(dma_len)),
@@ -206,20 +213,17 @@ pub fn data(spec: &StreamSpec, stream: u16, seq: u32, size: Bytes, ce: bool) -> 
 }
 
 /// A frame of a plain UDP stream.
-fn plain(
-    src: MacAddr,
-    dst: MacAddr,
-    ip: &ipv4::Repr,
-    (stream, seq): (u16, u32),
-    size: Bytes,
-) -> Vec<u8> {
-    let headers = Bytes((ethernet::LEN + ipv4::LEN + udp::LEN) as u64) + FCS;
+fn plain(src: MacAddr, dst: MacAddr, ip: &Ip, (stream, seq): (u16, u32), size: Bytes) -> Vec<u8> {
+    let headers = Bytes((ethernet::LEN + ip.header_len() + udp::LEN) as u64) + FCS;
     let payload = usize::try_from((size - headers).0).expect("a frame fits in memory");
-    let link = ethernet::Repr { dst, src, ethertype: ethernet::ethertype::IPV4 };
+    let link = ethernet::Repr { dst, src, ethertype: ip.ethertype() };
     let udp =
         udp::Repr { src_port: udp_port(stream), dst_port: UDP_PORT, checksum: udp::Checksum::Zero };
     let mut frame = link.emit().to_vec();
-    frame.extend_from_slice(&ip.emit(udp::LEN + payload));
+    match ip {
+        Ip::V4(ip) => frame.extend_from_slice(&ip.emit(udp::LEN + payload)),
+        Ip::V6(ip) => frame.extend_from_slice(&ip.emit(udp::LEN + payload)),
+    }
     frame.extend_from_slice(&udp.emit(payload));
     frame.extend_from_slice(&UDP_MAGIC);
     frame.extend_from_slice(&seq.to_be_bytes());
@@ -282,6 +286,29 @@ mod tests {
             // The smallest frame grows by the tag.
             assert_eq!(sent(&spec, 0, 0, Bytes(0)).len(), sent(&plain, 0, 0, Bytes(0)).len() + 4);
         }
+    }
+
+    #[test]
+    fn a_frame_over_ipv6_says_the_same_behind_a_longer_header() {
+        for kind in [StreamKind::RoceWrite, StreamKind::RoceSend, StreamKind::Udp] {
+            let plain = StreamSpec { kind, dscp: 26, ..StreamSpec::probe(0, 1) };
+            let spec = StreamSpec { over: IpVersion::V6, size: Bytes(274), ..plain.clone() };
+            let (bytes, v4) =
+                (sent(&spec, 3, 0x0102_0304, spec.size), sent(&plain, 3, 0x0102_0304, plain.size));
+            assert_eq!(bytes.len(), v4.len() + 20, "{kind:?}");
+            // The first byte of the traffic class: version 6, DSCP 26 and ECT(0) are 0x6 and 0x6a.
+            assert_eq!(bytes[12..16], [0x86, 0xdd, 0x66, 0xa0], "{kind:?}");
+            assert!([1, 2, 3, 4].ends_with(&bytes[number(&spec).unwrap()]), "{kind:?}");
+            let (udp, udp_v4) = (&bytes[54..58], &v4[34..38]);
+            assert_eq!(udp, udp_v4, "{kind:?}");
+            if kind != StreamKind::Udp {
+                assert_eq!(rig_frames::icrc::holds(&bytes), Ok(true), "{kind:?}");
+            }
+        }
+        for address in [rig_address(0, 0), rig_address(300, 99), nic_address(1, 15)] {
+            assert_eq!(v4(v6(address)), Some(address));
+        }
+        assert_eq!(v4("fe80::1".parse().unwrap()), None);
     }
 
     #[test]

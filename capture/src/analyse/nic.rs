@@ -58,10 +58,11 @@ pub fn reached(observation: &Observation, port: u16, streams: &[StreamSpec]) -> 
             What::Data { stream, seq, ce, size } => {
                 let at = one.at + trace.way(size);
                 let spec = streams.get(usize::from(stream));
-                let (first, address) = spec.map_or((0, 0), |spec| (spec.psn, spec.address));
+                let usual = (0, 0, IpVersion::V4);
+                let (first, address, over) =
+                    spec.map_or(usual, |spec| (spec.psn, spec.address, spec.over));
                 let psn = first.wrapping_add(seq) & 0xff_ffff;
                 let (connection, kind, key, found) = (stream, WHOLE, 0, None);
-                let over = IpVersion::V4;
                 Some(Reached { record, at, connection, psn, kind, ce, over, address, key, found })
             }
             // Nobody takes a frame whose ICRC is wrong.

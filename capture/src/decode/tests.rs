@@ -15,6 +15,9 @@ fn script() -> Script {
     let of = |kind, from, to| StreamSpec { kind, from, to, ..first.clone() };
     script.streams.push(of(StreamKind::RoceSend, 2, 0));
     script.streams.push(of(StreamKind::Udp, 2, 1));
+    for kind in [StreamKind::RoceWrite, StreamKind::Udp] {
+        script.streams.push(StreamSpec { over: IpVersion::V6, ..of(kind, 0, 2) });
+    }
     script
 }
 
@@ -33,9 +36,10 @@ fn through(records: &[Record]) -> Vec<What> {
 }
 
 fn any_what() -> impl Strategy<Value = What> {
-    let data = (0_u16..3, 0_u32..1 << 24, 64_u16..=9216, any::<bool>()).prop_map(
+    let data = (0_u16..5, 0_u32..1 << 24, 64_u16..=9216, any::<bool>()).prop_map(
         |(stream, seq, size, ce)| {
-            let least = least_size(script().streams[usize::from(stream)].kind);
+            let spec = &script().streams[usize::from(stream)];
+            let least = least_size(spec.kind) + longer(spec.over);
             let size = size.max(u16::try_from(least.0).expect("small"));
             What::Data { stream, seq, size, ce }
         },

@@ -207,7 +207,7 @@ impl<'a> Evidence<'a> {
         let record = &self.observation.records[record];
         let mut data = encoder.frame(record);
         let original_len = u32::try_from(data.len()).expect("a frame is short");
-        data.truncate(snap::kept(record));
+        data.truncate(snap::kept(record, self.script));
         let comment = |text: &&'b str| EnhancedPacketOption::Comment(Cow::Borrowed(*text));
         let mut options: Vec<EnhancedPacketOption<'b>> = comments.iter().map(comment).collect();
         options.push(EnhancedPacketOption::Flags(direction(record.dir)));

@@ -15,7 +15,7 @@ use crate::{
 };
 use rig_frames::packet::{self, Packet};
 use rig_frames::vlan;
-use rig_testcases::{Script, StreamKind, StreamRate, StreamSpec};
+use rig_testcases::{IpVersion, Script, StreamKind, StreamRate, StreamSpec};
 use rig_units::{Dur, PortSpeed, Time};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -326,6 +326,7 @@ fn streams(
             dscp: found.dscp,
             kind: found.kind,
             size: found.size,
+            over: if found.flow.src.is_ipv6() { IpVersion::V6 } else { IpVersion::V4 },
             rate: StreamRate::Every(gap.unwrap_or(Dur::ZERO)),
             ..StreamSpec::probe(from.or(to).unwrap_or(0), to.or(from).unwrap_or(0))
         }

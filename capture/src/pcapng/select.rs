@@ -31,7 +31,7 @@ pub(super) fn select(
     let load: Vec<bool> = records.iter().map(|record| is_load(record, script)).collect();
     let bytes = |windows: &BTreeSet<(usize, usize)>| -> u64 {
         let all = windows.iter().flat_map(|&(from, until)| from..until);
-        all.filter(|&index| load[index]).map(|index| block(&records[index])).sum()
+        all.filter(|&index| load[index]).map(|index| block(&records[index], script)).sum()
     };
     let whole = BTreeSet::from([(0, records.len())]);
     if bytes(&whole) <= limit {
@@ -79,8 +79,9 @@ fn is_load(record: &Record, script: &Script) -> bool {
 }
 
 /// What a record takes in a file.
-fn block(record: &Record) -> u64 {
-    let frame = u64::try_from(snap::kept(record)).unwrap_or(u64::MAX).min(record.on_wire().0);
+fn block(record: &Record, script: &Script) -> u64 {
+    let frame =
+        u64::try_from(snap::kept(record, script)).unwrap_or(u64::MAX).min(record.on_wire().0);
     AROUND + frame.next_multiple_of(4)
 }
 
@@ -187,7 +188,7 @@ mod tests {
         assert!((3..10).contains(&windows), "{windows}");
         assert!(kept.is_sorted() && kept.len() < observation.records.len());
         let load = kept.iter().map(|&at| &observation.records[at]).filter(|record| !is_pfc(record));
-        assert!(load.map(block).sum::<u64>() <= 100_000);
+        assert!(load.map(|record| block(record, &script)).sum::<u64>() <= 100_000);
         let pfc = |(at, record): (usize, &Record)| is_pfc(record).then_some(at);
         let mut pfcs = observation.records.iter().enumerate().filter_map(pfc);
         assert!(pfcs.clone().count() > 500 && pfcs.all(|at| kept.binary_search(&at).is_ok()));

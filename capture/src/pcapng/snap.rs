@@ -2,7 +2,7 @@
 
 use crate::{Record, What, blue_rdma};
 use rig_frames::{icrc, vlan};
-use rig_testcases::{Roce, RoceKind, wire};
+use rig_testcases::{IpVersion, Roce, RoceKind, Script, wire};
 
 /// Ethernet, IPv4, UDP, BTH and RETH are 70 bytes; a plain frame's number ends at byte 52. Whole words. Over IPv6 it is 20 bytes more.
 const HEADERS: usize = 72;
@@ -15,7 +15,8 @@ const FCS: usize = 4;
 
 /// How many bytes of a record's frame are kept, at most. A frame that was harmed is kept whole: what is wrong with it may be
 /// at its end.
-pub(super) fn kept(record: &Record) -> usize {
+pub(super) fn kept(record: &Record, script: &Script) -> usize {
+    let more = |over: IpVersion| usize::try_from(wire::longer(over).0).unwrap_or(0);
     let (tag, corrupt) = match record.secured {
         Some(secured) => (SECTAG, secured.tamper.is_some()),
         None => (0, false),
@@ -23,9 +24,12 @@ pub(super) fn kept(record: &Record) -> usize {
     let tag = tag + record.vlan.map_or(0, |_| vlan::LEN);
     match record.what {
         _ if corrupt => usize::MAX,
-        What::Data { .. } => HEADERS + tag,
+        What::Data { stream, .. } => {
+            let spec = script.streams.get(usize::from(stream));
+            HEADERS + tag + more(spec.map_or(IpVersion::V4, |spec| spec.over))
+        }
         What::Roce(Roce { kind: RoceKind::Data { .. }, corrupt: false, over, .. }) => {
-            HEADERS + tag + usize::try_from(wire::longer(over).0).unwrap_or(0)
+            HEADERS + tag + more(over)
         }
         // What is right follows from the rest, and looks like chance: it would be half of what an acknowledgement takes.
         What::Roce(Roce { corrupt: false, size, .. }) if record.secured.is_none() => {
@@ -65,10 +69,14 @@ mod tests {
             [RoceKind::Ack, RoceKind::Nak, RoceKind::Cnp { fault: None }, RoceKind::ReadRequest];
         for kind in kinds {
             let (record, bytes) = of_nic(kind, false);
-            let kept = kept(&record);
+            let kept = kept(&record, &Script::idle(1));
             assert_eq!(kept, bytes.len() - icrc::LEN, "{kind:?}");
             assert_eq!(icrc::holds(&bytes), Ok(true), "{kind:?}: it is the last of it");
-            assert_eq!(super::kept(&of_nic(kind, true).0), usize::MAX, "{kind:?}");
+            assert_eq!(
+                super::kept(&of_nic(kind, true).0, &Script::idle(1)),
+                usize::MAX,
+                "{kind:?}"
+            );
         }
     }
 
@@ -77,6 +85,7 @@ mod tests {
         let (plain, _) = of_nic(RoceKind::Data { first: true, last: true, response: false }, false);
         let tag = [0x60, 100, 0x08, 0x00];
         let (tag, ..) = vlan::Repr::parse(&tag).expect("a tag");
+        let kept = |record: &Record| kept(record, &Script::idle(1));
         assert_eq!(kept(&Record { vlan: Some(tag), ..plain }), kept(&plain) + vlan::LEN);
     }
 }

@@ -195,7 +195,7 @@ impl Drop for Spooled {
 fn block(encoder: &Encoder<'_>, record: &Record) -> Vec<u8> {
     let mut data = encoder.frame(record);
     let whole = word(data.len());
-    data.truncate(snap::kept(record));
+    data.truncate(snap::kept(record, encoder.script()));
     let ns = record.at.0 / PS_PER_NS;
     let mut body = u32::from(record.port).to_le_bytes().to_vec();
     // The upper half comes first, each half in the order of the file.

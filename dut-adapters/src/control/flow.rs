@@ -27,7 +27,7 @@ pub struct FlowOrder {
     pub class: u8,
     /// The DSCP of its packets.
     pub dscp: u8,
-    /// Which of the addresses of the rig's port it goes to; 0 is the usual one.
+    /// Which of the addresses of the other end it goes to; 0 is the usual one.
     #[serde(default)]
     pub address: u8,
     /// The 802.1Q tag of its connection's frames: VLAN and priority; `null`: they have none.
@@ -36,6 +36,9 @@ pub struct FlowOrder {
     /// What its connection's frames go over; by default IPv4.
     #[serde(default)]
     pub over: Over,
+    /// From which of the NIC's addresses, of its GIDs; 0 is the usual one.
+    #[serde(default)]
+    pub gid: u8,
     /// The device's port whose NIC they go to; `null`: to the rig's port.
     #[serde(default)]
     pub to: Option<u16>,
@@ -169,8 +172,8 @@ impl FlowOrder {
         spec: &FlowSpec,
         (to, before): (Option<u16>, Option<u16>),
     ) -> FlowOrder {
-        let FlowSpec { verb, message, mtu, count, psn, class, dscp, address, vlan, over, .. } =
-            *spec;
+        let FlowSpec { verb, message, mtu, count, psn, class, dscp, address, vlan, .. } = *spec;
+        let (over, gid) = (spec.over.into(), spec.gid);
         let verb = match verb {
             Verb::Send => Does::Send,
             Verb::SendRegistered => Does::SendRegistered,
@@ -198,7 +201,8 @@ impl FlowOrder {
             dscp,
             address,
             vlan,
-            over: over.into(),
+            over,
+            gid,
             to,
             container,
         }

@@ -245,13 +245,14 @@ impl Device {
         let host = self.emulated.nic_host(port);
         let dst = match order.to {
             Some(other) => self.emulated.nic_host(other),
-            None => host::at(port, order.address),
+            None => port,
         };
+        let dst = host::at(dst, order.address);
         let container = order.container.map_or(Container::USUAL, Container::from);
         let nics = self.nics.as_mut().ok_or_else(no_nic)?;
         let takes_over = container.takes_over.map(|before| nics.name(before));
         let (ect, container) = (true, Container { takes_over, ..container });
-        let (pcp, over) = (tag.map(|tag| tag.pcp.get()), order.over.into());
+        let (pcp, over, gid) = (tag.map(|tag| tag.pcp.get()), order.over.into(), order.gid);
         let flow = nic::Flow {
             id,
             verb,
@@ -264,6 +265,7 @@ impl Device {
             dscp,
             pcp,
             over,
+            gid,
             ect,
             container,
         };

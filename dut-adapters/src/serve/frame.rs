@@ -73,7 +73,7 @@ impl Reader {
         let size = u16::try_from(size.0).unwrap_or(u16::MAX);
         let packet = Packet::data(0, port, to, class, dscp, size);
         let packet = packet.with_ect(ecn != Ecn::NotEct).with_ce(ecn == Ecn::Ce);
-        Heard::Data(packet.with_pcp(tag::read(frame)))
+        Heard::Data(packet.with_pcp(tag::read(frame)).with_v6(tos::is_v6(frame)))
     }
 
     /// The device's port behind which the rig's port with this address is.
@@ -133,7 +133,7 @@ mod tests {
     use rig_capture::{Dir, PfcFault, What};
     use rig_frames::{ipv4, pause};
     use rig_oracle::model::PacketKind;
-    use rig_testcases::{StreamKind, StreamRate, StreamSpec};
+    use rig_testcases::{IpVersion, StreamKind, StreamRate, StreamSpec};
     use rig_units::Dur;
 
     fn qos() -> Qos {
@@ -169,6 +169,10 @@ mod tests {
             assert_eq!(reader().read(0, &frame), Heard::Data(want), "{kind:?}");
             let marked = wire::data(&stream(kind, 0, 2), 5, 77, Bytes(254), true);
             assert_eq!(reader().read(0, &marked), Heard::Data(want.with_ce(true)), "{kind:?}");
+            let over_v6 = StreamSpec { over: IpVersion::V6, ..stream(kind, 0, 2) };
+            let frame = wire::data(&over_v6, 5, 77, Bytes(254), true);
+            let want = want.with_v6(true).with_ce(true);
+            assert_eq!(reader().read(0, &frame), Heard::Data(want), "{kind:?}");
         }
     }
 

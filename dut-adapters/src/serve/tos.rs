@@ -26,6 +26,11 @@ pub(super) fn read(frame: &[u8]) -> Option<(u8, Ecn)> {
     Some((byte >> 2, Ecn::from_low_bits(byte)))
 }
 
+/// Whether it goes over IPv6.
+pub(super) fn is_v6(frame: &[u8]) -> bool {
+    matches!(place(frame), Some(Place::V6(_)))
+}
+
 /// Marks that the frame met congestion.
 pub(super) fn mark(frame: &mut [u8]) {
     set(frame, Ecn::Ce);

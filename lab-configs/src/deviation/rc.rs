@@ -49,6 +49,9 @@ table! {
     /// An acknowledgement comes from another address of its NIC (GID) than the one that was asked.
     // Whoever looks at where it comes from throws it away, and waits for its timer.
     ack_from_other_gid;
+    /// What it answers with, CNPs among it, comes from its first address (GID), whichever was asked.
+    // Right of every connection that is at the first. Of one at another the answer is from a stranger.
+    answers_from_first_gid;
     /// Acknowledgements and NAKs over IPv6 leave with traffic class 0, whatever the connection has.
     // What is set up by the header of IPv4 alone. They wait, and are lost, in the queue of best effort.
     ipv6_answers_in_class_0;

@@ -19,6 +19,9 @@ table! {
     /// Frames that are not ECN-capable are marked where they should be dropped.
     // A frame that said that it does not understand marks has one.
     marks_non_ect;
+    /// Frames of IPv6 are dropped where they should be marked.
+    // ECN is looked for in the header of IPv4 alone: who sends over IPv6 loses what others are told of.
+    ipv6_not_marked;
     /// A frame that arrives marked leaves without its mark, unless it is marked anew.
     // Marks of switches before this one do not come through.
     clears_ce;

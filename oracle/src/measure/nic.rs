@@ -111,8 +111,9 @@ struct Passage<'a> {
 /// A CNP, of what answers a packet the longest; over IPv6 it is longer.
 fn small(script: &Script) -> Bytes {
     const CNP: Bytes = Bytes(78);
-    let longer = script.flows.iter().map(|flow| longer(flow.over)).max();
-    CNP + longer.unwrap_or(Bytes(0))
+    let streams = script.streams.iter().map(|stream| stream.over);
+    let all = streams.chain(script.flows.iter().map(|flow| flow.over));
+    CNP + all.map(longer).max().unwrap_or(Bytes(0))
 }
 
 impl<'a> Passage<'a> {

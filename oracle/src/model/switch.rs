@@ -9,6 +9,7 @@ use super::chance::{self, Draws};
 use super::classify::Classifier;
 use super::counters::Counters;
 use super::egress::{Choice, Egress};
+use super::host::way_to;
 use super::mac::{self, Mac};
 use super::memories::PacketMemories;
 use super::network::wiring::Wiring;
@@ -245,7 +246,7 @@ impl Switch {
         counters.rx_packets += 1;
         counters.rx_bytes += u64::from(size);
         let drop_in = port.drop_in;
-        let to = self.route.get(usize::from(packet.dst)).map_or(usize::MAX, |&to| usize::from(to));
+        let to = way_to(&self.route, packet.dst).map_or(usize::MAX, usize::from);
         let Some(out) = self.ports.get_mut(to) else { return self.no_way(from, class) };
         let place = Place { from, to, class, size };
         if ((drop_in | out.drop_out) & bit(class) != 0 || size > self.mtu) && self.is_dropped(place)
@@ -318,7 +319,7 @@ impl Switch {
         let Some(packet) = self.pipeline.front().filter(|packet| packet.at == now) else {
             return (None, None);
         };
-        let to = usize::from(self.route[usize::from(packet.dst)]);
+        let to = way_to(&self.route, packet.dst).map_or(usize::MAX, usize::from);
         let port = &mut self.ports[to];
         if port.up {
             port.egress.push(packet.tc, packet);

@@ -89,6 +89,7 @@ fn takes(chance: Ppm, seed: u64) -> (Dur, Seen) {
         dscp: 3,
         pcp: None,
         over: IpVersion::V4,
+        gid: 0,
         ect: true,
         container: Container::USUAL,
     };

@@ -66,6 +66,7 @@ fn script() -> impl Strategy<Value = Script> {
                     dscp: class,
                     pcp: None,
                     over: IpVersion::V4,
+                    gid: 0,
                     ect: true,
                     container: rig_testcases::Container::USUAL,
                 },

@@ -11,7 +11,7 @@ use crate::runner::budget;
 use crate::runner::choose::choose;
 use crate::runner::plan;
 use crate::runner::steps::{classes, macsec_mode, settings, step_text, time};
-use crate::runner::stimulus::{between_text, flow_text, tag_text};
+use crate::runner::stimulus::{between_text, flow_text, gid_text, over_text, tag_text};
 use crate::runner::under_test;
 use crate::stdout;
 use numbered::folded;
@@ -304,7 +304,13 @@ fn stream(script: &Script, spec: &StreamSpec, case: &Case) -> Vec<String> {
             false => format!("{} to {}", port(script, spec.from), port(script, spec.to)),
         },
         format!("class {} (DSCP {})", spec.class, spec.dscp),
-        format!("{kind}{ecn}{}{}", tag_text(spec.vlan), macsec_mode(spec.macsec)),
+        format!(
+            "{kind}{ecn}{}{}{}{}",
+            tag_text(spec.vlan),
+            over_text(spec.over),
+            gid_text(spec.gid),
+            macsec_mode(spec.macsec)
+        ),
         spec.size.to_string(),
         rate,
     ]

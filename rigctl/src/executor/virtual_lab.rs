@@ -23,8 +23,8 @@ use rig_oracle::model::packet::Packet;
 use rig_oracle::model::tap::{self, Tap};
 use rig_oracle::model::{PacketKind, host, middlebox, nic};
 use rig_testcases::{
-    Action, Container, EndpointSpec, FlowSpec, Injection, MacsecMode, PfcFrames, Script, Takes,
-    Which,
+    Action, Container, EndpointSpec, FlowSpec, Injection, IpVersion, MacsecMode, PfcFrames, Script,
+    Takes, Which,
 };
 use rig_units::{Apart, Dur, PortSpeed, Quanta, Time};
 
@@ -371,8 +371,8 @@ impl Trial<'_, '_> {
     fn start_flow(&mut self, flow: u16) {
         let spec = &self.script.flows[usize::from(flow)];
         let (host, behind) = (self.nic(spec.nic), self.script.dut_ports[usize::from(spec.to)]);
-        let dst =
-            if spec.nic == spec.to { host::at(behind, spec.address) } else { self.nic(spec.to) };
+        let far = if spec.nic == spec.to { behind } else { self.nic(spec.to) };
+        let dst = host::at(far, spec.address);
         let connection = self.script.connection(flow);
         let leads = self.script.flow_of(connection).is_none_or(|(lead, _)| lead == flow);
         let id = match self.recorder.names(connection) {
@@ -397,7 +397,7 @@ impl Trial<'_, '_> {
         let before = takes_over.and_then(|of| self.recorder.names(self.script.connection(of)));
         let container = Container { takes_over: before, ..spec.container };
         let (ect, pcp) = (true, spec.vlan.map(|tag| tag.pcp.get()));
-        let over = spec.over;
+        let (over, gid) = (spec.over, spec.gid);
         let flow = nic::Flow {
             id,
             verb,
@@ -410,6 +410,7 @@ impl Trial<'_, '_> {
             dscp,
             pcp,
             over,
+            gid,
             ect,
             container,
         };
@@ -439,8 +440,11 @@ impl Trial<'_, '_> {
                 (id, id, 0)
             }
         };
-        let dst =
-            if to_nic { self.nic(spec.to) } else { self.script.dut_ports[usize::from(spec.to)] };
+        let dst = if to_nic {
+            host::at(self.nic(spec.to), spec.gid)
+        } else {
+            self.script.dut_ports[usize::from(spec.to)]
+        };
         host::Stream {
             id,
             kind: if spec.of.is_some() { PacketKind::Cnp } else { PacketKind::Data },
@@ -457,7 +461,10 @@ impl Trial<'_, '_> {
             record: recorded,
             pcp: spec.vlan.map(|tag| tag.pcp.get()),
             macsec_mode: spec.macsec,
-            address: spec.address,
+            address: match spec.over {
+                IpVersion::V4 => spec.address,
+                IpVersion::V6 => host::over_v6(spec.address),
+            },
         }
     }
 }

@@ -190,6 +190,11 @@ pub(super) fn unmade_by_perftest(name: &str, flow: &Flow) -> Option<String> {
             "{name} goes over IPv6, and what a guest's flows go over its lab says"
         ));
     }
+    if flow.gid != 0 || flow.nic != flow.to && flow.address != 0 {
+        return Some(format!(
+            "{name} is at another GID, and which one a guest's flows have its lab says"
+        ));
+    }
     if flow.verb == Verb::SendRegistered {
         return Some(format!(
             "{name} registers memory for each message, and perftest once for all"

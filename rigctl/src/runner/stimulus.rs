@@ -24,12 +24,14 @@ pub(super) fn stimulus(case: &Case, script: &Script) -> Vec<String> {
             Some(Count::Searched) => format!("{rate}, their number searched"),
         };
         format!(
-            "{}: {} to {}, class {}{}, {} frames, {rate}",
+            "{}: {} to {}, class {}{}{}{}, {} frames, {rate}",
             s.name,
             port(s.from),
             if s.from == s.to { "the NIC behind it" } else { port(s.to) },
             s.class,
             tag_text(s.vlan),
+            over_text(s.over),
+            gid_text(s.gid),
             s.size
         )
     });
@@ -63,10 +65,25 @@ pub fn tag_text(tag: Option<vlan::Repr>) -> String {
 }
 
 /// What the frames of a connection go over, where that is IPv6.
-fn over_text(over: IpVersion) -> &'static str {
+pub fn over_text(over: IpVersion) -> &'static str {
     match over {
         IpVersion::V4 => "",
         IpVersion::V6 => ", over IPv6",
+    }
+}
+
+/// To which GID of a NIC frames go, where that is not the usual one.
+pub fn gid_text(gid: u8) -> String {
+    if gid == 0 { String::new() } else { format!(", to its GID {}", u16::from(gid) + 1) }
+}
+
+/// At which of its addresses each NIC has a connection, where one is not the usual one.
+fn gids_text(flow: &FlowSpec) -> String {
+    let number = |gid: u8| u16::from(gid) + 1;
+    match (flow.gid, flow.address, flow.nic == flow.to) {
+        (0, _, true) | (0, 0, false) => String::new(),
+        (own, _, true) => format!(", from GID {}", number(own)),
+        (own, far, false) => format!(", from GID {} to GID {}", number(own), number(far)),
     }
 }
 
@@ -96,12 +113,13 @@ pub fn flow_text(script: &Script, flow: &FlowSpec) -> String {
     let count = flow.count.filter(|_| flow.app.is_none());
     let count = count.map_or(String::new(), |count| format!(", {count} of them"));
     format!(
-        "{}: the NIC behind {} to {to}, class {}, {verb} of {message} in packets of {mtu}{count}{}{}{}{}",
+        "{}: the NIC behind {} to {to}, class {}, {verb} of {message} in packets of {mtu}{count}{}{}{}{}{}",
         flow.name,
         port(flow.nic),
         flow.class,
         tag_text(flow.vlan),
         over_text(flow.over),
+        gids_text(flow),
         container_text(script, &flow.container),
         flow.app.as_ref().map_or(String::new(), step_text)
     )

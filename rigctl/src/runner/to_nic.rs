@@ -3,7 +3,7 @@
 
 use rig_testcases::case::{CaseAction, Stream};
 use rig_testcases::vocabulary::ByPfc;
-use rig_testcases::{Case, Measure, StreamKind, StreamRate, Sweep};
+use rig_testcases::{Case, IpVersion, Measure, StreamKind, StreamRate, Sweep};
 use rig_units::{Bytes, Dur, PortSpeed};
 
 /// The rig port in front of the NIC.
@@ -97,7 +97,13 @@ fn unmade(stream: &Stream) -> Option<&'static str> {
         Stream { address, .. } if *address != 0 => {
             Some("comes from another address, and the rig has one there")
         }
+        Stream { gid, .. } if *gid != 0 => {
+            Some("goes to another GID, and which one the NIC has there its lab says")
+        }
         Stream { vlan: Some(_), .. } => Some("has a tag, and its connection none"),
+        Stream { over: IpVersion::V6, .. } => {
+            Some("goes over IPv6, and what streams go over there its lab says")
+        }
         Stream { size, .. } if *size > MOST => Some(LARGE),
         _ => None,
     }
@@ -144,6 +150,20 @@ mod tests {
         let why =
             "its loads are 23947 frames a second, which leave one by one there: 20000 at most";
         assert_eq!(told(load, "400Mbps").as_deref(), Some(why));
+    }
+
+    #[test]
+    fn a_stream_over_ipv6_is_left_to_labs_that_say_so() {
+        let mut case = case("cnp::every-frame-of-a-load-marked");
+        let (name, load) = case.streams.iter_mut().next().expect("it has one");
+        load.over = IpVersion::V6;
+        let why = format!("{name} goes over IPv6, and what streams go over there its lab says");
+        assert_eq!(unsent(&case, "320Mbps".parse().expect("a speed")), Some(why));
+        let (name, load) = case.streams.iter_mut().next().expect("it has one");
+        (load.over, load.gid) = (IpVersion::V4, 1);
+        let why =
+            format!("{name} goes to another GID, and which one the NIC has there its lab says");
+        assert_eq!(unsent(&case, "320Mbps".parse().expect("a speed")), Some(why));
     }
 
     #[test]

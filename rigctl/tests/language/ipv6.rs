@@ -1,4 +1,4 @@
-//! Flows over IPv6, and what is refused beside them.
+//! Flows and streams over IPv6, and what is refused beside them.
 
 use rig_lab::yaml::Source;
 use rig_oracle::measure::Registry;
@@ -55,17 +55,48 @@ fn what_knows_no_ipv6_is_refused_beside_a_flow_over_it() {
     let back = "{back: {from: p1, class: 3, kind: cnp, of: calls, every: 10us}}";
     let cnps =
         [("streams: {}", &*format!("streams: {back}")), ("start: calls", "start: [calls, back]")];
-    let wrong: [&[(&str, &str)]; 5] = [
+    assert_eq!(said(&cnps), "");
+    let over = ("every: 10us", "every: 10us, over: ipv4");
+    let with_its_own = [cnps[0], cnps[1], over];
+    // To a NIC, and to itself over IPv4.
+    let [small, fits] = ["97B", "98B"].map(|size| {
+        format!("streams: {{calls: {{from: p1, class: 3, kind: rocev2-write, size: {size}, every: 10us, over: ipv6}}}}")
+    });
+    let flows = RIGHT.lines().find(|line| line.contains("flows:")).expect("it has flows").trim();
+    let between = RIGHT.lines().find(|line| line.contains("between:")).expect("it is there").trim();
+    let alone = |streams| [("streams: {}", streams), (flows, "flows: {}"), (between, "taps: {}")];
+    let (too_small, right) = (alone(&small), alone(&fits));
+    assert_eq!(said(&right), "");
+    let [one, two, three] = right;
+    let unknown = [one, two, three, ("rc.gid: {port: p1}", "cnp.interval: {port: p1}")];
+    let wrong: [&[(&str, &str)]; 7] = [
         &[("over: ipv6", "over: ipv5")],
         &[("rc.gid: {port: p1}", "rate.follows: {flow: calls}")],
         &[("do: drop", "do: blue-rdma")],
-        &cnps,
+        &with_its_own,
+        &too_small,
+        &unknown,
         &[
             ("device: nic", "device: blue-rdma"),
             ("rc.gid: {port: p1}", "blue_rdma.acks: {flow: calls}"),
         ],
     ];
     let told: Vec<String> = wrong.iter().map(|changes| said(changes)).collect();
+    insta::assert_snapshot!(told.join("\n\n"));
+}
+
+#[test]
+fn a_gid_is_one_that_the_nic_of_an_end_has() {
+    let gid = |text| [("over: ipv6", text)];
+    for right in ["gid: 16", "gid: {from: 2}", "over: ipv6, gid: {from: 2, to: 3}"] {
+        assert_eq!(said(&gid(right)), "", "{right}");
+    }
+    let wrong = ["gid: 17", "gid: 0", "gid: {from: 2, far: 3}", "gid: {to: 17}"];
+    let told: Vec<String> = wrong.iter().map(|text| said(&gid(text))).collect();
+    let to_rig = [("to: p2, ", ""), ("over: ipv6", "gid: {from: 2, to: 3}")];
+    let back = "streams: {back: {from: p1, class: 3, kind: cnp, of: calls, every: 10us, gid: 2}}";
+    let cnps = [("streams: {}", back), ("start: calls", "start: [calls, back]")];
+    let told = [told.join("\n\n"), said(&to_rig), said(&cnps)];
     insta::assert_snapshot!(told.join("\n\n"));
 }
 

@@ -67,7 +67,8 @@ const STREAM: GroupKeys<Stream> =
 const TO_NIC: GroupKeys<Stream> = GroupKeys {
     part: "streams",
     keys: &[
-        "from", "class", "kind", "ecn", "size", "every", "rate", "count", "psn", "of", "address",
+        "from", "class", "kind", "ecn", "size", "over", "every", "rate", "count", "psn", "of",
+        "address", "gid",
     ],
     read: nic::stream,
 };
@@ -85,6 +86,7 @@ const FLOW: GroupKeys<Flow> = GroupKeys {
         "address",
         "vlan",
         "over",
+        "gid",
         "queue_pairs",
     ],
     read: nic::flow,

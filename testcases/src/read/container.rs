@@ -72,6 +72,7 @@ pub(super) const FLOW: &[&str] = &[
     "address",
     "vlan",
     "over",
+    "gid",
     "container",
     "queue_pairs",
 ];

@@ -6,8 +6,8 @@ use crate::case::{Count, Stream};
 use crate::nic::{Flow, Verb};
 use crate::{Memory, StreamKind, wire};
 use rig_frames::ip::Ecn;
-use rig_lab::IpVersion;
 use rig_lab::walk::{At, Fields};
+use rig_lab::yaml::Value;
 use rig_units::Bytes;
 
 /// The largest packet sequence number.
@@ -30,6 +30,7 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
     let usual = if kind == Some(StreamKind::Cnp) { Ecn::NotEct } else { Ecn::Ect0 };
     let ecn = fields.or("ecn", usual, |at| at.choice(&traffic::ECN))?;
     let kind = kind?;
+    let over = traffic::over(fields)?;
     let size = match (kind, fields.get("size")) {
         (StreamKind::Cnp, None) => CNP,
         (StreamKind::Cnp, Some(at)) => {
@@ -39,7 +40,7 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
         _ => {
             let at = fields.need("size", "the frame size, FCS counted, such as 1024B")?;
             let size = at.quantity::<Bytes>()?;
-            traffic::fits(&at, wire::least_size(kind), size);
+            traffic::fits(&at, wire::least_size(kind) + wire::longer(over), size);
             size
         }
     };
@@ -65,10 +66,19 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
             .at_key("a CNP from an address of its own", "no `address`: it has that of its flow");
         return None;
     }
+    let gid = fields.or("gid", 0, |at| number_of_gid(&at))?;
+    if let (StreamKind::Cnp, Some(at)) = (kind, fields.get("gid")) {
+        at.fault("a CNP to a GID of its own", "no `gid`: it goes to that of its flow");
+        return None;
+    }
+    if let (StreamKind::Cnp, Some(at)) = (kind, fields.get("over")) {
+        at.fault("what a CNP goes over", "no `over`: it goes over what its flow does");
+        return None;
+    }
     let (from, class) = (from?, class?);
     Some(traffic::each_port(name, from, |from| {
         let usual = Stream::usual((from.clone(), from), class, kind, size, rate);
-        Stream { ecn, count, psn, of: of.clone(), address, ..usual }
+        Stream { ecn, count, psn, of: of.clone(), address, over, gid, ..usual }
     }))
 }
 
@@ -84,6 +94,28 @@ fn address(fields: &Fields<'_>) -> Option<u8> {
     })
 }
 
+/// At which of the NIC's addresses, of its GIDs: they are counted from 1.
+fn number_of_gid(at: &At<'_>) -> Option<u8> {
+    at.whole(1..=i64::from(wire::GIDS), "one of the NIC's GIDs").map(|number: u8| number - 1)
+}
+
+/// At which of its addresses each NIC of a connection has it: as said of both, or of each.
+fn gids(fields: &Fields<'_>) -> Option<(u8, u8)> {
+    let Some(at) = fields.get("gid") else { return Some((0, 0)) };
+    let to_rig = fields.get("to").is_none();
+    let Value::Map(_) = &at.node.value else {
+        let both = number_of_gid(&at)?;
+        return Some((both, if to_rig { 0 } else { both }));
+    };
+    if to_rig {
+        at.fault("a GID of either end of a flow to the rig", "one number, or `to` a NIC");
+        return None;
+    }
+    let ends = at.fields(&["from", "to"])?;
+    let of = |end: &str| ends.or(end, 0, |at| number_of_gid(&at));
+    Some((of("from")?, of("to")?))
+}
+
 /// Reads a flow; a list of NICs makes one for each.
 pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
     let nics = fields.need("nic", "the rig port behind which the NIC is that sends, such as p1");
@@ -96,9 +128,9 @@ pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
     let message = payload(fields, "message", Bytes(1 << 30));
     let mtu = payload(fields, "mtu", Bytes(4096));
     let count = fields.maybe("count", |at| at.whole(1..=100_000_000, "a number of messages"))?;
-    let (psn, address) = (first_psn(fields)?, address(fields)?);
+    let (psn, of_rig) = (first_psn(fields)?, address(fields)?);
     let vlan = fields.maybe("vlan", |at| traffic::tag(&at))?;
-    let over = fields.or("over", IpVersion::V4, |at| at.choice(&IpVersion::NAMES))?;
+    let (over, (gid, far)) = (traffic::over(fields)?, gids(fields)?);
     let (container, pairs) = (container(fields)?, queue_pairs(fields)?);
     if let (Some(at), Some(_)) = (fields.get("address"), fields.get("to")) {
         at.at_key("an address of the rig for a flow to a NIC", "no `address`, or no `to`");
@@ -132,8 +164,23 @@ pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
     Some(traffic::each(name, nics, |nic: String| {
         let to = to.clone().unwrap_or_else(|| nic.clone());
         let container = container.clone();
-        let app = None;
-        Flow { nic, to, class, verb, message, mtu, count, psn, address, vlan, over, container, app }
+        let (app, address) = (None, if nic == to { of_rig } else { far });
+        Flow {
+            nic,
+            to,
+            class,
+            verb,
+            message,
+            mtu,
+            count,
+            psn,
+            address,
+            vlan,
+            over,
+            gid,
+            container,
+            app,
+        }
     }))
 }
 

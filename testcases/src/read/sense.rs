@@ -1,7 +1,7 @@
 //! What a case may not say although each of its parts is well formed: contradictions between them.
 
 use super::recorded;
-use crate::case::{CaseAction, Count, Refresh};
+use crate::case::{CaseAction, Count, Refresh, Stream};
 use crate::{Amount, Case, Expect, Flow, Measure, Sweep};
 use rig_lab::fault::one_of;
 use rig_lab::walk::At;
@@ -21,6 +21,7 @@ pub(super) fn check(at: &At<'_>, case: &Case) {
     shared(at, case);
     tagged(at, case);
     over_ipv6(at, case);
+    gids(at, case);
     for measure in &case.measure {
         (measure.entry.sense)(measure, case).into_iter().for_each(|fault| at.note(fault));
     }
@@ -61,18 +62,31 @@ fn tagged(at: &At<'_>, case: &Case) {
     }
 }
 
-/// What knows no other version of IP than the fourth, where a flow goes over the sixth.
+/// What knows no other version of IP than the fourth, where a flow, or a stream to a NIC, goes over the sixth.
 fn over_ipv6(at: &At<'_>, case: &Case) {
-    let Some((name, _)) = case.flows.iter().find(|(_, flow)| flow.over == IpVersion::V6) else {
-        return;
-    };
+    let mut flows = case.flows.iter().filter(|(_, flow)| flow.over == IpVersion::V6);
+    let to_nic = |stream: &Stream| stream.over == IpVersion::V6 && stream.from == stream.to;
+    let mut streams = case.streams.iter().filter(|(_, stream)| to_nic(stream));
+    let (flow, stream) = (flows.next().map(|(name, _)| name), streams.next().map(|(name, _)| name));
+    let Some(name) = flow.or(stream) else { return };
     if case.kind == Kind::BlueRdma {
-        let found = "a flow over IPv6, which a NIC of blue-rdma does not know";
-        case.note(at, &format!("flows.{name}.over"), found.to_owned(), "ipv4");
+        let (what, group) = if flow.is_some() { ("flow", "flows") } else { ("stream", "streams") };
+        let found = format!("a {what} over IPv6, which a NIC of blue-rdma does not know");
+        case.note(at, &format!("{group}.{name}.over"), found, "ipv4");
     }
     for measure in case.measure.iter().filter(|measure| !measure.entry.over_ipv6) {
         let found = format!("`{}` beside `{name}`, which goes over IPv6", measure.name());
         at.note(case.fault("measure", found, "rc.gid, rc.class, cnp.answers or cnp.format"));
+    }
+}
+
+/// A NIC of blue-rdma has one address.
+fn gids(at: &At<'_>, case: &Case) {
+    let named = |flow: &Flow| flow.gid != 0 || flow.nic != flow.to && flow.address != 0;
+    let flows = case.flows.iter().filter(|(_, flow)| named(flow)).map(|(name, _)| name);
+    for name in flows.filter(|_| case.kind == Kind::BlueRdma) {
+        let found = "a GID beside the usual one, and a NIC of blue-rdma has one address";
+        case.note(at, &format!("flows.{name}.gid"), found.to_owned(), "no `gid`");
     }
 }
 
@@ -123,12 +137,7 @@ fn searched(at: &At<'_>, case: &Case) {
 fn notified(at: &At<'_>, case: &Case) {
     for (name, stream) in &case.streams {
         let Some(of) = &stream.of else { continue };
-        if let Some(flow) = case.flows.get(of) {
-            if flow.over == IpVersion::V6 {
-                let found = format!("a CNP of the rig for `{of}`, which goes over IPv6");
-                let want = "a flow with `over: ipv4`, or marks that its receiver answers";
-                case.note(at, &format!("streams.{name}.of"), found, want);
-            }
+        if case.flows.contains_key(of) {
             continue;
         }
         let flows: Vec<&str> = case.flows.keys().map(String::as_str).collect();

@@ -5,10 +5,10 @@ use crate::case::{Count, Refresh, Storm, Stream};
 use crate::{MacsecMode, StreamKind, StreamRate, wire};
 use rig_frames::ip::Ecn;
 use rig_frames::vlan::{self, Pcp, Vid};
-use rig_lab::Color;
 use rig_lab::fault::one_of;
 use rig_lab::walk::{At, Fields};
 use rig_lab::yaml::Value;
+use rig_lab::{Color, IpVersion};
 use rig_units::{Bytes, Dur, Quanta, Rate};
 
 /// What a stream or storm made of a list of ports is called: `NAME-PORT`.
@@ -16,8 +16,8 @@ pub(super) type Named<T> = Vec<(String, T)>;
 
 /// The keys of a stream.
 pub(super) const STREAM: &[&str] = &[
-    "from", "to", "class", "color", "kind", "ecn", "size", "vlan", "every", "rate", "count",
-    "macsec",
+    "from", "to", "class", "color", "kind", "ecn", "size", "vlan", "over", "every", "rate",
+    "count", "macsec",
 ];
 
 /// Reads a stream; a list of ports makes one for each.
@@ -39,15 +39,16 @@ pub(super) fn stream(name: &str, fields: &Fields<'_>) -> Option<Named<Stream>> {
     let size = fields.need("size", "the frame size, FCS counted, such as 1024B");
     let size = size.and_then(|at| Some((at.quantity::<Bytes>()?, at)));
     let vlan = fields.maybe("vlan", |at| tag(&at))?;
+    let over = over(fields)?;
     let rate = rate(fields, "`every: 500us` for a probe or `rate: 45%` for a load");
     let count = fields.maybe("count", |at| count(&at))?;
     let macsec = macsec_mode(fields)?;
     let (class, kind, (size, size_at), rate) = (class?, kind?, size?, rate?);
-    fits(&size_at, headers(kind, vlan), size);
+    fits(&size_at, headers(kind, vlan, over), size);
     let pairs = pair(fields, &from?, &to?)?;
     Some(each(name, pairs, |(from, to)| {
         let usual = Stream::usual((from, to), class, kind, size, rate);
-        Stream { color, ecn, vlan, count, macsec, ..usual }
+        Stream { color, ecn, vlan, over, count, macsec, ..usual }
     }))
 }
 
@@ -115,13 +116,18 @@ pub(super) fn fits(at: &At<'_>, least: Bytes, size: Bytes) -> bool {
 
 /// The smallest frame that a stream can have.
 pub(super) fn least(stream: &Stream) -> Bytes {
-    headers(stream.kind, stream.vlan)
+    headers(stream.kind, stream.vlan, stream.over)
 }
 
-/// The smallest frame of a kind that a port of the rig sends, with its tag: one that is longer there than it says here would be judged by
+/// The smallest frame of a kind that a port of the rig sends, with its tag and over its version of IP: one that is longer there than it says here would be judged by
 /// a size that it never had.
-fn headers(kind: StreamKind, vlan: Option<vlan::Repr>) -> Bytes {
-    wire::least_size(kind) + wire::tag_size(vlan)
+fn headers(kind: StreamKind, vlan: Option<vlan::Repr>, over: IpVersion) -> Bytes {
+    wire::least_size(kind) + wire::tag_size(vlan) + wire::longer(over)
+}
+
+/// Reads which version of IP frames go over.
+pub(super) fn over(fields: &Fields<'_>) -> Option<IpVersion> {
+    fields.or("over", IpVersion::V4, |at| at.choice(&IpVersion::NAMES))
 }
 
 /// Reads an 802.1Q tag (IEEE 802.1Q 9.6). Of its identifiers two name no VLAN (Table 9-2).

@@ -34,10 +34,11 @@ const SOURCE: &str = "IBTA volume 1, annex A17: a GID is an address of IP, and a
 
 fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("rc.gid", port, judged, |trial| {
-        let seen = Passage::of(done, trial, trial.port(port)?);
+        let at = trial.port(port)?;
+        let seen = Passage::of(done, trial, at);
         let (mut all, mut wrong) = (0, Vec::new());
         for one in &seen.left {
-            let Some(want) = Wanted::of(trial, one) else { continue };
+            let Some(want) = Wanted::of(trial, at, one) else { continue };
             all += 1;
             let what = called(one.roce.kind).unwrap_or("a CNP");
             let is = fault(one, &want, seen.relayed);
@@ -51,19 +52,24 @@ fn judge(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
 #[derive(Debug, Clone, Copy)]
 struct Wanted {
     over: IpVersion,
-    /// The rig's, by its number.
+    /// The NIC's own, by its number.
+    gid: u8,
+    /// The rig's, or what stands there for that of the NIC at the other end.
     address: u8,
 }
 
 impl Wanted {
-    /// Those of the connection that it is of: of a flow, or of a stream of the rig's.
-    fn of(trial: &Trial, one: &Left) -> Option<Wanted> {
+    /// Those of the connection that it is of, at the NIC behind port `at`: of a flow, or of a stream of the rig's.
+    fn of(trial: &Trial, at: u16, one: &Left) -> Option<Wanted> {
         let (script, connection) = (&trial.script, one.roce.connection);
         if let Some(stream) = script.streams.get(usize::from(connection)) {
-            return Some(Wanted { over: IpVersion::V4, address: stream.address });
+            let (gid, address) = (stream.gid, stream.address);
+            return Some(Wanted { over: stream.over, gid, address });
         }
         let (_, flow) = script.flow_of(connection)?;
-        Some(Wanted { over: flow.over, address: flow.address })
+        let ends = (flow.gid, flow.address);
+        let (gid, address) = if flow.nic == at { ends } else { (ends.1, ends.0) };
+        Some(Wanted { over: flow.over, gid, address })
     }
 }
 
@@ -75,9 +81,11 @@ fn fault(one: &Left, want: &Wanted, relayed: bool) -> Option<String> {
         let (got, want) = (roce.over.words(), want.over.words());
         return Some(format!("over {got} where its connection goes over {want}"));
     }
-    if roce.gid != 0 {
-        let got = number(roce.gid);
-        return Some(format!("from the NIC's address {got} where its connection has address 1"));
+    if roce.gid != want.gid {
+        let (got, want) = (number(roce.gid), number(want.gid));
+        return Some(format!(
+            "from the NIC's address {got} where its connection has address {want}"
+        ));
     }
     if roce.address != want.address {
         let (got, want) = (number(roce.address), number(want.address));

@@ -164,6 +164,7 @@ pub fn start<Q: EventQueue>(
             dscp: class,
             pcp: None,
             over: IpVersion::V4,
+            gid: 0,
             ect: true,
             container: Container::USUAL,
         };

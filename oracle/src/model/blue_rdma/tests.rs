@@ -37,6 +37,7 @@ const FLOW: Flow = Flow {
     dscp: 0,
     pcp: None,
     over: IpVersion::V4,
+    gid: 0,
     ect: false,
     container: Container::USUAL,
 };

@@ -37,7 +37,7 @@ pub struct Stream {
     pub macsec_mode: MacsecMode,
     /// The priority in the 802.1Q tag of its frames; `None`: they have no tag.
     pub pcp: Option<u8>,
-    /// Which of its addresses the host sends them from; 0 is the usual one.
+    /// Which of its addresses the host sends them from; 0 is the usual one. Those of IPv6 are [`over_v6`].
     pub address: u8,
 }
 
@@ -48,9 +48,24 @@ pub fn at(host: u16, address: u8) -> u16 {
     host | u16::from(address) << 8
 }
 
+/// The number of the same address over IPv6.
+pub const fn over_v6(address: u8) -> u8 {
+    address | OVER_V6
+}
+
+/// In the number of an address: it is one of IPv6.
+const OVER_V6: u8 = 0x80;
+
 /// The same host at its usual address.
 pub(crate) const fn usual(host: u16) -> u16 {
     host & 0xff
+}
+
+/// The port by which a host is reached, at whichever of its addresses; by host, the ports of a device.
+#[inline(always)]
+pub(crate) fn way_to(route: &[u16], host: u16) -> Option<u16> {
+    let way = route.get(usize::from(host));
+    way.or_else(|| route.get(usize::from(usual(host)))).copied()
 }
 
 /// At which of its addresses a host is meant, of a network of few.
@@ -103,10 +118,12 @@ impl Plan {
             matches!(kind, PacketKind::Data | PacketKind::Cnp),
             "a stream is of data or of CNPs"
         );
-        let mut packet = Packet::data(names, at(host, stream.address), dst, class, dscp, size);
+        let from = at(host, stream.address & !OVER_V6);
+        let mut packet = Packet::data(names, from, dst, class, dscp, size);
         packet.kind = kind;
         packet.seq = stream.first;
         let packet = packet.with_ect(ect).with_ce(ce).with_record(record).with_pcp(pcp);
+        let packet = packet.with_v6(stream.address & OVER_V6 != 0);
         Plan { id, due: now, left: count, pace, packet, macsec_mode }
     }
 
@@ -153,5 +170,18 @@ pub(super) fn go_on(plans: &mut Vec<Plan>, index: usize) {
     plan.advance();
     if plan.left == Some(0) {
         plans.remove(index);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_found_at_each_of_its_addresses() {
+        let route = [4, 5];
+        let hosts = [1, at(1, 3), at(0, 99), 2, at(2, 3)];
+        let ways = hosts.map(|host| way_to(&route, host));
+        assert_eq!(ways, [Some(5), Some(5), Some(4), None, None]);
     }
 }

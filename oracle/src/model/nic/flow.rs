@@ -104,6 +104,8 @@ pub struct Flow {
     pub pcp: Option<u8>,
     /// What its connection's frames go over.
     pub over: IpVersion,
+    /// From which of the NIC's addresses, of its GIDs; 0 is the usual one.
+    pub gid: u8,
     /// Whether its frames are ECN-capable: ECT(0).
     pub ect: bool,
     /// Of which container it is; its flows are named by their connections.

@@ -6,6 +6,7 @@ use super::requester::{Request, Requester};
 use super::responder::{Responder, Response};
 use super::seldom::Seldom;
 use super::table::NOBODY;
+use crate::model::host::at;
 use crate::model::packet::{ATOMIC_SIZE, Packet, PacketKind, ip};
 use rig_lab::{IpVersion, Rc, RcFaults};
 use rig_units::Time;
@@ -74,6 +75,9 @@ impl Pair {
     pub(super) fn start(&mut self, flow: &Flow, rc: &Rc, faults: &RcFaults) {
         (self.far, self.class, self.dscp, self.ect) = (flow.dst, flow.class, flow.dscp, flow.ect);
         (self.pcp, self.is_v6) = (flow.pcp, flow.over == IpVersion::V6);
+        if flow.gid != 0 {
+            self.from = at(self.from, flow.gid);
+        }
         let mut requester = Requester::new(flow, rc);
         requester.asks_ahead(faults.reads_ahead.unwrap_or(0));
         self.requester = Some(requester);
@@ -81,10 +85,14 @@ impl Pair {
     }
 
     /// Answers a request in its class, and as ECN-capable as it is.
-    pub(super) const fn answer_like(&mut self, request: &Packet) {
+    pub(super) const fn answer_like(&mut self, request: &Packet, from_first_gid: bool) {
         (self.far, self.class, self.dscp, self.ect) =
             (request.sender(), request.class, request.dscp, request.ect());
         (self.pcp, self.is_v6) = (request.pcp(), request.is_v6());
+        // It asked one of the NIC's addresses: that is where the answer comes from.
+        if !from_first_gid {
+            self.from = request.dst;
+        }
     }
 
     /// Whether it has a frame to send.

@@ -442,7 +442,7 @@ impl Nic {
                 }
             }
         }
-        pair.answer_like(packet);
+        pair.answer_like(packet, faults.answers_from_first_gid);
         pair.prepare();
         self.send_queues.enqueue(&mut self.pairs, slot, now);
     }

@@ -176,6 +176,9 @@ impl Config {
     /// Whether a frame of this colour is one to mark rather than to drop. One that met congestion before is ECN-capable.
     pub(super) const fn marks(&self, packet: &Packet, color: usize) -> bool {
         let capable = packet.ect() || packet.ce();
+        if self.faults.ipv6_not_marked && packet.is_v6() {
+            return false;
+        }
         let taken = (capable || self.faults.marks_non_ect) && !self.faults.drops_ect;
         taken && self.ecn[color]
     }

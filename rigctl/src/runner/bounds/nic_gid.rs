@@ -66,6 +66,21 @@ fn one_address_of_one_frame_is_enough() {
 }
 
 #[test]
+fn either_end_of_a_connection_has_an_address_of_its_own() {
+    let changes: [(usize, Change, &str); 3] = [
+        (0, |roce| roce.gid = 0, "from the NIC's address 1 where its connection has address 2"),
+        (0, |roce| roce.address = 1, "to the rig's address 2 where its connection is with 3"),
+        (3, |roce| roce.gid = 1, "from the NIC's address 2 where its connection has address 3"),
+    ];
+    let ran = flow("ipv4, gid: {from: 2, to: 3}");
+    assert_eq!(ran.as_seen().wrong(), "");
+    for (kind, change, how) in changes {
+        let Word::Fail(got) = with(&ran, kind, "rc.gid", change) else { panic!("{how}") };
+        assert_eq!(got, format!("{} {how}", KINDS[kind].0));
+    }
+}
+
+#[test]
 fn a_connection_over_ipv4_sends_nothing_over_ipv6() {
     let ran = flow("ipv4");
     assert_eq!(ran.as_seen().wrong(), "");

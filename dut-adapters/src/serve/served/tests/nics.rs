@@ -7,7 +7,7 @@ use rig_capture::decode::Decoder;
 use rig_capture::{Dir, What};
 use rig_frames::ip::Ecn;
 use rig_lab::Mutation;
-use rig_testcases::{CnpFault, Roce, RoceKind, StreamKind, StreamSpec, Verb, wire};
+use rig_testcases::{CnpFault, IpVersion, Roce, RoceKind, StreamKind, StreamSpec, Verb, wire};
 use rig_units::{Bytes, Dur, PortSpeed, Time};
 
 fn speed() -> PortSpeed {
@@ -50,6 +50,7 @@ fn order(connection: u16) -> FlowOrder {
         address: 0,
         vlan: None,
         over: Over::Ipv4,
+        gid: 0,
         to: None,
         container: None,
     }
@@ -80,6 +81,30 @@ fn a_mark_is_answered_with_a_cnp_whose_last_bit_is_due_when_the_rule_says() {
     assert_eq!((cnp.dscp, cnp.ecn), (48, Ecn::NotEct));
     assert_eq!(bench.counter("nic np_cnp_sent"), 1);
     assert_eq!(bench.counter("nic np_ecn_marked_roce_packets"), 2);
+}
+
+#[test]
+fn what_comes_over_ipv6_is_answered_and_what_is_asked_for_over_ipv6_is_sent_over_it() {
+    let mut bench = Bench::of(nic("gen1"), 1);
+    let data = RoceKind::Data { first: true, last: true, response: false };
+    let (over, address, ecn) = (IpVersion::V6, 3, Ecn::Ce);
+    let asked = Roce { over, address, ecn, dscp: 26, ..Roce::of(0, data, 0, 274) };
+    bench.send(0, &wire::nic::frame(Verb::Write, 0, true, &asked));
+    bench.run(Dur::us(100));
+    let answers: Vec<Roce> = heard(&mut bench).into_iter().map(|(_, one)| one).collect();
+    let [ack, cnp] = &answers[..] else { panic!("{answers:?}") };
+    assert_eq!((ack.kind, ack.size, ack.dscp), (RoceKind::Ack, 86, 26));
+    assert_eq!((cnp.kind, cnp.size), (RoceKind::Cnp { fault: None }, 98));
+    for one in [ack, cnp] {
+        assert_eq!((one.over, one.address, one.gid, one.corrupt), (IpVersion::V6, 3, 0, false));
+    }
+    let flow = FlowOrder { over: Over::Ipv6, count: Some(1), ..order(4) };
+    assert_eq!(bench.ask(Ask::Do(Order::StartFlow { port: 0, flow })), Answer::Done);
+    bench.run(Dur::us(200));
+    let sent = heard(&mut bench);
+    let sizes: Vec<(IpVersion, u16)> = sent.iter().map(|(_, one)| (one.over, one.size)).collect();
+    let [first, rest] = [1_024 + 82 + 16, 1_024 + 82].map(|size| (IpVersion::V6, size));
+    assert_eq!(sizes, [first, rest, rest, rest]);
 }
 
 #[test]

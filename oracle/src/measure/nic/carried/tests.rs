@@ -21,6 +21,7 @@ fn spec(count: Option<u32>) -> FlowSpec {
         address: 0,
         vlan: None,
         over: IpVersion::V4,
+        gid: 0,
         container: rig_testcases::Container::USUAL,
         app: None,
     }

@@ -172,6 +172,15 @@ fn marks_non_ect_and_drops_ect_swap_what_becomes_of_frames() {
 }
 
 #[test]
+fn ipv6_not_marked_drops_what_is_marked_over_ipv4() {
+    for (over, right) in [(ect(), (30, 10, 0, 0)), (ect().with_v6(true), (30, 10, 0, 0))] {
+        assert_eq!(fates(step(None), over), right);
+    }
+    assert_eq!(fates(step(Some("ipv6_not_marked")), ect()), (30, 10, 0, 0));
+    assert_eq!(fates(step(Some("ipv6_not_marked")), ect().with_v6(true)), (20, 0, 10, 10));
+}
+
+#[test]
 fn no_jump_at_kmax_leaves_frames_above_it_unmarked() {
     let above = |deviation| {
         let marks = marked(marking(deviation), ect(), 160);

@@ -91,6 +91,7 @@ fn a_flow_fills_the_cable_at_the_speed_of_the_port() {
         dscp: 26,
         pcp: None,
         over: IpVersion::V4,
+        gid: 0,
         ect: true,
         container: rig_testcases::Container::USUAL,
     };

@@ -6,7 +6,7 @@
 //! Left out: a limit of its buffer, and the TTL, which no measure looks at.
 
 use crate::model::chance::{self, Draws};
-use crate::model::host::{Device, Plug};
+use crate::model::host::{Device, Plug, way_to};
 use crate::model::packet::{Packet, PacketKind};
 use rig_units::{Time, Within};
 use std::collections::VecDeque;
@@ -81,8 +81,8 @@ impl Device for Router {
         _: bool,
     ) -> Option<Packet> {
         let is_forwarded = packet.kind != PacketKind::Pfc && packet.size <= self.mtu;
-        let to = self.route.get(usize::from(packet.dst)).filter(|_| is_forwarded);
-        if let Some(leaves) = to.and_then(|&to| self.leaves.get_mut(usize::from(to))) {
+        let to = way_to(&self.route, packet.dst).filter(|_| is_forwarded);
+        if let Some(leaves) = to.and_then(|to| self.leaves.get_mut(usize::from(to))) {
             self.not_before = (now + self.draws.next(self.delay)).max(self.not_before);
             leaves.push_back((self.not_before, *packet));
         }

@@ -76,6 +76,7 @@ pub(super) fn flow(id: u16) -> Flow {
         dscp: 26,
         pcp: None,
         over: IpVersion::V4,
+        gid: 0,
         ect: true,
         container: rig_testcases::Container::USUAL,
     }
