@@ -128,7 +128,7 @@ fn patient(
                 misfit::configured(profile, &case).and_then(|all| all.with(&point).ok());
             let hasty =
                 configured.filter(|_| is_timer).and_then(|all| hasty(&all, &case, answered));
-            short.extend(hasty.map(|timer| told(timer)));
+            short.extend(hasty.map(&told));
             hasty.is_none()
         });
         if values.is_empty() {
@@ -182,4 +182,70 @@ fn measurable(lab: &Lab, profile: &Profile, mut case: Case, left_out: &mut Vec<S
         why.is_none()
     });
     case
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::applicability;
+    use rig_oracle::measure::Registry;
+    use std::path::Path;
+
+    /// What becomes of a case between the two NICs that suit it: what is left out of it, or why it is skipped.
+    fn told(case: &str) -> Result<Vec<String>, String> {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs/veth-nic-pair.yaml");
+        let lab = rig_lab::read::lab(Some(&file)).unwrap_or_else(|faults| panic!("{faults:#?}"));
+        let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
+        let mut all = suites.iter().flat_map(|suite| &suite.cases);
+        let case = all.find(|one| one.id.to_string() == case).expect("a case");
+        let dut = lab.duts.iter().find(|dut| case.suits(dut).is_ok()).expect("two NICs");
+        let reach = applicability::of(&lab, dut, case);
+        reach.map(|reach| reach.left_out).map_err(|unfit| unfit.why)
+    }
+
+    #[test]
+    fn what_takes_tens_of_milliseconds_runs_whole() {
+        for case in [
+            "recovery::lost-packet",
+            "recovery::doubled-frame",
+            "recovery::lost-packet-over-ipv6",
+            "recovery::not-ready-for-tenths-of-a-second",
+            "recovery::timeout-codes-of-seconds",
+            "receives::an-application-of-tenths-of-a-second",
+        ] {
+            assert_eq!(told(case), Ok(Vec::new()), "{case}");
+        }
+    }
+
+    #[test]
+    fn timers_and_delays_are_longer_than_an_answer_takes_and_short_ones_are_left_out_where_they_cannot()
+     {
+        let left = |case: &str| told(case).expect("it runs").join("\n");
+        let longer = left("recovery::atomic-operation-that-comes-twice");
+        assert!(longer.ends_with("may take here: all are 1024 times as long"), "{longer}");
+        let later = left("recovery::late-frame");
+        assert!(later.ends_with("in their place: all are 4096 times as late"), "{later}");
+        // Codes 3 to 17 have no room above them.
+        let codes = left("recovery::timeout-codes");
+        assert!(codes.contains("a timer of 16.777216ms, and an answer may take 64."), "{codes}");
+        assert_eq!(codes.lines().count(), 4, "{codes}");
+        let why = told("recovery::go-back-n-at-one-in-twenty").expect_err("it takes minutes");
+        assert!(
+            why.starts_with("it has a timer of 524.288us, and an answer may take 65."),
+            "{why}"
+        );
+    }
+
+    #[test]
+    fn what_the_rig_does_in_virtual_time_alone_is_told_by_name() {
+        for (case, told_of) in [
+            ("recovery::packet-of-another-dialect", "it sends packets of another dialect"),
+            ("recovery::faults-of-every-kind-drawn", "it delays a frame by 20us, and this lab's"),
+            ("recovery::adaptive-timeouts-of-lone-messages", "its messages are steps of an app"),
+            ("dcqcn::two-flows-share", "it has a bottleneck between the NICs"),
+            ("host-ets::hlk-minimum-classes", "of 1ms stamps leave 32ms open"),
+        ] {
+            let why = told(case).expect_err(case);
+            assert!(why.contains(told_of), "{case}: {why}");
+        }
+    }
 }

@@ -151,7 +151,7 @@ impl Way {
             Some(Injected::NotReady(timer)) => {
                 return roce.into_iter().for_each(|roce| self.not_ready((side, at), &roce, timer));
             }
-            Some(Injected::Delay(by)) => due = due + by,
+            Some(Injected::Delay(by)) => due += by,
             _ => {}
         }
         let Some(bytes) = readdressed(frame, ports, change) else { return };
