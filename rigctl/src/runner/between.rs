@@ -187,23 +187,43 @@ fn measurable(lab: &Lab, profile: &Profile, mut case: Case, left_out: &mut Vec<S
 #[cfg(test)]
 mod tests {
     use super::super::applicability;
+    use rig_lab::{Lab, Setting};
     use rig_oracle::measure::Registry;
+    use rig_testcases::{Case, Suite};
+    use rig_units::PortSpeed;
     use std::path::Path;
 
-    /// What becomes of a case between the two NICs that suit it: what is left out of it, or why it is skipped.
-    fn told(case: &str) -> Result<Vec<String>, String> {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs/veth-nic-pair.yaml");
-        let lab = rig_lab::read::lab(Some(&file)).unwrap_or_else(|faults| panic!("{faults:#?}"));
-        let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
-        let mut all = suites.iter().flat_map(|suite| &suite.cases);
-        let case = all.find(|one| one.id.to_string() == case).expect("a case");
-        let dut = lab.duts.iter().find(|dut| case.suits(dut).is_ok()).expect("two NICs");
-        let reach = applicability::of(&lab, dut, case);
-        reach.map(|reach| reach.left_out).map_err(|unfit| unfit.why)
+    /// The lab with two NICs, and the catalogue.
+    struct Desk(Lab, Vec<Suite>);
+
+    impl Desk {
+        fn open() -> Desk {
+            let labs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs");
+            let lab = rig_lab::read::lab(Some(&labs.join("veth-nic-pair.yaml")));
+            let lab = lab.unwrap_or_else(|faults| panic!("{faults:#?}"));
+            Desk(lab, rig_testcases::read::bundled(&Registry).expect("the catalogue"))
+        }
+
+        /// What becomes of a case between the two NICs that suit it: what is left out of it, or why it is skipped.
+        fn told(&self, case: &str) -> Result<Vec<String>, String> {
+            self.told_of(case, |_| ())
+        }
+
+        /// The same of one that is otherwise.
+        fn told_of(&self, case: &str, change: impl Fn(&mut Case)) -> Result<Vec<String>, String> {
+            let Desk(lab, suites) = self;
+            let mut all = suites.iter().flat_map(|suite| &suite.cases);
+            let mut case = all.find(|one| one.id.to_string() == case).expect("a case").clone();
+            change(&mut case);
+            let dut = lab.duts.iter().find(|dut| case.suits(dut).is_ok()).expect("two NICs");
+            let reach = applicability::of(lab, dut, &case);
+            reach.map(|reach| reach.left_out).map_err(|unfit| unfit.why)
+        }
     }
 
     #[test]
     fn what_takes_tens_of_milliseconds_runs_whole() {
+        let desk = Desk::open();
         for case in [
             "recovery::lost-packet",
             "recovery::doubled-frame",
@@ -212,14 +232,15 @@ mod tests {
             "recovery::timeout-codes-of-seconds",
             "receives::an-application-of-tenths-of-a-second",
         ] {
-            assert_eq!(told(case), Ok(Vec::new()), "{case}");
+            assert_eq!(desk.told(case), Ok(Vec::new()), "{case}");
         }
     }
 
     #[test]
     fn timers_and_delays_are_longer_than_an_answer_takes_and_short_ones_are_left_out_where_they_cannot()
      {
-        let left = |case: &str| told(case).expect("it runs").join("\n");
+        let desk = Desk::open();
+        let left = |case: &str| desk.told(case).expect("it runs").join("\n");
         let longer = left("recovery::atomic-operation-that-comes-twice");
         assert!(longer.ends_with("may take here: all are 1024 times as long"), "{longer}");
         let later = left("recovery::late-frame");
@@ -228,7 +249,7 @@ mod tests {
         let codes = left("recovery::timeout-codes");
         assert!(codes.contains("a timer of 16.777216ms, and an answer may take 64."), "{codes}");
         assert_eq!(codes.lines().count(), 4, "{codes}");
-        let why = told("recovery::go-back-n-at-one-in-twenty").expect_err("it takes minutes");
+        let why = desk.told("recovery::go-back-n-at-one-in-twenty").expect_err("it takes minutes");
         assert!(
             why.starts_with("it has a timer of 524.288us, and an answer may take 65."),
             "{why}"
@@ -237,15 +258,28 @@ mod tests {
 
     #[test]
     fn what_the_rig_does_in_virtual_time_alone_is_told_by_name() {
+        let desk = Desk::open();
         for (case, told_of) in [
             ("recovery::packet-of-another-dialect", "it sends packets of another dialect"),
             ("recovery::faults-of-every-kind-drawn", "it delays a frame by 20us, and this lab's"),
             ("recovery::adaptive-timeouts-of-lone-messages", "its messages are steps of an app"),
-            ("dcqcn::two-flows-share", "it has a bottleneck between the NICs"),
+            ("dcqcn::two-flows-share", "the rig makes a bottleneck of 10Gbps"),
             ("host-ets::hlk-minimum-classes", "of 1ms stamps leave 32ms open"),
         ] {
-            let why = told(case).expect_err(case);
+            let why = desk.told(case).expect_err(case);
             assert!(why.contains(told_of), "{case}: {why}");
         }
+        let narrow = |case: &mut Case| {
+            let speed = PortSpeed::from_bps(10_000_000).expect("whole picoseconds");
+            case.between.bottleneck.iter_mut().for_each(|queue| queue.speed = speed);
+        };
+        let why = desk.told_of("dcqcn::two-flows-share", narrow).expect_err("a queue");
+        assert!(why.starts_with("it has a bottleneck between the NICs"), "{why}");
+        let slow = |case: &mut Case| {
+            let (path, value) = ("peer.host.pcie".to_owned(), "1Gbps-L2".into());
+            case.settings.push(Setting { path, value });
+        };
+        let why = desk.told_of("recovery::lost-packet", slow).expect_err("a slow host");
+        assert!(why.starts_with("the host of `peer` is slow and asks for pauses"), "{why}");
     }
 }
