@@ -32,8 +32,12 @@ pub trait Watcher {
     fn wrote(&mut self, _port: u16, _frame: &[u8]) {}
     /// What was handed over at `port` from `since` on, and told of as sent, left at `until` only: the kernel had no room for it.
     fn held(&mut self, _port: u16, _since: Time, _until: Time) {}
-    /// A frame that came and goes on by another port: the port, and its bytes as they are to leave. It leaves at once.
-    fn onward(&mut self) -> Option<(u16, Vec<u8>)> {
+    /// A frame that came and goes on by another port by `now`: the port, and its bytes as they are to leave. It leaves at once.
+    fn onward(&mut self, _now: Time) -> Option<(u16, Vec<u8>)> {
+        None
+    }
+    /// When the next one goes on that is not to leave yet, if there is one.
+    fn goes_on_at(&self) -> Option<Time> {
         None
     }
     /// It left: from when until when it was handed over. `None`: `port` had no room for it, and it is lost.
@@ -84,12 +88,13 @@ impl<C: Clock> Pacer<C> {
                     watcher.held(port, since, self.clock.now());
                 }
             }
-            while let Some((port, frame)) = watcher.onward() {
+            while let Some((port, frame)) = watcher.onward(self.clock.now()) {
                 let left = self.lanes[usize::from(port)].pass_on(&frame, &self.clock)?;
                 watcher.passed(port, &frame, left);
                 quiet = false;
             }
             let now = self.clock.now();
+            let wakes = watcher.goes_on_at().unwrap_or(Time::MAX);
             let next = self.next().filter(|(_, _, departure)| departure.start < until);
             let Some((port, due, departure)) = next else {
                 if now >= until {
@@ -103,14 +108,14 @@ impl<C: Clock> Pacer<C> {
                 if until <= now + self.awake {
                     self.clock.spin(until.min(now + DEAF));
                 } else if quiet {
-                    self.sleep(until.saturating_sub(self.awake))?;
+                    self.sleep(until.saturating_sub(self.awake).min(wakes))?;
                 }
                 continue;
             };
             let lane = &mut self.lanes[port];
             if due > now + self.awake {
                 if lane.prepare(&departure, 0) && quiet {
-                    self.sleep(due.saturating_sub(self.awake))?;
+                    self.sleep(due.saturating_sub(self.awake).min(wakes))?;
                 }
                 continue;
             }

@@ -8,6 +8,8 @@
 mod common;
 #[path = "common/packed.rs"]
 mod packed;
+#[path = "wire/pair.rs"]
+mod pair;
 #[path = "common/processes.rs"]
 mod processes;
 

@@ -243,6 +243,9 @@ impl Device {
         let id = self.nics.as_mut().ok_or_else(no_nic)?.begin(connection, verb, tag);
         let verb = nic::Verb::from(verb);
         let host = self.emulated.nic_host(port);
+        if order.to.is_some() {
+            self.nics.iter_mut().for_each(|nics| nics.join(connection));
+        }
         let dst = match order.to {
             Some(other) => self.emulated.nic_host(other),
             None => port,

@@ -10,6 +10,7 @@ mod gate;
 mod mailbox;
 mod meter;
 mod nics;
+mod operands;
 mod passed;
 mod ports;
 mod seat;

@@ -5,6 +5,7 @@
 //! send goes nowhere.
 
 use super::frame::Heard;
+use super::operands;
 use crate::Emulated;
 use crate::roce;
 use rig_capture::blue_rdma::Frame;
@@ -14,8 +15,8 @@ use rig_frames::vlan::{self, Pcp};
 use rig_lab::{Kind, Profile};
 use rig_oracle::model::blue_rdma::Said;
 use rig_oracle::model::{Network, Packet};
+use rig_testcases::Verb;
 use rig_testcases::wire;
-use rig_testcases::{RoceKind, Verb};
 
 /// The connections of a NIC.
 #[derive(Debug, Clone)]
@@ -28,6 +29,10 @@ pub(super) struct Nics {
     used: u16,
     /// What each connection that sends by itself does.
     verbs: Vec<(u16, Verb)>,
+    /// Whether there are two, with the rig between them.
+    is_pair: bool,
+    /// The connections between the two: whatever comes of one is from the other NIC.
+    between: Vec<u16>,
     /// The tag of each connection that has one.
     tags: Vec<(u16, vlan::Repr)>,
     /// What frames say, if they are of blue-rdma.
@@ -43,6 +48,8 @@ impl Nics {
             first: 0,
             used: 0,
             verbs: Vec::new(),
+            is_pair: profile.declared.nics().is_some_and(|nics| nics.peer.is_some()),
+            between: Vec::new(),
             tags: Vec::new(),
             said,
         })
@@ -53,6 +60,7 @@ impl Nics {
         self.first = self.first.wrapping_add(self.used);
         self.used = 0;
         self.verbs.clear();
+        self.between.clear();
         self.tags.clear();
     }
 
@@ -60,6 +68,11 @@ impl Nics {
     pub(super) fn name(&mut self, connection: u16) -> u16 {
         self.used = self.used.max(connection.saturating_add(1));
         self.first.wrapping_add(connection)
+    }
+
+    /// A connection is from one port to another.
+    pub(super) fn join(&mut self, connection: u16) {
+        self.between.extend(self.is_pair.then_some(connection));
     }
 
     /// A connection begins to do something by itself; what the engine calls it.
@@ -75,15 +88,14 @@ impl Nics {
     pub(super) fn read(&mut self, port: u16, rig: u16, frame: &[u8]) -> Heard {
         let to =
             ethernet::Repr::parse(frame).ok().filter(|(link, _)| link.dst == wire::dut_mac(rig));
-        // How much a READ asks for is not taken in: the rig sends none.
-        let roce =
-            to.and_then(|_| to_nic(rig, frame)).filter(|roce| roce.kind != RoceKind::ReadRequest);
-        let Some(roce) = roce else { return Heard::Foreign };
+        let Some(roce) = to.and_then(|_| to_nic(rig, frame)) else { return Heard::Foreign };
         let name = self.name(roce.connection);
+        let own = self.hosts[usize::from(port)];
+        let other = self.hosts.iter().copied().find(|host| *host != own);
+        let from = other.filter(|_| self.between.contains(&roce.connection)).unwrap_or(port);
         // What it answers is in the class of its code point, as NICs have it by default.
-        let ends = (port, self.hosts[usize::from(port)]);
-        let packet = roce::packet(&roce, name, ends, roce.dscp >> 3);
-        Heard::Data(packet.with_pcp(pcp(frame)))
+        let packet = roce::packet(&roce, name, (from, own), roce.dscp >> 3);
+        Heard::Data(operands::taken(packet, frame).with_pcp(pcp(frame)))
     }
 
     /// What a frame of blue-rdma is that arrived at `port`, cabled to rig port `rig`, from the NIC behind another one.
@@ -124,7 +136,8 @@ impl Nics {
         let own = self.tags.iter().find(|(known, _)| *known == connection).map(|(_, tag)| *tag);
         let tag =
             packet.pcp().and_then(Pcp::new).zip(own).map(|(pcp, tag)| vlan::Repr { pcp, ..tag });
-        Some(wire::nic::frame_behind(tag, verb, (rig, false), &roce))
+        let bytes = wire::nic::frame_behind(tag, verb, (rig, false), &roce);
+        Some(operands::given(packet, bytes))
     }
 }
 

@@ -111,6 +111,43 @@ fn what_is_over_ends_before_its_time_and_is_asked_while_nothing_is_due() {
     assert_eq!(rig.clock.now(), at(Dur::us(10) + ASKS));
 }
 
+/// Has a frame go on at each of these times.
+#[derive(Default)]
+struct GoesOn {
+    due: VecDeque<Time>,
+    left: Vec<(Time, Time)>,
+}
+
+impl Watcher for GoesOn {
+    fn sent(&mut self, _: u16, _: &Departure, _: Time, _: Time) {}
+    fn received(&mut self, _: u16, _: &[u8], _: Time, _: StampedBy) {}
+    fn onward(&mut self, now: Time) -> Option<(u16, Vec<u8>)> {
+        let due = self.due.pop_front_if(|due| *due <= now)?;
+        self.left.push((due, due));
+        Some((0, vec![7; 60]))
+    }
+    fn goes_on_at(&self) -> Option<Time> {
+        self.due.front().copied()
+    }
+    fn passed(&mut self, _: u16, _: &[u8], left: Option<(Time, Time)>) {
+        if let (Some((_, was)), Some((at, _))) = (self.left.last_mut(), left) {
+            *was = at;
+        }
+    }
+}
+
+#[test]
+fn what_goes_on_later_is_woken_for_and_what_is_due_behind_the_end_stays() {
+    let (mut rig, mut far) = rig(false, 8);
+    let times = [Dur::ms(3), Dur::ms(41), Dur::ms(900)].map(at);
+    let mut watcher = GoesOn { due: times.into(), ..GoesOn::default() };
+    rig.run_until(at(Dur::ms(500)), &mut watcher).expect("in memory");
+    assert_eq!(watcher.left, [(times[0], times[0]), (times[1], times[1])]);
+    let mut frames = 0;
+    far.1.poll(&mut |_, _| frames += 1).expect("in memory");
+    assert_eq!((frames, watcher.due.len()), (2, 1));
+}
+
 #[test]
 fn a_frame_that_has_begun_is_finished_and_one_that_has_not_stays() {
     for (instant, first, until) in [(true, 25_000, 25_001), (false, 25_000, 25_001)] {

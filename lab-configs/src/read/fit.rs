@@ -49,7 +49,7 @@ pub(super) fn fit(
                 }
                 (Transport::Veth(_), _) if system.sides().len() > 1 => at.fault(
                     format!("the pair of NICs `{}` in a lab with a wire", dut.name),
-                    "one NIC: between two the rig passes on in virtual time, in guests and between servers",
+                    "one NIC behind them, or the pair by itself: behind others two are under test in virtual time alone",
                 ),
                 (Transport::Veth(wire), _) => {
                     dut.put_at_wire(wire.ports, Some(wire.speed), cable_cm);
@@ -98,9 +98,15 @@ pub(super) fn fit(
             }
             continue;
         }
-        if pair && !transport.is_virtual() {
-            let found = format!("the pair of NICs `{}` in a lab with a wire", dut.name);
-            at.fault(found, "one NIC: between two the rig passes on in virtual time, in guests and between servers");
+        if let Transport::Veth(Veth { ports, .. }) = transport
+            && pair
+            && *ports != 2
+        {
+            let found = format!("the pair of NICs `{}` in a lab with `ports: {ports}`", dut.name);
+            at.fault(
+                found,
+                "`ports: 2`, one for each of them, and a lab of its own for NICs alone",
+            );
             continue;
         }
         match transport {

@@ -272,8 +272,8 @@ fn what_only_virtual_time_has_is_refused_on_a_wire_with_what_to_list_instead() {
     );
     let pair = (
         "{pair: [duts/gen1.yaml, duts/gen2.yaml]}",
-        "the pair of NICs `gen1-to-gen2` in a lab with a wire",
-        "one NIC: between two the rig passes on in virtual time, in guests and between servers",
+        "the pair of NICs `gen1-to-gen2` in a lab with `ports: 4`",
+        "`ports: 2`, one for each of them, and a lab of its own for NICs alone",
     );
     let nic = (
         "duts/gen2.yaml",

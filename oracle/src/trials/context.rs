@@ -251,8 +251,8 @@ impl<'a> Context<'a> {
         if self.case.length.is_none() {
             script.length += self.settle(&script);
         }
-        // In virtual time it costs nothing to wait for what may take longer than in an ordinary lab.
-        if self.virtually && !script.flows.is_empty() {
+        // In virtual time it costs nothing to wait for what may take longer than in an ordinary lab; over a wire NICs are as slow as its ports.
+        if (self.virtually || self.served) && !script.flows.is_empty() {
             script.length = script.length.max(flow_time::latest(self, &script));
         }
         Ok(script)

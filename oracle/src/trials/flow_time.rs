@@ -68,7 +68,9 @@ fn takes(context: &Context<'_>, script: &Script, flow: (u16, &FlowSpec)) -> Opti
     let packets = u64::from(spec.message.div_ceil(spec.mtu.max(1)));
     let all = slowest(context).slot(frame) * (packets * messages);
     let misses = (own.receive.miss + other.receive.miss) * (packets * messages);
-    let trip = round_trip(context, script, frame);
+    // Over a wire an answer comes when a machine has a processor for it.
+    let waits = if context.is_served() { context.bound() } else { Dur::ZERO };
+    let trip = round_trip(context, script, frame) + waits;
     let (asks, answers) = if spec.verb == Verb::Read { (own, own) } else { (other, other) };
     let held = answers.rc.ack_held.map_or(Dur::ZERO, Within::most);
     // A timer runs from the last acknowledgement that came.

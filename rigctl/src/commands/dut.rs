@@ -38,7 +38,7 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Bad> {
     if let Some(parent) = args.parent {
         ends_with(Pid::from_raw(parent))?;
     }
-    let profile = mutated(served(profile(args)?)?, &args.mutate)?;
+    let profile = mutated(served(profile(args)?, args.port.len())?, &args.mutate)?;
     let count = u16::try_from(args.port.len()).unwrap_or(u16::MAX);
     let profile = on_ports(profile, count, args.speed).map_err(Bad::of)?;
     let place = args.control.as_deref().map(|text| {
@@ -213,8 +213,8 @@ fn profile(args: &ServeArgs) -> Result<Profile, Bad> {
     Err(bad)
 }
 
-/// Refuses two NICs at once, between which nobody would pass on, and what stands in a system and is no NIC.
-fn served(profile: Profile) -> Result<Profile, Bad> {
+/// Refuses two NICs at another number of ports, and what stands in a system and is no NIC.
+fn served(profile: Profile, ports: usize) -> Result<Profile, Bad> {
     let name = &profile.name;
     if let Some(system) = &profile.system {
         let one_nic = profile.declared.nics().is_some_and(|nics| nics.peer.is_none());
@@ -225,9 +225,9 @@ fn served(profile: Profile) -> Result<Profile, Bad> {
         }
         return Ok(profile);
     }
-    if profile.declared.nics().is_some_and(|nics| nics.peer.is_some()) {
+    if profile.declared.nics().is_some_and(|nics| nics.peer.is_some()) && ports != 2 {
         return Err(Bad::of(format!(
-            "`{name}` is a pair of NICs: want one of them; between two the rig passes on in virtual time, in guests and between servers"
+            "`{name}` is a pair of NICs: want two `--port`, one for each of them, or one NIC by itself"
         )));
     }
     Ok(profile)

@@ -3,6 +3,7 @@
 
 pub mod guest;
 mod host_reports;
+mod injector;
 pub mod ledger;
 pub mod recorder;
 pub mod sampler;

@@ -3,7 +3,8 @@
 
 pub use super::unfit::{Missing, Unfit};
 use super::{
-    as_found, classes, consent, far, fits, in_bridge, in_guest, misfit, slow_ports, stamped, uneven,
+    as_found, between, classes, consent, far, fits, in_bridge, in_guest, misfit, slow_ports,
+    stamped, uneven,
 };
 use rig_dut::control::{Ability, Order};
 use rig_dut::{can_set, capabilities, lacking};
@@ -87,11 +88,7 @@ fn steered(
             "a trial of it lasts {length} by the clock, and the budget of the lab is {budget}"
         )));
     }
-    if matches!(lab.transport, Transport::Veth(_) | Transport::Interfaces(_)) && tampers(&case) {
-        return Err(Missing::Lab.so(
-            "it does something to frames between two NICs, which the rig does in virtual time, in guests and between servers",
-        ));
-    }
+    case = between::of(lab, profile, case, &mut left_out)?;
     if !lab.transport.is_virtual() && case.flows.values().any(|flow| flow.app.is_some()) {
         return Err(Missing::Lab.so(
             "its messages are steps of an application, which the rig runs above NICs in virtual time alone",
@@ -239,11 +236,6 @@ fn undeclared(profile: &Profile, case: &Case) -> Option<&'static str> {
         _ => None,
     });
     asked.into_iter().find(|setting: &&str| profile.declared.get(setting).is_none())
-}
-
-/// Whether something is done to frames between two NICs, or they wait there.
-fn tampers(case: &Case) -> bool {
-    !case.between.inject.is_empty() || case.between.bottleneck.is_some()
 }
 
 /// Whether a link is taken down on the way.

@@ -1,6 +1,7 @@
 //! A case over a way that is longer than its timers, or with NICs that are slower: one whose timer runs out before any answer can be
 //! back, or before it has gone back for a NAK, goes back again and again, whatever the case is about. There the timers have greater
-//! codes, all of them by as much, and what the case delays so that a timer is first is late in proportion; so long as nothing is done to
+//! codes, all of them by as much, and what the case delays so that a timer is first is late in proportion. In real time an answer takes as long as a machine
+//! lets it wait. So long as nothing is done to
 //! a flow's frames it sends as much more in virtual time, as a timer shows nothing in a flow that is done before it.
 //!
 //! A packet that is to come after the one that was sent in its place is as late as that takes. One that comes before fills its hole by itself, and
@@ -19,6 +20,9 @@ use serde_json::Value;
 
 /// The code of IBTA's local ACK timeout that is a unit of 4.096 us.
 const UNIT: Dur = Dur::ns(4_096);
+/// In real time a frame is stamped, or waits for a processor, in so many places on its way from one NIC to the other and back, in each for as long as a stamp
+/// may be off.
+const PLACES: u64 = 4;
 /// The greatest code.
 const MOST: u64 = 31;
 
@@ -99,7 +103,7 @@ fn outlast(case: &mut Case, by: u64) {
 }
 
 /// Whether a setting is how long a sender waits.
-fn is_timer(path: &str) -> bool {
+pub(super) fn is_timer(path: &str) -> bool {
     path.ends_with("rc.timeout")
 }
 
@@ -127,9 +131,10 @@ fn more(code: u64, answered: Dur) -> u64 {
 }
 
 /// How long a packet may be without its answer between two NICs; `None` where no flow goes from one to another.
-fn answered(lab: &Lab, profile: &Profile, case: &Case) -> Option<Dur> {
+pub(super) fn answered(lab: &Lab, profile: &Profile, case: &Case) -> Option<Dur> {
     case.flows.values().find(|flow| flow.nic != flow.to)?;
     profile.declared.nics()?;
+    let late = if lab.transport.is_virtual() { Dur::ZERO } else { lab.transport.bound() * PLACES };
     let of = |context: &Context<'_>, script: &Script| {
         let frame = |flow: &FlowSpec| Bytes(flow.mtu.into()) + flow.headers();
         let frames = script.flows.iter().map(frame);
@@ -146,7 +151,7 @@ fn answered(lab: &Lab, profile: &Profile, case: &Case) -> Option<Dur> {
             let acknowledged = rc.ack_latency.most() + rc.ack_held.map_or(Dur::ZERO, Within::most);
             acknowledged + if lossy { asked } else { Dur::ZERO }
         });
-        Some(trip + answers.max()?)
+        Some(trip + answers.max()? + late)
     };
     let groups = groups(case, &profile.declared).ok()?;
     let each = groups.into_iter().filter_map(|group| {

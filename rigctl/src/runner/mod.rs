@@ -5,6 +5,7 @@ pub mod applicability;
 pub mod applied;
 mod as_found;
 pub mod baseline;
+mod between;
 #[cfg(test)]
 mod bounds;
 pub mod budget;

@@ -53,7 +53,7 @@ fn names_that_do_not_exist_are_answered_with_those_that_do() {
             "is a device of a system",
         ),
         ("dut serve --dut two-in-a-row-near --port lo --control x", "is a device of a system"),
-        ("dut serve --dut gen1-to-gen2 --port lo --control x", "a pair of NICs: want one of them"),
+        ("dut serve --dut gen1-to-gen2 --port lo --control x", "a pair of NICs: want two `--port`"),
         ("dut serve --dut broadcom --port lo", "--control <SOCKET>"),
         ("dut serve --dut broadcom --port lo --as sonic", "--redis <unix:PATH>"),
         ("dut serve --dut broadcom --port lo --as sonic --redis tcp:leaf:6379", "want: unix:PATH"),

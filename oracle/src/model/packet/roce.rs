@@ -224,10 +224,15 @@ impl Packet {
         let mut packet = Packet::data(stream, src, dst, 0, 0, READ_REQUEST_SIZE);
         packet.kind = PacketKind::ReadRequest;
         packet.seq = psn;
+        packet.wanting(length)
+    }
+
+    /// The same READ request, for so many bytes.
+    pub const fn wanting(mut self, length: u32) -> Packet {
         let [a, b, c, d] = length.to_be_bytes();
-        (packet.enable, packet.zero) = (a, b);
-        packet.quanta = Quanta(u16::from_be_bytes([c, d]));
-        packet
+        (self.enable, self.zero) = (a, b);
+        self.quanta = Quanta(u16::from_be_bytes([c, d]));
+        self
     }
 
     /// The same RNR NAK, which asks for so long a wait.

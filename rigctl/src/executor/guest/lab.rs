@@ -1,9 +1,9 @@
 //! A session with the NIC of a guest: its trials, each one run of perftest there.
 
+use super::super::injector::Injector;
 use super::super::ledger::{Ledger, TrialRecord};
 use super::super::virtual_lab::speeds;
 use super::super::wire::broken::Broken;
-use super::injector::Injector;
 use super::machine::GuestNics;
 use super::server::ServerNics;
 use super::side_by_side;

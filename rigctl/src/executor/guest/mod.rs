@@ -4,7 +4,6 @@
 //! one and its own responder, or between two guests, whose programs talk to each other. The same with NICs of servers in place of the guests'. To one whose other end it is
 //! the rig sends streams, too: each to the memory of a server of perftest there.
 
-mod injector;
 mod lab;
 mod machine;
 mod path_mtu;

@@ -1,7 +1,7 @@
 //! What passes the taps in one trial: frames put into the ledger, and what is done to them on the way.
 
+use super::super::injector::Injector;
 use super::super::ledger::Ledger;
-use super::injector::Injector;
 use super::path_mtu::PathMtu;
 use rig_capture::decode::{roce_kind, roce_of};
 use rig_capture::{Dir, Record, What};
@@ -120,7 +120,8 @@ impl Tape {
         let Some(number) = self.number(frame.bth.psn) else { return Treatment::Passes };
         let Some(kind) = roce_kind(frame, None) else { return Treatment::Passes };
         let (connection, port) = (self.connection, self.ports[port]);
-        match self.injector.does((at, port), connection, (kind, number), to) {
+        let expected = to == Onward::Rig { expected: true };
+        match self.injector.does((at, port), connection, (kind, number), expected) {
             None => Treatment::Passes,
             Some(Injected::Ce) => Treatment::Marked,
             Some(Injected::Drop) => Treatment::Lost,

@@ -26,6 +26,7 @@ use rig_frames::ethernet;
 use rig_generator::port::{Fault, PortError, RealTime, StampedBy};
 use rig_generator::{Clock, Departure, Kept, Obeys, Program, Template, Watcher, Who};
 use rig_lab::{Declared, Setting};
+use rig_oracle::trials::seed::Seed;
 use rig_testcases::{Action, EndpointSpec, Script, wire};
 use rig_units::{Apart, Dur, FCS, PortSpeed, Time, Within};
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,6 +45,9 @@ pub struct WireLab {
     relays: Vec<Vec<Relay>>,
     /// How far the clock of what is under test and the rig's may be apart.
     apart: Apart,
+    /// What is drawn of frames between NICs is drawn from it, in each trial anew.
+    seed: Seed,
+    trials: u64,
     /// Whether anybody asks for the device's counters.
     counts: bool,
     /// How each sender of the last trial kept to its plan.
@@ -92,6 +96,8 @@ impl WireLab {
             cable,
             relays: Vec::new(),
             apart: Apart::NOT,
+            seed: Seed::of_run(seed).split("the rig between NICs"),
+            trials: 0,
             counts: true,
             kept: Vec::new(),
             disk: None,
@@ -204,8 +210,10 @@ impl WireLab {
         let way = transit + between * 2 + self.cable * 2 + slowest * 2;
         let bound = self.bench.bound;
         let listener = Listener::of(script, declared, way + bound);
+        let seed = self.seed.split(&self.trials.to_string());
+        self.trials += 1;
         let mut tape =
-            Tape::new((script, stop), origin, self.bench.next, instant, (bound, listener));
+            Tape::new((script, stop), origin, self.bench.next, instant, (bound, listener, &seed));
         tape.ledger = tape.ledger.onto(self.spool.take().map(|onto| Spool::held(onto, script)));
         tape.disk = self.disk.take();
         if declared.blue_rdma().is_some() {
@@ -224,7 +232,17 @@ impl WireLab {
         let Trial { mut tape, config, .. } = trial;
         let kept = tape.kept();
         let Tape {
-            ledger, late, off, disk, mut unseen, listener, exchanged, took, between, ..
+            ledger,
+            late,
+            off,
+            disk,
+            mut unseen,
+            listener,
+            exchanged,
+            took,
+            between,
+            onward,
+            ..
         } = tape;
         (self.kept, self.disk) = (kept, disk);
         // That a link could not be mended says more than that the trial was broken off.
@@ -322,7 +340,7 @@ impl WireLab {
         counters.vendor = Arc::new(after.vendor);
         counters.absent = Arc::new(after.absent);
         Ok(Observation {
-            injected: Vec::new(),
+            injected: onward.touched(),
             origin,
             length: script.length,
             ports,

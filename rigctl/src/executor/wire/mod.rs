@@ -22,6 +22,7 @@ mod losses;
 mod onward;
 mod patience;
 mod peers;
+mod readdressed;
 mod room;
 mod served;
 mod silence;

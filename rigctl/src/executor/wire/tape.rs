@@ -5,7 +5,7 @@ use super::super::ledger::Ledger;
 use super::between::Between;
 use super::broken::Broken;
 use super::exchanged::Exchanged;
-use super::onward::Onward;
+use super::onward::{Leaves, Onward};
 use super::silence::Listener;
 use super::unseen::Unseen;
 use crate::stop::Stop;
@@ -16,6 +16,7 @@ use rig_frames::ip::Ecn;
 use rig_frames::vlan;
 use rig_generator::port::StampedBy;
 use rig_generator::{Departure, Kept, Watcher, Who};
+use rig_oracle::trials::seed::Seed;
 use rig_testcases::{PfcOdd, Roce, RoceKind, Script, Secured, StreamSpec};
 use rig_units::{Dur, Quanta, Time};
 use std::collections::BTreeMap;
@@ -56,7 +57,9 @@ pub(super) struct Tape<'a> {
     /// Every frame goes onto a disk, too, if somebody asked for that.
     pub(super) disk: Option<Capture>,
     /// What goes on to the NIC at the other end.
-    onward: Onward,
+    pub(super) onward: Onward,
+    /// When the frame was to go on that goes on now.
+    goes_on: Time,
 }
 
 /// Sequence numbers on the wire have 24 bits.
@@ -69,7 +72,7 @@ impl<'a> Tape<'a> {
         origin: Time,
         first: u64,
         instant: Vec<bool>,
-        (bound, listener): (Dur, Listener),
+        (bound, listener, seed): (Dur, Listener, &Seed),
     ) -> Tape<'a> {
         let lanes = instant.len();
         let mut ports = vec![None; lanes];
@@ -100,7 +103,8 @@ impl<'a> Tape<'a> {
             between: Between::of(lanes),
             took: Dur::ZERO,
             disk: None,
-            onward: Onward::of(script),
+            onward: Onward::of(script, origin, seed),
+            goes_on: origin,
         }
     }
 
@@ -270,9 +274,11 @@ impl Watcher for Tape<'_> {
         let Some(port) = self.ports.get(usize::from(lane)).copied().flatten() else { return };
         if let Some(since) = at.since(self.origin) {
             self.listener.heard(port, Time(since.0));
-            self.onward.came(port, frame);
         }
         let (what, secured, vlan) = self.decoder.read(port, Dir::Rx, frame, frame.len());
+        if at >= self.origin {
+            self.onward.came(port, at, (frame, &what));
+        }
         let what = match what {
             What::Data { stream, seq, size, ce } => {
                 let first = u32::try_from(self.first % u64::from(NUMBERS)).unwrap_or(0);
@@ -300,8 +306,14 @@ impl Watcher for Tape<'_> {
         }
     }
 
-    fn onward(&mut self) -> Option<(u16, Vec<u8>)> {
-        self.onward.next()
+    fn onward(&mut self, now: Time) -> Option<(u16, Vec<u8>)> {
+        let Leaves { lane, bytes, due } = self.onward.next(now)?;
+        self.goes_on = due;
+        Some((lane, bytes))
+    }
+
+    fn goes_on_at(&self) -> Option<Time> {
+        self.onward.due()
     }
 
     fn passed(&mut self, lane: u16, frame: &[u8], left: Option<(Time, Time)>) {
@@ -317,6 +329,12 @@ impl Watcher for Tape<'_> {
         self.exchanged.sent += 1;
         self.between.sent(lane, gone);
         self.off = self.off.max(gone.since(at).unwrap_or_default());
+        let by = at.since(self.goes_on).unwrap_or_default();
+        if by > self.bound {
+            let sender = format!("what {} was to pass on", self.script.ports[usize::from(port)]);
+            let at = Time(at.since(self.origin).unwrap_or_default().0);
+            self.late.push(Lateness { at, by, sender });
+        }
         if let Some(disk) = &mut self.disk {
             disk.wrote(lane, frame);
             disk.sent(Time(at.since(self.origin).unwrap_or_default().0));

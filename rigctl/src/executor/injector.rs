@@ -1,18 +1,17 @@
-//! What a case does to frames between two NICs, told frame by frame.
+//! What a case does to frames between two NICs in real time, told frame by frame.
 
 use rig_capture::Touched;
-use rig_guests::peer::Onward;
 use rig_oracle::trials::seed::Seed;
 use rig_testcases::{Injected, Injection, Passing, RoceKind, Target};
 use rig_units::{Ppm, Time};
 use std::collections::BTreeMap;
 
-/// What is done to the frames of one connection. Numbers count from its first packet.
+/// What is done to the frames of connections. Numbers count from the first packet of each.
 #[derive(Debug)]
 pub(super) struct Injector {
     armed: Vec<Armed>,
-    /// How often each packet with payload has passed.
-    passed: BTreeMap<u32, u32>,
+    /// How often each packet with payload has passed, by connection and number.
+    passed: BTreeMap<(u16, u32), u32>,
     touched: Vec<Touched>,
 }
 
@@ -36,19 +35,19 @@ impl Injector {
         Injector { armed: armed.collect(), passed: BTreeMap::new(), touched: Vec::new() }
     }
 
-    /// What is done to a frame of `connection` that arrived at `port`, of this kind and number; the first thing, where there are several. A
-    /// receiver is not ready for the number alone that it expects.
+    /// What is done to a frame of `connection` that arrived at `port`, of this kind and number; the first thing, where there are several. Whoever
+    /// takes it is not ready for it only where it is `expected`: the very number that comes next.
     pub(super) fn does(
         &mut self,
         (at, port): (Time, u16),
         connection: u16,
         (kind, number): (RoceKind, u32),
-        to: Onward,
+        expected: bool,
     ) -> Option<Injected> {
         let target = target(kind);
         let mut round = 1;
         if target == Target::Data {
-            let passed = self.passed.entry(number).or_default();
+            let passed = self.passed.entry((connection, number)).or_default();
             *passed += 1;
             round = *passed;
         }
@@ -61,7 +60,7 @@ impl Injector {
             let passing = Passing { psn: number, nth: *seen, since: at.elapsed() };
             let hit = injection.which.hits(passing, || chance.draw(u64::from(Ppm::ONE.0)));
             let refuses = matches!(injection.tamper, Injected::NotReady(_));
-            let hit = hit && (!refuses || to == Onward::Rig { expected: true });
+            let hit = hit && (!refuses || expected);
             if hit && injection.iteration.is_none_or(|wanted| wanted == round) {
                 done = done.or(Some((index, injection.tamper)));
             }
@@ -69,6 +68,17 @@ impl Injector {
         let (index, what) = done?;
         self.touched.push(Touched { at, port, injection: Some(index), what });
         Some(what)
+    }
+
+    /// A frame was lost at `at` to a receiver that was not ready, by that injection.
+    pub(super) fn refused(&mut self, (at, port): (Time, u16), injection: u16) {
+        let what = Injected::Drop;
+        self.touched.push(Touched { at, port, injection: Some(injection), what });
+    }
+
+    /// Which injection of a frame was told last.
+    pub(super) fn last(&self) -> Option<u16> {
+        self.touched.last()?.injection
     }
 
     /// What was done.
@@ -97,8 +107,6 @@ mod tests {
 
     const DATA: RoceKind = RoceKind::Data { first: false, last: false, response: false };
 
-    const RIG: Onward = Onward::Rig { expected: true };
-
     fn one(which: Which, iteration: Option<u32>) -> Injection<u16> {
         Injection { on: 7, frames: Target::Data, which, iteration, tamper: Injected::Drop }
     }
@@ -109,7 +117,7 @@ mod tests {
         let mut at = Time::ZERO;
         let mut hit = |number: &u32| {
             at += Dur::us(1);
-            injector.does((at, 0), 7, (DATA, *number), Onward::Rig { expected: false }).is_some()
+            injector.does((at, 0), 7, (DATA, *number), false).is_some()
         };
         let all = numbers.iter().enumerate();
         all.filter(|(_, number)| hit(number)).map(|(place, _)| place).collect()
@@ -129,8 +137,7 @@ mod tests {
         let tamper = Injected::NotReady(RnrTimer::new(14).expect("five bits"));
         let rnr = Injection { tamper, ..one(Which::Psn(4), None) };
         let mut injector = Injector::new(&[rnr, one(Which::Psn(4), Some(1))], &Seed::of_run(1));
-        let mut does =
-            |expected| injector.does((Time::ZERO, 0), 7, (DATA, 4), Onward::Rig { expected });
+        let mut does = |expected| injector.does((Time::ZERO, 0), 7, (DATA, 4), expected);
         assert_eq!([false, true, false].map(&mut does), [Some(Injected::Drop), Some(tamper), None]);
     }
 
@@ -138,9 +145,9 @@ mod tests {
     fn frames_of_another_kind_or_connection_pass_and_are_not_counted() {
         let mut injector = Injector::new(&[one(Which::Nth(1), None)], &Seed::of_run(1));
         let at = (Time::ZERO, 0);
-        assert_eq!(injector.does(at, 7, (RoceKind::Ack, 0), Onward::Nic), None);
-        assert_eq!(injector.does(at, 6, (DATA, 0), RIG), None);
-        assert_eq!(injector.does(at, 7, (DATA, 9), RIG), Some(Injected::Drop));
+        assert_eq!(injector.does(at, 7, (RoceKind::Ack, 0), false), None);
+        assert_eq!(injector.does(at, 6, (DATA, 0), true), None);
+        assert_eq!(injector.does(at, 7, (DATA, 9), true), Some(Injected::Drop));
         let touched = injector.touched();
         assert_eq!(touched.len(), 1);
         assert_eq!((touched[0].injection, touched[0].what), (Some(0), Injected::Drop));
