@@ -21,6 +21,7 @@ fn flow() -> FlowSpec {
         count: Some(4),
         psn: FIRST,
         address: 0,
+        gid: 0,
         vlan: None,
         over: IpVersion::V4,
         container: Container::USUAL,
