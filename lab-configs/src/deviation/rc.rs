@@ -93,9 +93,6 @@ table! {
     /// A READ request that comes again is counted as such, and not answered again.
     // Who lost an answer never gets it.
     duplicate_read_ignored;
-    /// The state of a connection is fetched for each of its packets, however few connections there are.
-    // With ten connections it is as slow as with hundreds.
-    connection_state_forgotten;
     /// Holes found in what a READ brings do not count.
     implied_nak_not_counted;
     /// One of its counters stands still, whatever happens.

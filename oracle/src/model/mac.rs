@@ -336,6 +336,11 @@ impl Mac {
         self.received
     }
 
+    /// PFC frames received for `class`, XON included where those count.
+    pub(crate) fn heard(&self, class: u8) -> u64 {
+        self.past[slot(class)].frames
+    }
+
     /// What PFC did to `class` until `now`.
     pub fn pauses(&self, class: u8, now: Time) -> Pauses {
         let mut pauses = self.past[slot(class)];

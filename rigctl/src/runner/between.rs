@@ -26,12 +26,16 @@ pub(super) fn of(
 ) -> Result<Case, Unfit> {
     let is_pair = profile.declared.nics().is_some_and(|nics| nics.peer.is_some());
     let is_passed_on = is_pair && matches!(lab.transport, Transport::Veth(_));
+    let written = case.between.inject.clone();
     let case = if is_passed_on { slower(lab, profile, case, left_out) } else { case };
     if let Some(why) = undone(lab, profile, &case) {
         return Err(Missing::Lab.so(why));
     }
     if !is_passed_on {
         return Ok(case);
+    }
+    if let Some(why) = too_slow(profile, &written, &case) {
+        return Err(Missing::Lab.so(why));
     }
     let case = patient(lab, profile, case, left_out)?;
     Ok(measurable(lab, profile, case, left_out))
@@ -90,6 +94,54 @@ fn undone(lab: &Lab, profile: &Profile, case: &Case) -> Option<String> {
         _ => None,
     };
     inject.iter().find_map(one).or_else(|| paused(profile, case))
+}
+
+/// What the case does that nothing shows where its ports take as long as they do for a packet; `written` is what it does to frames, as it says so.
+fn too_slow(profile: &Profile, written: &[Injection<String>], case: &Case) -> Option<String> {
+    /// A packet so many behind the others is one of long ago: sooner a receiver may take it for one that is ahead.
+    const LONG_AGO: u64 = 1_000;
+    let configured = misfit::configured(profile, case)?;
+    let speed =
+        (0..configured.port_count()).filter_map(|port| configured.port_speed(port)).min()?;
+    let crossing = || case.flows.values().filter(|flow| flow.nic != flow.to);
+    let packet =
+        |speed: PortSpeed| crossing().map(|flow| speed.slot(flow.mtu + flow.headers())).min();
+    let (here, usual) = (packet(speed)?, packet(PortSpeed::G100)?);
+    let message = crossing()
+        .map(|flow| {
+            speed.slot(flow.mtu + flow.headers()) * flow.message.0.div_ceil(flow.mtu.0.max(1))
+        })
+        .min()?;
+    // A cache that a case is about has about as many connections as it has places.
+    let filled = |places: u32| {
+        places > 0 && u32::try_from(crossing().count()).is_ok_and(|count| count * 2 >= places)
+    };
+    for (part, nic) in configured.nics()?.all() {
+        // Where frames are lost or late, too, that is what the case is about.
+        let again = nic.rc.receive_again.filter(|_| written.is_empty());
+        if let Some(again) = again.filter(|again| again.most() < message) {
+            return Some(format!(
+                "an application of `{part}` takes {again} for a message, and one takes {message} at ports of {speed}: a receive is always there"
+            ));
+        }
+        let miss = nic.receive.miss;
+        if filled(nic.receive.cache) && miss < here {
+            return Some(format!(
+                "a connection that `{part}` does not keep costs it {miss}, and a packet takes {here} at ports of {speed}: nothing waits for it"
+            ));
+        }
+    }
+    let late = written.iter().zip(&case.between.inject).find_map(|(written, here_done)| {
+        let (Injected::Delay(by), Injected::Delay(now)) = (written.tamper, here_done.tamper) else {
+            return None;
+        };
+        (by / usual >= LONG_AGO && now / here < LONG_AGO).then_some((by / usual, now / here))
+    });
+    late.map(|(by, now)| {
+        format!(
+            "it delays a packet until {by} others have passed, and at ports of {speed} {now} do"
+        )
+    })
 }
 
 /// Why frames would have to wait for a NIC that asks for it: its host is slow, and the rig passes on at once.

@@ -92,9 +92,9 @@ fn a_capture_that_does_not_fit_into_memory_is_told_and_does_not_abort() {
     let alone = |megabytes: &u32| {
         desk.shell(&format!("ulimit -v {megabytes}000; $RIGCTL analyze few.pcapng")).code == 0
     };
-    let sizes: Vec<u32> = (40..200).step_by(4).collect();
+    let sizes: Vec<u32> = (40..400).step_by(4).collect();
     let least = sizes.partition_point(|megabytes| !alone(megabytes));
-    let alone = *sizes.get(least).expect("it runs in 200 MB");
+    let alone = *sizes.get(least).expect("it runs in 400 MB");
     for megabytes in [alone, alone + 24, alone + 64, alone + 244] {
         for file in ["many.pcapng", "many.pcapng.gz"] {
             let line = format!("ulimit -v {megabytes}000; $RIGCTL analyze {file}");

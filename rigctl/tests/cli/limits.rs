@@ -83,9 +83,9 @@ fn a_time_of_a_lab_a_profile_a_mutation_and_a_flag_is_bounded_alike() {
 fn a_trial_longer_than_any_that_is_simulated_is_refused_and_one_as_long_is_not() {
     let desk = Desk::new();
     // The storm begins at 20 ms.
-    desk.write("long.yaml", &with("for: 450ms", "for: 3599.981s"));
+    desk.write("long.yaml", &with("for: 450ms", "for: 43199.981s"));
     wants(&refused(&desk, "long.yaml"), "long.yaml:12:", &limits::trial());
-    desk.write("long.yaml", &with("for: 450ms", "for: 3599.98s"));
+    desk.write("long.yaml", &with("for: 450ms", "for: 43199.98s"));
     assert_eq!(desk.rigctl("check long.yaml").code, 0);
     // Beyond what 64 bits hold.
     let of = "for: {of: pfcwd.detection_time, times: 1000000, plus: 86400s}";

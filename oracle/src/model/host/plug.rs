@@ -123,6 +123,11 @@ impl Plug {
     }
 
     /// What PFC did to `class` until `now`.
+    /// PFC frames received for `class`.
+    pub(crate) fn heard(&self, class: u8) -> u64 {
+        self.mac.heard(class)
+    }
+
     pub(crate) fn pauses(&self, class: u8, now: Time) -> mac::Pauses {
         self.mac.pauses(class, now)
     }

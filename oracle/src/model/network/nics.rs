@@ -3,7 +3,7 @@
 use super::Network;
 use super::late::at;
 use crate::model::blue_rdma;
-use crate::model::host::{Host, Node, Plug};
+use crate::model::host::{Host, Node, Plug, usual};
 use crate::model::network::control::Delivered;
 use crate::model::nic::{Config, Flow, Nic, Port, Verb};
 use crate::model::packet::Packet;
@@ -12,7 +12,6 @@ use crate::model::tap::Tap;
 use rig_capture::HostReport;
 use rig_capture::blue_rdma::Frame;
 use rig_testcases::AppStep;
-use rig_units::Time;
 
 impl<Q: EventQueue> Network<Q> {
     /// A frame of the outside world whose last bit reaches a host now.
@@ -47,7 +46,9 @@ impl<Q: EventQueue> Network<Q> {
         }
         let (nic, plug) = self.nic_port(host);
         nic.start_flow(plug, now, flow);
-        if let Some(Host { node: Node::Nic(far), .. }) = self.hosts.get_mut(usize::from(flow.dst)) {
+        // At whichever of its addresses.
+        let far = usize::from(usual(flow.dst));
+        if let Some(Host { node: Node::Nic(far), .. }) = self.hosts.get_mut(far) {
             if !flow.verb.is_unreliable() {
                 far.begin_at(flow.id, host, flow.psn);
             }
@@ -66,11 +67,12 @@ impl<Q: EventQueue> Network<Q> {
     /// If `host` or the far end is no NIC.
     pub fn start_step(&mut self, host: u16, flow: &Flow, step: AppStep) {
         let now = self.wires.now;
-        for (at, is_own, far) in [(host, true, flow.dst), (flow.dst, false, host)] {
+        let to = usual(flow.dst);
+        for (at, is_own, far) in [(host, true, flow.dst), (to, false, host)] {
             self.nic_port(at).0.learn_step(flow, step, (is_own, far));
         }
         self.start_flow(host, flow);
-        for at in [host, flow.dst] {
+        for at in [host, to] {
             let (nic, plug) = self.nic_port(at);
             nic.run_apps(plug, now);
             self.arm_host(at);
@@ -147,7 +149,7 @@ impl<Q: EventQueue> Network<Q> {
 
     /// PFC frames for `class`, XOFF and XON, that reached the host that is `host`.
     pub fn pauses_received(&self, host: u16, class: u8) -> u64 {
-        self.hosts[usize::from(host)].pauses(class, Time::ZERO).frames
+        self.hosts[usize::from(host)].plug.heard(class)
     }
 
     /// What the host behind the NIC that is `host` says since it was asked last; `None` where it keeps nothing.

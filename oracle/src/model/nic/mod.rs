@@ -186,7 +186,7 @@ impl Nic {
             np: Np::default(),
             cnps: Pending::default(),
             cnps_received: 0,
-            pipeline: Pipeline::of(&config.faults.rc),
+            pipeline: Pipeline::of(&config.faults.np),
             least: if buffer.is_some() { least.min(PFC_SIZE) } else { least },
             buffer,
             receives: Receives::of(config),

@@ -4,7 +4,7 @@
 use super::table::{NOBODY, Table};
 use crate::model::packet::{Packet, PacketKind};
 use crate::model::ring::Ring;
-use rig_lab::{RcFaults, Receive};
+use rig_lab::{NpFaults, RcFaults, Receive};
 use rig_units::Time;
 
 /// The way in. What the NIC has no state of yet has to be fetched like anything else.
@@ -21,7 +21,7 @@ pub(super) struct Pipeline {
 
 impl Pipeline {
     /// Where nothing is at hand yet.
-    pub(super) fn of(faults: &RcFaults) -> Pipeline {
+    pub(super) fn of(faults: &NpFaults) -> Pipeline {
         Pipeline { forgets: faults.connection_state_forgotten, ..Pipeline::default() }
     }
 

@@ -198,7 +198,8 @@ impl<'a> Tape<'a> {
 fn cnp(spec: &StreamSpec, connection: u16) -> Roce {
     let size = u16::try_from(spec.size.0).unwrap_or(u16::MAX);
     let cnp = Roce::of(connection, RoceKind::Cnp { fault: None }, 0, size);
-    Roce { ecn: spec.ecn, dscp: spec.dscp, address: spec.address, ..cnp }
+    let StreamSpec { ecn, dscp, address, over, gid, .. } = *spec;
+    Roce { ecn, dscp, address, over, gid, ..cnp }
 }
 
 /// Everyone who sends in a script.

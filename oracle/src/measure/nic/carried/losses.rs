@@ -101,8 +101,9 @@ struct Lossy {
     slots: Vec<Dur>,
     /// When acknowledgements of it were lost.
     untold: Vec<Time>,
-    /// How many packets came late, and by how much each NAK did.
+    /// How many packets came late, and by how much each NAK did; by how much an answer did at the most.
     late: (usize, Vec<Dur>),
+    latest: Dur,
     /// How often it tries.
     retries: u32,
 }
@@ -223,7 +224,7 @@ impl Lossy {
         }
         let retries = u32::from(asks.retries);
         let late = (late, late_naks);
-        Ok(Lossy { holes, mending, unasked, slots, untold, late, retries })
+        Ok(Lossy { holes, mending, unasked, slots, untold, late, latest, retries })
     }
 
     /// What the packets from `from` until before `until` take at the most, and how many were missed of them; `None`: one is never mended.
@@ -242,6 +243,14 @@ impl Lossy {
             }
         }
         Some((all, count))
+    }
+
+    /// For how long what is missing from this packet on may have been so when the trial ended.
+    fn open(&self, from: u64) -> Dur {
+        let missing = self.holes.range(from..);
+        let costs = missing
+            .filter_map(|(place, hole)| self.mending.costs(hole, !self.unasked.contains(place)));
+        costs.max().unwrap_or_default().max(self.mending.asked.most())
     }
 
     /// For how long timers may have run out, and what came of it, where what acknowledges was lost.
@@ -293,14 +302,16 @@ pub(super) fn of(
     })?;
     let sender = Passage::of(done, trial, carried.spec.nic);
     let uneven = longest.uneven;
+    // What is missing at the end may be about to be mended.
     let ends = if carried.finished() < carried.messages() || carried.spec.count.is_none() {
-        lossy.mending.asked.most()
+        lossy.open(packets[1])
     } else {
         Dur::ZERO
     };
     let (late, late_naks) = &lossy.late;
     let again = lossy.mending.late(*late, late_naks);
-    let most = sender.apart.most(takes + again) + uneven + lossy.unsaid(carried) + ends;
+    let most =
+        sender.apart.most(takes + again) + uneven + lossy.unsaid(carried) + ends + lossy.latest;
     let rate = |bytes: u64, took: Dur| {
         let bits = u128::from(bytes) * 8 * 1_000_000_000_000;
         u64::try_from(bits / u128::from(took.0.max(1))).unwrap_or(u64::MAX)

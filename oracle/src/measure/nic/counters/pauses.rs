@@ -8,6 +8,9 @@ use rig_capture::analyse::CounterCheck;
 use rig_capture::{Dir, Record, Span, What};
 use rig_units::{MIN_FRAME, Quanta, Time};
 
+/// Size of a PFC frame.
+const WORD: u16 = 64;
+
 /// Frames of PFC for one priority that passed a port one way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Passed {
@@ -16,7 +19,7 @@ struct Passed {
     /// All that name the priority: whether one that ends a pause is counted with those that begin one is left to a driver, and whether one with
     /// something odd about it is PFC at all, to a NIC.
     all: u64,
-    /// Those that may not be over when the trial ends.
+    /// Those that may not have come to its end when the trial is over.
     late: u64,
 }
 
@@ -51,10 +54,12 @@ pub(super) fn counted(
         return Vec::new();
     }
     let end = Time::ZERO + trial.script.length;
-    let until = Time(end.0.saturating_sub(seen.bound.0));
+    let port = &trial.observation.ports[usize::from(index)];
+    let way = port.way(WORD) + seen.bound;
+    let until = Time(end.0.saturating_sub(way.0));
     // Those that leave after this no longer reach the rig.
     let unseen = end.0.saturating_sub(seen.until.0);
-    let slot = trial.observation.ports[usize::from(index)].speed.slot(MIN_FRAME);
+    let slot = port.speed.slot(MIN_FRAME);
     let more = unseen / slot.0 + 1;
     let mut checks = Vec::new();
     for class in (0..8).filter(|class| seen.nic.pfc.priorities.contains(class)) {

@@ -9,12 +9,13 @@ use crate::verdict::Looked;
 use rig_capture::{Span, Unit};
 use rig_frames::ip::Ecn;
 use rig_lab::EcnField;
-use rig_testcases::RoceKind;
+use rig_testcases::{FlowSpec, RoceKind};
 
 /// Judges the form of every CNP.
 pub(super) fn format(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
     done.each("cnp.format", port, judged, |trial| {
-        let seen = Passage::of(done, trial, trial.port(port)?);
+        let index = trial.port(port)?;
+        let seen = Passage::of(done, trial, index);
         if let Some(spoilt) = spoilt::cnps(&seen) {
             return spoilt.read(trial);
         }
@@ -35,7 +36,7 @@ pub(super) fn format(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
                 .map(|fault| fault.text().to_owned())
                 .or_else(|| (left.roce.dscp != np.dscp).then(|| format!("DSCP {}", left.roce.dscp)))
                 .or_else(|| (ecn != np.ecn).then(|| ecn.words().to_owned()))
-                .or_else(|| astray(trial, left.roce.connection, left.roce.address));
+                .or_else(|| astray(trial, index, (left.roce.connection, left.roce.address)));
             wrong.extend(what.map(|what| (left.record, what)));
         }
         if cnps == 0 {
@@ -61,10 +62,12 @@ pub(super) fn format(done: &JudgeContext<'_>, port: &str, judged: &mut Judged) {
 }
 
 /// What is wrong with a CNP that goes to another of the rig's addresses than its connection is with.
-fn astray(trial: &Trial, connection: u16, address: u8) -> Option<String> {
+fn astray(trial: &Trial, port: u16, (connection, address): (u16, u8)) -> Option<String> {
     let script = &trial.script;
     let stream = script.streams.get(usize::from(connection)).map(|stream| stream.address);
-    let own = stream.or_else(|| Some(script.flow_of(connection)?.1.address));
+    // Who answers a flow has its sender at the other end, at the GID of that.
+    let of_flow = |flow: &FlowSpec| if flow.nic == port { flow.address } else { flow.gid };
+    let own = stream.or_else(|| Some(of_flow(script.flow_of(connection)?.1)));
     let to = |number: u8| u16::from(number) + 1;
     let own = own.filter(|own| *own != address)?;
     Some(format!("the rig's address {}, where its sender has {}", to(address), to(own)))

@@ -44,7 +44,7 @@ fn a_miss_holds_up_everything_behind_it_in_order() {
 
 #[test]
 fn one_that_forgets_fetches_the_state_for_each_packet() {
-    let faults = RcFaults { connection_state_forgotten: true, ..RcFaults::NONE };
+    let faults = NpFaults { connection_state_forgotten: true, ..NpFaults::NONE };
     let frames = [(0, 1), (20, 1), (40, 1)];
     assert_eq!(through(2, &frames), [5, 20, 40]);
     assert_eq!(through_one(Pipeline::of(&faults), 2, &frames), [5, 25, 45]);
