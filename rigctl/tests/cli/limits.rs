@@ -85,8 +85,15 @@ fn a_trial_longer_than_any_that_is_simulated_is_refused_and_one_as_long_is_not()
     // The storm begins at 20 ms.
     desk.write("long.yaml", &with("for: 450ms", "for: 43199.981s"));
     wants(&refused(&desk, "long.yaml"), "long.yaml:12:", &limits::trial());
-    desk.write("long.yaml", &with("for: 450ms", "for: 43199.98s"));
+    // One as long, with so few frames that they can be recorded.
+    let lasts = |length: &str| {
+        let seldom = with("every: 500us", "every: 5ms");
+        seldom.replace("    trials: 1\n", &format!("    length: {length}\n    trials: 1\n"))
+    };
+    desk.write("long.yaml", &lasts("43200s"));
     assert_eq!(desk.rigctl("check long.yaml").code, 0);
+    desk.write("long.yaml", &lasts("43200.001s"));
+    wants(&refused(&desk, "long.yaml"), "long.yaml:4:", &limits::trial());
     // Beyond what 64 bits hold.
     let of = "for: {of: pfcwd.detection_time, times: 1000000, plus: 86400s}";
     desk.write("long.yaml", &with("for: 450ms", of));

@@ -81,7 +81,9 @@ impl HostMemory {
             true => 0,
             false => usize::try_from(places).unwrap_or(usize::MAX),
         };
-        let bus = L2Rate { bps: host.pcie?.bps.saturating_sub(taken) };
+        // What crosses it twice leaves something of the bus all the same.
+        let whole = host.pcie?.bps;
+        let bus = L2Rate { bps: whole - taken.min(whole - whole / 100) };
         let (mtt, page) =
             (host.mtt.filter(|places| *places > 0), host.page.filter(|page| page.0 > 0));
         let table = mtt.zip(page).map(|(places, page)| Table {
@@ -222,5 +224,7 @@ mod tests {
         let doubled = NicPfcFaults { nic_loopback_doubled: true, ..none };
         assert_eq!(of(&busy, none)[2], 2_000);
         assert_eq!(of(&busy, doubled)[2], 3_000);
+        let busier = NicHost { loopback: Some(L2Rate { bps: 5_000_000_000 }), ..busy };
+        assert!(of(&busier, doubled)[2] > of(&busier, none)[2]);
     }
 }

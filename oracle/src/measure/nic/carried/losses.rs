@@ -132,10 +132,13 @@ impl Lossy {
         if own.reached.iter().any(|one| slows(one.kind)) {
             return Err(none(&format!("CNPs or RNR NAKs slow {flow} down")).into());
         }
-        if own.left.iter().any(|one| one.roce.connection != connection)
-            || other.nic.receive.cache > 0
-        {
+        if own.left.iter().any(|one| one.roce.connection != connection) {
             return Err(none(&format!("{flow} is not alone at its NICs")).into());
+        }
+        if other.nic.receive.cache > 0 {
+            let why =
+                format!("what a miss costs in the cache of `{}` is not predicted", other.part);
+            return Err(none(&why).into());
         }
         let first = Psn::new(spec.psn);
         let place = |psn: u32| Psn::new(psn).ahead_of(first).map(u64::from);
