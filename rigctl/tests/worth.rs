@@ -50,7 +50,7 @@ fn side_by_side<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<
 fn every_case_is_turned_red_by_a_wrong_device_alone() {
     let (suites, lab) = catalogue();
     let cases = suites.iter().flat_map(|suite| suite.cases.iter().map(move |case| (suite, case)));
-    let cases: Vec<(&Suite, &Case)> = cases.step_by(part(8)).collect();
+    let cases: Vec<(&Suite, &Case)> = cases.step_by(part(16)).collect();
     let stop = Stop::default();
     let alone: Vec<&Case> = cases.iter().map(|(_, case)| *case).collect();
     let rig = rig(&lab, &stop, &alone);
@@ -157,7 +157,7 @@ fn what_a_suite_covers_needs_no_suite_that_does_not_cover_it() {
     let told = |text: &str| {
         text.strip_prefix("peer.").is_some_and(|rest| names.contains(&format!("nic.{rest}")))
     };
-    let claims: Vec<(&Suite, mutants::Mutant)> = claims.into_iter().step_by(part(16)).collect();
+    let claims: Vec<(&Suite, mutants::Mutant)> = claims.into_iter().step_by(part(32)).collect();
     let stop = Stop::default();
     let whole: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
     let rig = rig(&lab, &stop, &whole);

@@ -81,9 +81,10 @@ impl HostMemory {
             true => 0,
             false => usize::try_from(places).unwrap_or(usize::MAX),
         };
-        // What crosses it twice leaves something of the bus all the same.
         let whole = host.pcie?.bps;
-        let bus = L2Rate { bps: whole - taken.min(whole - whole / 100) };
+        // What crosses it more often than is declared leaves something of the bus all the same.
+        let most = if faults.nic_loopback_doubled { whole - whole / 1_000 } else { whole };
+        let bus = L2Rate { bps: whole - taken.min(most) };
         let (mtt, page) =
             (host.mtt.filter(|places| *places > 0), host.page.filter(|page| page.0 > 0));
         let table = mtt.zip(page).map(|(places, page)| Table {
