@@ -309,6 +309,27 @@ mod tests {
     }
 
     #[test]
+    fn what_nothing_shows_at_slow_ports_is_told_by_name() {
+        let desk = Desk::open();
+        for (case, told_of) in [
+            ("receives::writes-take-no-receive", "an application of `peer` takes 50us for a"),
+            (
+                "unreliable::datagrams-faster-than-their-application",
+                "an application of `peer` takes 250ns for a message",
+            ),
+            (
+                "interop::gen2-to-gen1-of-one-connection-more",
+                "a connection that `peer` does not keep costs it 500ns",
+            ),
+            ("recovery::ghost-of-an-old-packet", "it delays a packet until"),
+            ("recovery::timeout-codes-of-hours", "a trial of it lasts 36000s by the clock"),
+        ] {
+            let why = desk.told(case).expect_err(case);
+            assert!(why.contains(told_of), "{case}: {why}");
+        }
+    }
+
+    #[test]
     fn what_the_rig_does_in_virtual_time_alone_is_told_by_name() {
         let desk = Desk::open();
         for (case, told_of) in [
