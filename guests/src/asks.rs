@@ -2,7 +2,7 @@
 
 use crate::guest::HwCounters;
 use crate::peer::{FrameTap, OpenWay, Station};
-use crate::perftest::{Destination, GREETINGS, Messages, Opening, READY, Rate, greet, part};
+use crate::perftest::{Destination, GREETINGS, Messages, Opening, READY, Rate, greet, in_gigabits, part};
 use crate::session::{Came, FIRST_QP, PORT, RigEnd, ends, first_psn, rig_end};
 use crate::toward::is_over;
 use crate::{GuestFault, Perftest, PerftestHost};
@@ -92,7 +92,7 @@ impl Perftest {
     /// What came at its server, and how fast: all that was asked, from the first until the last was answered.
     fn rate(&self, of: Messages, took: Option<Dur>) -> Rate {
         let (size, messages) = (u64::from(of.size), of.count * u64::from(of.pairs));
-        let gigabits = self.flags.iter().any(|flag| flag == "--report_gbits");
+        let gigabits = in_gigabits(&self.flags);
         // Numbers for people to read.
         let seconds = took.unwrap_or_default().0.max(1) as f64 / Dur::s(1).0 as f64;
         let each = messages as f64 / seconds;

@@ -1,6 +1,7 @@
 //! What the flags of a program say of its messages. The two ends of a program do not tell each other: each goes by its own.
 
 use super::Opening;
+use super::words::{Flag, taken_apart};
 
 /// The messages of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,16 +53,29 @@ const ONE: [([&str; 2], &str); 2] =
 const RESERVED: [[&str; 2]; 4] =
     [["-d", "--ib-dev"], ["-i", "--ib-port"], ["-x", "--gid-index"], ["-p", "--port"]];
 
-/// The first of these flags that is the rig's to give.
-pub fn reserved(flags: &[String]) -> Option<&String> {
-    first_of(flags, &RESERVED)
+/// The first word of these that holds a flag which is the rig's to give.
+pub fn reserved(words: &[String]) -> Option<&String> {
+    first_of(&taken_apart(words).0, &RESERVED)
+}
+
+/// The first word of these that is no flag and no value of one: a program takes it for the host of the other end, which is the rig's to
+/// give.
+pub fn no_flag(words: &[String]) -> Option<&String> {
+    taken_apart(words).1
+}
+
+/// Whether a program that is given these words tells rates in Gb/s, not in MiB/s.
+pub(crate) fn in_gigabits(words: &[String]) -> bool {
+    first_of(&taken_apart(words).0, &[["--report_gbits", "--report_gbits"]]).is_some()
 }
 
 /// What a program sends by these flags.
 ///
 /// # Errors
 /// They say something that perftest or its peer does not take: no number, one out of its range, more than one size, a time, both ways. By the flag's name.
-pub fn messages(flags: &[String], of: Of) -> Result<Messages, String> {
+pub fn messages(words: &[String], of: Of) -> Result<Messages, String> {
+    let (flags, _) = taken_apart(words);
+    let flags = flags.as_slice();
     let Of { words, bandwidth } = of;
     if let Some(other) = first_of(flags, &OTHER) {
         return Err(format!("{other}: want -n and -s, as its peer has to know its messages"));
@@ -115,37 +129,21 @@ pub fn messages(flags: &[String], of: Of) -> Result<Messages, String> {
     Ok(Messages { size, count, mtu, pairs: u16::try_from(pairs).unwrap_or(1), at_once })
 }
 
-/// The first word that is one of these flags, with what stands behind it or without.
-fn first_of<'a>(flags: &'a [String], names: &[[&str; 2]]) -> Option<&'a String> {
-    let is = |word: &String, [short, long]: &[&str; 2]| {
-        let long_one = word.split('=').next() == Some(long);
-        long_one || word.starts_with(short) && !word.starts_with("--")
-    };
-    flags.iter().find(|word| names.iter().any(|name| is(word, name)))
+/// The first word with one of these flags, with what stands behind it or without.
+fn first_of<'a>(flags: &[Flag<'a>], names: &[[&str; 2]]) -> Option<&'a String> {
+    flags.iter().find(|flag| names.iter().any(|name| flag.is(*name))).map(|flag| flag.word)
 }
 
 /// The number behind the last of a flag.
-fn number(flags: &[String], names: [&str; 2]) -> Result<Option<u64>, String> {
+fn number(flags: &[Flag<'_>], names: [&str; 2]) -> Result<Option<u64>, String> {
     let told = behind(flags, names)
         .map(|told| told.parse().map_err(|_| format!("{}: want a number, got `{told}`", names[0])));
     told.transpose()
 }
 
-/// What stands behind the last of a flag, in a word of its own or in the same one.
-fn behind<'a>(flags: &'a [String], [short, long]: [&str; 2]) -> Option<&'a str> {
-    let mut last = None;
-    for (at, flag) in flags.iter().enumerate() {
-        last = Some(if flag == short || flag == long {
-            flags.get(at + 1).map_or("", String::as_str)
-        } else if let Some(text) = flag.strip_prefix(long).and_then(|text| text.strip_prefix('=')) {
-            text
-        } else if let Some(text) = flag.strip_prefix(short) {
-            text
-        } else {
-            continue;
-        });
-    }
-    last
+/// What stands behind the last of a flag.
+fn behind<'a>(flags: &[Flag<'a>], names: [&str; 2]) -> Option<&'a str> {
+    flags.iter().rfind(|flag| flag.is(names)).map(|flag| flag.value)
 }
 
 #[cfg(test)]
@@ -186,6 +184,7 @@ mod tests {
         refused("-q 2", "-q: want 1, as there is one queue pair, got 2");
         refused("-m 100", "-m: want 256, 512, 1024, 2048 or 4096, got 100");
         refused("-a -n 5", "-a: want -n and -s, as its peer has to know its messages");
+        refused("-Fa", "-Fa: want -n and -s, as its peer has to know its messages");
         refused(
             "-n 5 --duration=3",
             "--duration=3: want -n and -s, as its peer has to know its messages",
@@ -209,7 +208,7 @@ mod tests {
         );
         let refused = |flags: &str, want: &str| assert_eq!(of(flags), Err(want.to_owned()));
         let alone = "want none, as the rig asks by itself alone, and is met over TCP";
-        for flag in ["-b", "--bidirectional", "-R", "-z", "--comm_rdma_cm"] {
+        for flag in ["-b", "--bidirectional", "-R", "-z", "--comm_rdma_cm", "--bidir", "-Fb"] {
             refused(&format!("-n 5 {flag}"), &format!("{flag}: {alone}"));
         }
         refused("-q 17", "-q: want 1 to 16, got 17");
@@ -226,7 +225,7 @@ mod tests {
 
     #[test]
     fn device_port_and_gid_are_the_rigs_to_give() {
-        for flag in ["-d mlx5_0", "-x 3", "-x3", "--gid-index=3", "--port 5", "-p 7", "-i 2"] {
+        for flag in ["-Fd mlx5_0", "--gid 3", "-d mlx5_0", "-x 3", "-x3", "--gid-index=3", "--port 5", "-p 7", "-i 2"] {
             let flags = words(&format!("-n 5 {flag}"));
             assert_eq!(reserved(&flags), Some(&flags[2]), "{flag}");
         }

@@ -9,10 +9,12 @@ mod overheard;
 mod server;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub(crate) use client::{READY, Rate, TOLD, greet, part};
 pub(crate) use exchange::GREETINGS;
 pub use exchange::{BadExchange, Destination, Opening};
-pub use flags::{Messages, Of, messages, reserved};
+pub(crate) use flags::in_gigabits;
+pub use flags::{Messages, Of, messages, no_flag, reserved};
 pub(crate) use overheard::Overheard;
 pub use server::serve;

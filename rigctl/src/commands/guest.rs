@@ -55,6 +55,11 @@ fn refused(args: &PerftestArgs) -> Result<(), String> {
             "`{own}` is no flag for {program}\n   = want: no device, port or GID, which the rig gives it"
         ));
     }
+    if let Some(host) = rig_guests::perftest::no_flag(&args.flags) {
+        return Err(format!(
+            "`{host}` is no flag for {program}\n   = want: flags and their values, as the host is the rig's to give"
+        ));
+    }
     let as_client = args.rig == PerftestEnd::Client;
     let session = session(args);
     if as_client || session.has_to_know() {

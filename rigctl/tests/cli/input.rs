@@ -218,6 +218,20 @@ fn flags_of_perftest_that_are_wrong_are_refused_by_name_before_a_guest_is_booted
             "`-x` is no flag for ib_read_lat\n   = want: no device, port or GID, which the rig gives it"
                 .to_owned(),
         ),
+        (
+            "ib_read_bw --rig client -- -Fa",
+            "ib_read_bw: -Fa: want -n and -s, as its peer has to know its messages".to_owned(),
+        ),
+        (
+            "ib_send_bw --rig client -- --bidir",
+            "ib_send_bw: --bidir: want none, as the rig asks by itself alone, and is met over TCP"
+                .to_owned(),
+        ),
+        (
+            "ib_send_bw -- -n 9 10.0.0.1",
+            "`10.0.0.1` is no flag for ib_send_bw\n   = want: flags and their values, as the host is the rig's to give"
+                .to_owned(),
+        ),
     ] {
         let left = desk.rigctl(&format!("guest perftest {words}"));
         assert_eq!((left.code, left.stdout.as_str()), (2, ""), "{words}: {left:?}");

@@ -96,7 +96,8 @@ fn a_gid_is_one_that_the_nic_of_an_end_has() {
     let to_rig = [("to: p2, ", ""), ("over: ipv6", "gid: {from: 2, to: 3}")];
     let back = "streams: {back: {from: p1, class: 3, kind: cnp, of: calls, every: 10us, gid: 2}}";
     let cnps = [("streams: {}", back), ("start: calls", "start: [calls, back]")];
-    let told = [told.join("\n\n"), said(&to_rig), said(&cnps)];
+    let own = [("to: p2", "to: p1"), ("over: ipv6", "gid: {from: 2, to: 3}")];
+    let told = [told.join("\n\n"), said(&to_rig), said(&own), said(&cnps)];
     insta::assert_snapshot!(told.join("\n\n"));
 }
 

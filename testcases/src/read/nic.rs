@@ -99,6 +99,9 @@ fn number_of_gid(at: &At<'_>) -> Option<u8> {
     at.whole(1..=i64::from(wire::GIDS), "one of the NIC's GIDs").map(|number: u8| number - 1)
 }
 
+/// What a flow to the rig has none of.
+const BOTH_ENDS: &str = "a GID of either end of a flow to the rig";
+
 /// At which of its addresses each NIC of a connection has it: as said of both, or of each.
 fn gids(fields: &Fields<'_>) -> Option<(u8, u8)> {
     let Some(at) = fields.get("gid") else { return Some((0, 0)) };
@@ -108,7 +111,7 @@ fn gids(fields: &Fields<'_>) -> Option<(u8, u8)> {
         return Some((both, if to_rig { 0 } else { both }));
     };
     if to_rig {
-        at.fault("a GID of either end of a flow to the rig", "one number, or `to` a NIC");
+        at.fault(BOTH_ENDS, "one number, or `to` a NIC");
         return None;
     }
     let ends = at.fields(&["from", "to"])?;
@@ -137,6 +140,11 @@ pub(super) fn flow(name: &str, fields: &Fields<'_>) -> Option<Named<Flow>> {
         return None;
     }
     let (nics, class, verb, message, mtu) = (nics?, class?, verb?, message?, mtu?);
+    let own = to.as_ref().is_some_and(|to| nics.contains(to));
+    if let Some(at) = fields.get("gid").filter(|at| own && matches!(at.node.value, Value::Map(_))) {
+        at.fault(BOTH_ENDS, "one number, or `to` another NIC");
+        return None;
+    }
     if container.memory == Memory::Unknown && verb.takes_buffer() {
         let want = "a `verb` that names memory at the other end, such as write";
         fields.at.at_key("an R_Key that nobody has announced, of a SEND", want);
