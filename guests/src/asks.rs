@@ -2,7 +2,9 @@
 
 use crate::guest::HwCounters;
 use crate::peer::{FrameTap, OpenWay, Station};
-use crate::perftest::{Destination, GREETINGS, Messages, Opening, READY, Rate, greet, in_gigabits, part};
+use crate::perftest::{
+    Destination, GREETINGS, Messages, Opening, READY, Rate, greet, in_gigabits, part,
+};
 use crate::session::{Came, FIRST_QP, PORT, RigEnd, ends, first_psn, rig_end};
 use crate::toward::is_over;
 use crate::{GuestFault, Perftest, PerftestHost};

@@ -225,7 +225,17 @@ mod tests {
 
     #[test]
     fn device_port_and_gid_are_the_rigs_to_give() {
-        for flag in ["-Fd mlx5_0", "--gid 3", "-d mlx5_0", "-x 3", "-x3", "--gid-index=3", "--port 5", "-p 7", "-i 2"] {
+        for flag in [
+            "-Fd mlx5_0",
+            "--gid 3",
+            "-d mlx5_0",
+            "-x 3",
+            "-x3",
+            "--gid-index=3",
+            "--port 5",
+            "-p 7",
+            "-i 2",
+        ] {
             let flags = words(&format!("-n 5 {flag}"));
             assert_eq!(reserved(&flags), Some(&flags[2]), "{flag}");
         }

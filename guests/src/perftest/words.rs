@@ -82,7 +82,9 @@ impl Flag<'_> {
     /// Whether it is the flag of this letter and this long name, both with their dashes.
     pub(super) fn is(&self, [short, long]: [&str; 2]) -> bool {
         match self.name {
-            Name::Letter(letter) => short.strip_prefix('-').is_some_and(|own| own.eq(letter.encode_utf8(&mut [0; 4]))),
+            Name::Letter(letter) => {
+                short.strip_prefix('-').is_some_and(|own| own.eq(letter.encode_utf8(&mut [0; 4])))
+            }
             // A name that fits several flags is refused by the program itself.
             Name::Long(name) => long.strip_prefix("--").is_some_and(|own| own.starts_with(name)),
         }
@@ -166,7 +168,13 @@ mod tests {
 
     #[test]
     fn a_word_that_belongs_to_no_flag_is_a_host() {
-        for line in ["-F 10.0.0.1", "--out_json 10.0.0.1", "-n 5 10.0.0.1", "--report_gbits 10.0.0.1", "10.0.0.1 -a"] {
+        for line in [
+            "-F 10.0.0.1",
+            "--out_json 10.0.0.1",
+            "-n 5 10.0.0.1",
+            "--report_gbits 10.0.0.1",
+            "10.0.0.1 -a",
+        ] {
             assert_eq!(read(line).1.as_deref(), Some("10.0.0.1"), "{line}");
         }
         assert_eq!(read("-n 5 -- -a").1.as_deref(), Some("--"));

@@ -77,6 +77,7 @@ fn the_server_shows_what_it_was_told(came: &Came, program: &str, messages: u64) 
         each.collect::<Result<Vec<f64>, _>>().ok().filter(|figures| figures.len() == 5)
     });
     let last = figures.next_back();
-    let shown = last.as_ref().map(|figures| (figures[1], figures[3] > 0.0));
+    // Of few bytes at a machine that is busy it shows 0.00 MB/s: messages a second have six places.
+    let shown = last.as_ref().map(|figures| (figures[1], figures[4] > 0.0));
     assert_eq!(shown, Some((messages as f64, true)), "{program}: {:#?}", came.ran.lines);
 }
