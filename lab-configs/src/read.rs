@@ -97,7 +97,7 @@ fn extended(
 ) -> Result<Profile, Vec<Fault>> {
     let root = source.parse()?;
     let walk = Walk::new(source);
-    let chain = [below, &[source.file.as_str()]].concat();
+    let chain = [below, &[&*source.file]].concat();
     let mut elsewhere = Vec::new();
     let profile = declare::profile(&walk.root(&root), &mut |at, name| {
         let file = format!("{name}.yaml");
@@ -112,7 +112,7 @@ fn extended(
             });
             return profile_from(&bundled.ok()?).map_err(|faults| elsewhere.extend(faults)).ok();
         };
-        if chain.contains(&found.file.as_str()) {
+        if chain.contains(&&*found.file) {
             let way = chain.join(" extends ");
             let found = format!("a profile that extends itself: {way} extends {}", found.file);
             at.fault(found, "profiles of which the last extends none");

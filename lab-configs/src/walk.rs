@@ -9,7 +9,7 @@ pub use fields::Fields;
 use crate::fault::{Fault, brief, one_of};
 use crate::keys;
 use crate::settings::nearest;
-use crate::yaml::{Key, Mark, Node, Source, Value};
+use crate::yaml::{Key, Mark, Node, Source, Spot, Value};
 use core::cell::{Cell, RefCell};
 use core::ops::RangeInclusive;
 use core::str::FromStr;
@@ -106,11 +106,19 @@ impl<'w> At<'w> {
         self.walk.note(fault);
     }
 
-    /// Where this is.
+    /// What a fault shows of where this is.
     pub fn place(&self) -> crate::fault::Place {
+        self.walk.source.place(self.mark(), &self.path)
+    }
+
+    /// Where this is, to be shown later or never.
+    pub fn spot(&self) -> Spot {
+        Spot::new(self.walk.source, self.mark(), &self.path)
+    }
+
+    fn mark(&self) -> Mark {
         let collection = matches!(self.node.value, Value::Map(_) | Value::List(_) | Value::Null);
-        let mark = self.key.filter(|_| collection).unwrap_or(self.node.mark);
-        self.walk.source.place(mark, &self.path)
+        self.key.filter(|_| collection).unwrap_or(self.node.mark)
     }
 
     /// Notes that something else was wanted.

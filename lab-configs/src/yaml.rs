@@ -4,8 +4,10 @@
 //! allowed; a fault in an aliased value points at where it is written.
 
 mod node;
+mod spot;
 
 pub use node::{Key, Mark, Node, Value};
+pub use spot::Spot;
 
 use crate::fault::{Fault, Place, Snippet, foreign};
 use crate::file;
@@ -16,17 +18,18 @@ use rig_units::limits::{self, YAML_BYTES, YAML_DEPTH, YAML_VALUES};
 use serde_saphyr::Error;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
-/// A file and its text.
+/// A file and its text. A copy is the same text.
 #[derive(Debug, Clone)]
 pub struct Source {
     /// The file, as it was named.
-    pub file: String,
-    text: String,
-    lines: Vec<Line>,
+    pub file: Arc<str>,
+    text: Arc<str>,
+    lines: Arc<[Line]>,
 }
 
-/// Where a line stands in the text, and whether it may hold a key. Found once: a place is asked for with every value of a file.
+/// Where a line stands in the text, and whether it may hold a key. Found once for all of its places.
 #[derive(Debug, Clone)]
 struct Line {
     bytes: Range<usize>,
@@ -35,7 +38,7 @@ struct Line {
 
 /// The lines of a text. The block `macsec` at the top of a lab holds keys, even with a typo in its name, and so may a line that
 /// looks like one.
-fn lines(text: &str) -> Vec<Line> {
+fn lines(text: &str) -> Arc<[Line]> {
     let mut block = false;
     let mut start = 0;
     let line = |whole: &str| {
@@ -76,7 +79,7 @@ impl Source {
             .map_err(|file::Unread { found, want }| vec![Fault::of_file(&file, found, want)])?;
         let fault = |found: String| vec![Fault::of_file(&file, found, "a readable YAML file")];
         match String::from_utf8(bytes) {
-            Ok(text) => Ok(Source { file, lines: lines(&text), text }),
+            Ok(text) => Ok(Source::new(&file, &text)),
             Err(e) => {
                 let at = e.utf8_error().valid_up_to();
                 let line = e.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1;
@@ -87,7 +90,7 @@ impl Source {
 
     /// Takes a text that is at hand; `file` is only its name.
     pub fn new(file: &str, text: &str) -> Source {
-        Source { file: file.to_owned(), text: text.to_owned(), lines: lines(text) }
+        Source { file: file.into(), text: text.into(), lines: lines(text) }
     }
 
     /// The text as a tree.
@@ -124,7 +127,7 @@ impl Source {
         let Mark { line, column, width, .. } = mark;
         let text = self.shown(line);
         Place {
-            file: self.file.clone(),
+            file: self.file.to_string(),
             line,
             column,
             width: width.max(1),

@@ -5,7 +5,8 @@ use core::fmt;
 use indexmap::IndexMap;
 use rig_frames::ip::Ecn;
 use rig_frames::vlan;
-use rig_lab::{Color, IpVersion, Kind, Part, Place, RuleFamily, Setting};
+use rig_lab::yaml::Spot;
+use rig_lab::{Color, IpVersion, Kind, Part, RuleFamily, Setting};
 use rig_units::{Bytes, Dur, Length, PortSpeed, Quanta};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -96,7 +97,7 @@ pub struct Case {
     pub spared: Option<Spared>,
     /// Where its parts stand in the file, by key; the case itself under the empty one. See [`Case::fault`]. Nobody
     /// changes them, and a case is copied for every device that it may run on.
-    pub places: Arc<BTreeMap<String, Place>>,
+    pub places: Arc<BTreeMap<String, Spot>>,
 }
 
 /// `kills: {none: "why", tried: "pfcwd.action=drop"}`: a case that no wrong device turns red, because it is about a measurement

@@ -67,7 +67,18 @@ pub fn piped(from: impl io::Read, vocabulary: &dyn Vocabulary) -> Result<Suite, 
 /// # Errors
 /// Every fault of it; there is none in a released program.
 pub fn bundled(vocabulary: &dyn Vocabulary) -> Result<Vec<Suite>, Vec<Fault>> {
-    let suites = BUNDLED.iter();
+    bundled_of(vocabulary, |_| true)
+}
+
+/// Reads those suites of the bundled catalogue whose names are wanted, and nothing else of it.
+///
+/// # Errors
+/// Every fault of them; there is none in a released program.
+pub fn bundled_of(
+    vocabulary: &dyn Vocabulary,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<Suite>, Vec<Fault>> {
+    let suites = BUNDLED.iter().filter(|(file, _)| wanted(file.trim_end_matches(".yaml")));
     let source = |(file, text): &(&str, &str)| Source::new(&format!("testcases/{file}"), text);
     suites.map(|bundled| suite(&source(bundled), vocabulary)).collect()
 }
@@ -77,7 +88,7 @@ pub fn bundled(vocabulary: &dyn Vocabulary) -> Result<Vec<Suite>, Vec<Fault>> {
 /// # Errors
 /// Every fault of it.
 pub fn suite(source: &Source, vocabulary: &dyn Vocabulary) -> Result<Suite, Vec<Fault>> {
-    let stem = Path::new(&source.file).file_stem().unwrap_or_default().to_string_lossy();
+    let stem = Path::new(&*source.file).file_stem().unwrap_or_default().to_string_lossy();
     named(source, &stem, vocabulary)
 }
 

@@ -17,6 +17,7 @@ use crate::{
     Action, Amount, Bottleneck, Case, EndpointSpec, Expect, Flow, FlowSpec, Injection, Lookup,
     MacsecMode, Middlebox, PfcFrames, Script, Step, StormSpec, StreamRate, StreamSpec, send_order,
 };
+use rig_lab::yaml::Spot;
 use rig_lab::{Color, Declared, Fault, Form, Qos};
 use rig_units::{Bytes, Dur, MIN_FRAME, PortSpeed, limits};
 use std::collections::BTreeMap;
@@ -29,7 +30,7 @@ impl Case {
             let above = key.rsplit_once('.').map_or("", |(above, _)| above);
             (!key.is_empty()).then_some(above)
         });
-        let place = keys.filter_map(|key| self.places.get(key)).next().cloned();
+        let place = keys.filter_map(|key| self.places.get(key)).next().map(Spot::place);
         let place = Box::new(place.unwrap_or_default());
         Fault { place, found: found.into(), want: want.into() }
     }

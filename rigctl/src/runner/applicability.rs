@@ -307,6 +307,7 @@ fn unseen(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runner::bundled;
     use rig_lab::{Backend, DpdkWire, Interfaces, Setting};
     use rig_units::Dur;
 
@@ -332,10 +333,8 @@ mod tests {
     }
 
     fn all(lab: &Lab) -> Vec<(String, Result<Applicability, Unfit>)> {
-        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
-        let cases = suites.into_iter().flat_map(|suite| suite.cases);
-        let cases = cases.filter(|case| case.suits(&lab.duts[0]).is_ok());
-        cases.map(|case| (case.id.to_string(), of(lab, &lab.duts[0], &case))).collect()
+        let cases = bundled::cases().iter().filter(|case| case.suits(&lab.duts[0]).is_ok());
+        cases.map(|case| (case.id.to_string(), of(lab, &lab.duts[0], case))).collect()
     }
 
     #[test]

@@ -238,22 +238,21 @@ fn measurable(lab: &Lab, profile: &Profile, mut case: Case, left_out: &mut Vec<S
 
 #[cfg(test)]
 mod tests {
-    use super::super::applicability;
+    use super::super::{applicability, bundled};
     use rig_lab::{Lab, Setting};
-    use rig_oracle::measure::Registry;
-    use rig_testcases::{Case, Suite};
+    use rig_testcases::Case;
     use rig_units::PortSpeed;
     use std::path::Path;
 
-    /// The lab with two NICs, and the catalogue.
-    struct Desk(Lab, Vec<Suite>);
+    /// The lab with two NICs.
+    struct Desk(Lab);
 
     impl Desk {
         fn open() -> Desk {
             let labs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs");
             let lab = rig_lab::read::lab(Some(&labs.join("veth-nic-pair.yaml")));
             let lab = lab.unwrap_or_else(|faults| panic!("{faults:#?}"));
-            Desk(lab, rig_testcases::read::bundled(&Registry).expect("the catalogue"))
+            Desk(lab)
         }
 
         /// What becomes of a case between the two NICs that suit it: what is left out of it, or why it is skipped.
@@ -263,9 +262,8 @@ mod tests {
 
         /// The same of one that is otherwise.
         fn told_of(&self, case: &str, change: impl Fn(&mut Case)) -> Result<Vec<String>, String> {
-            let Desk(lab, suites) = self;
-            let mut all = suites.iter().flat_map(|suite| &suite.cases);
-            let mut case = all.find(|one| one.id.to_string() == case).expect("a case").clone();
+            let Desk(lab) = self;
+            let mut case = bundled::case(case);
             change(&mut case);
             let dut = lab.duts.iter().find(|dut| case.suits(dut).is_ok()).expect("two NICs");
             let reach = applicability::of(lab, dut, &case);

@@ -436,16 +436,15 @@ fn conclude(case: &Case, dut: String, work: Work, verdict: Verdict) -> Ran {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runner::bundled;
     use rig_capture::{Reading, Span, Unit};
-    use rig_oracle::measure::Registry;
     use rig_oracle::verdict::{Finding, Looked};
     use rig_oracle::{Prediction, Resolution};
 
     /// A switch that is wrong at the first setting of a sweep is wrong, whatever becomes of the way to it at the second.
     #[test]
     fn what_was_found_before_the_device_was_out_of_reach_stands() {
-        let suites = rig_testcases::read::bundled(&Registry).expect("a catalogue without a fault");
-        let mut all = suites.iter().flat_map(|suite| &suite.cases);
+        let mut all = bundled::cases().iter();
         let case = all.next().expect("a case");
         let away = || Doubt { reason: conclude::NOT_STEERED, detail: "trial 23".to_owned() };
         let judged = |findings| Judgement {

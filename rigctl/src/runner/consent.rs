@@ -36,8 +36,8 @@ pub(super) fn asks(lab: &Lab, profile: &Profile, case: &Case) -> Option<&'static
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runner::bundled;
     use rig_lab::{Backend, ControlName, Interfaces, Transport};
-    use rig_oracle::measure;
     use rig_units::{Dur, Ppm};
 
     /// How many of the catalogue's cases for a switch have which answer, on one with SONiC at interfaces.
@@ -56,8 +56,7 @@ mod tests {
         });
         lab.controls.insert(name.clone(), ControlName::Sonic);
         lab.disposable.extend(disposable.then_some(name));
-        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
-        let cases = suites.iter().flat_map(|suite| &suite.cases);
+        let cases = bundled::cases().iter();
         let suited: Vec<&Case> = cases.filter(|case| case.suits(&lab.duts[0]).is_ok()).collect();
         let of = |case: &&Case| applicability::of(&lab, &lab.duts[0], case);
         let run = suited.iter().filter_map(|case| of(case).ok());

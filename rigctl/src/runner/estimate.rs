@@ -168,6 +168,7 @@ fn of_case(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runner::bundled;
     use std::path::Path;
 
     const WHOLE: Share = Share(1_200_000);
@@ -182,10 +183,9 @@ mod tests {
     }
 
     fn plan(budget: Dur) -> (Effort, Budget) {
-        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
         // The suite that the budget of the bundled lab is for.
-        let own = suites.iter().filter(|suite| suite.name == "pfcwd");
-        let cases: Vec<&Case> = own.flat_map(|suite| &suite.cases).collect();
+        let own = bundled::cases().iter().filter(|case| case.id.suite == "pfcwd");
+        let cases: Vec<&Case> = own.collect();
         planned(&veth(budget), None, &cases, (Level::Standard, WHOLE)).expect("a lab in real time")
     }
 

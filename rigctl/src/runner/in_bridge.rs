@@ -134,16 +134,14 @@ fn unshown(measure: &Measure) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::super::applicability;
-    use rig_oracle::measure::Registry;
+    use crate::runner::bundled;
     use std::path::Path;
 
     #[test]
     fn cases_that_set_a_queueing_discipline_run_beside_those_that_take_what_is_prepared() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../lab-configs/linux-switch.yaml");
         let lab = rig_lab::read::lab(Some(Path::new(path))).expect("a lab");
-        let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
-        let cases = suites.into_iter().flat_map(|suite| suite.cases);
-        let run = cases.filter(|case| case.suits(&lab.duts[0]).is_ok());
+        let run = bundled::cases().iter().filter(|case| case.suits(&lab.duts[0]).is_ok());
         let run = run.filter_map(|case| {
             let of = applicability::of(&lab, &lab.duts[0], &case).ok()?;
             // What is said of classes that the case does not use nobody sets.

@@ -144,7 +144,7 @@ fn on(device: &Profile, case: &Case, typed: &Typed) -> Nearness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_oracle::measure::Registry;
+    use crate::runner::bundled;
 
     /// What is told of a mutation in a run of a case; `None` where it is said to be in effect.
     fn told(lab: &Lab, case: &Case, mutation: &str) -> Option<String> {
@@ -157,10 +157,9 @@ mod tests {
 
     #[test]
     fn a_mutation_is_announced_where_a_device_under_test_has_it() {
-        let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
         let told = |case: &str, mutation: &str| {
-            let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+            let mut cases = bundled::cases().iter();
             told(&lab, cases.find(|one| one.id.to_string() == case).expect(case), mutation)
         };
         const ONE: &str = "pfcwd::action-drop-broadcom";

@@ -320,7 +320,7 @@ fn unshown(wire: FlowWire, one: &mut Measure, case: &Case) -> Shown {
 #[cfg(test)]
 mod tests {
     use super::super::applicability;
-    use rig_oracle::measure::Registry;
+    use crate::runner::bundled;
     use rig_units::Dur;
     use std::path::Path;
 
@@ -343,8 +343,7 @@ mod tests {
         lab.duts = pair.into_iter().collect();
         let rig_lab::Transport::Guests(wire) = &mut lab.transport else { panic!("guests") };
         wire.bound = bound;
-        let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
-        let mut all = suites.iter().flat_map(|suite| &suite.cases);
+        let mut all = bundled::cases().iter();
         let case = all.find(|one| one.id.to_string() == case).expect("a case");
         let reach = applicability::of(&lab, &lab.duts[0], case);
         reach.map(|reach| (reach.case, reach.left_out)).map_err(|unfit| unfit.why)
@@ -376,8 +375,7 @@ mod tests {
     fn told(lab: &str) -> String {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs").join(lab);
         let lab = rig_lab::read::lab(Some(&file)).unwrap_or_else(|faults| panic!("{faults:#?}"));
-        let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
-        let cases = suites.iter().flat_map(|suite| &suite.cases);
+        let cases = bundled::cases().iter();
         let mut told = String::new();
         for case in cases.filter(|case| case.suits(&lab.duts[0]).is_ok()) {
             told += &match applicability::of(&lab, &lab.duts[0], case) {

@@ -124,6 +124,7 @@ fn used(lab: &Lab, profile: &Profile, case: &Case) -> BTreeSet<Use> {
 mod tests {
     use super::*;
     use crate::executor::wire::{Bench, Maker, Start};
+    use crate::runner::bundled;
 
     fn tried(deaf: &[(u16, u8)]) -> Tried {
         let each = (0..4).flat_map(|port| (0..8).map(move |class| (port, class)));
@@ -139,8 +140,7 @@ mod tests {
 
     fn doubts(tried: &Tried) -> Vec<(String, Option<Doubt>)> {
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
-        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
-        let cases = suites.iter().flat_map(|suite| &suite.cases);
+        let cases = bundled::cases().iter();
         let doubt = |case: &Case| {
             let (profile, _) = choose(&lab, None, case).expect("it suits one");
             (case.id.to_string(), tried.doubt(&lab, profile, case))
@@ -182,8 +182,7 @@ mod tests {
     #[test]
     fn who_asks_for_the_end_while_a_device_boots_has_not_broken_the_lab() {
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
-        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
-        let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+        let mut cases = bundled::cases().iter();
         let case = cases.find(|case| case.id.case == "action-drop-broadcom").expect("a case");
         let before = |broken: Broken| {
             let benches = Benches::new(Start::Made(Arc::new(Boots(broken))), 1);
@@ -200,8 +199,7 @@ mod tests {
         use crate::stop::Stop;
         use rig_oracle::Verdict;
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
-        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
-        let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+        let mut cases = bundled::cases().iter();
         let case = cases.find(|case| case.id.case == "action-drop-broadcom").expect("a case");
         let (stop, deaf) = (Stop::default(), tried(&[(0, 3)]));
         let rig = Rig { pausing: Some(&deaf), ..Rig::of(&lab, &[case], 7, &stop) };

@@ -160,14 +160,14 @@ fn senders(case: &Case, context: &Context<'_>, script: &Script) -> Vec<Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runner::bundled;
     use rig_lab::Setting;
 
     #[test]
     fn thresholds_that_cross_once_a_case_has_set_its_own_are_refused() {
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
         let dut = lab.duts.iter().find(|dut| dut.name == "broadcom").expect("a device");
-        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
-        let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+        let mut cases = bundled::cases().iter();
         let case = cases.find(|case| case.id.case == "curve-broadcom").expect("a case");
         assert!(crossed(case, &dut.declared).is_empty());
         let set = |declared: &Declared, path: &str, value: serde_json::Value| {
@@ -189,8 +189,7 @@ mod tests {
     fn values_of_macsec_that_no_device_takes_are_refused_in_the_settings_and_in_the_steps() {
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
         let dut = lab.duts.iter().find(|dut| dut.name == "broadcom").expect("a device");
-        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
-        let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+        let mut cases = bundled::cases().iter();
         let mut case =
             cases.find(|case| case.id.case == "rekey-while-paused").expect("a case").clone();
         let declared = dut.declared.clone();

@@ -91,21 +91,17 @@ pub(super) fn unshown(one: &Measure) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_oracle::measure::Registry;
+    use crate::runner::bundled;
 
     /// A case of the suite of ETS.
     fn case(name: &str) -> Case {
-        let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
-        let mut all = suites.into_iter().flat_map(|suite| suite.cases);
-        let id = format!("host-ets::{name}");
-        all.find(|case| case.id.to_string() == id).expect("it is bundled")
+        bundled::case(&format!("host-ets::{name}"))
     }
 
     #[test]
     fn flows_that_start_together_are_side_by_side_and_others_are_not() {
-        let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
-        let all = suites.iter().flat_map(|suite| &suite.cases);
-        let ets = all.filter(|case| case.id.to_string().starts_with("host-ets::"));
+        let ets =
+            bundled::cases().iter().filter(|case| case.id.to_string().starts_with("host-ets::"));
         let (done, not): (Vec<&Case>, Vec<&Case>) = ets.partition(|case| unmade(case).is_none());
         assert!(done.iter().all(|case| is_one(case)));
         assert_eq!((done.len(), not.len()), (11, 6));

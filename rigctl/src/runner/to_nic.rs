@@ -112,12 +112,10 @@ fn unmade(stream: &Stream) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rig_oracle::measure::Registry;
+    use crate::runner::bundled;
 
     fn case(id: &str) -> Case {
-        let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
-        let mut all = suites.into_iter().flat_map(|suite| suite.cases);
-        all.find(|case| case.id.to_string() == id).expect("it is bundled")
+        bundled::case(id)
     }
 
     fn told(id: &str, speed: &str) -> Option<String> {

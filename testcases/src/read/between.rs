@@ -15,7 +15,7 @@ const WANT: &str = "a list such as [{on: sender, frames: data, every: 50, do: ce
 pub(super) fn between(blocks: &[At<'_>], places: &mut Places) -> Option<Middlebox<String>> {
     let mut read = Middlebox { delay: Dur::ZERO, inject: Vec::new(), bottleneck: None };
     for at in blocks {
-        places.insert("between".to_owned(), at.place());
+        places.insert("between".to_owned(), at.spot());
         let fields = at.fields(&["delay", "inject", "bottleneck"])?;
         if let Some(at) = fields.get("delay") {
             read.delay = at.quantity()?;
@@ -38,7 +38,7 @@ pub(super) fn between(blocks: &[At<'_>], places: &mut Places) -> Option<Middlebo
 fn bottleneck(at: &At<'_>, places: &mut Places) -> Option<Bottleneck<String>> {
     let fields = at.fields(&["to", "speed", "kmin", "kmax", "pmax", "buffer"])?;
     for (key, at) in ["to", "speed"].into_iter().filter_map(|key| Some((key, fields.get(key)?))) {
-        places.insert(format!("between.bottleneck.{key}"), at.place());
+        places.insert(format!("between.bottleneck.{key}"), at.spot());
     }
     let to = fields.need("to", "the rig port in front of the NIC that receives, such as p2");
     let to = to.and_then(|at| traffic::port(&at));

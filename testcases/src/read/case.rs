@@ -119,7 +119,7 @@ struct Reading<'w, 'a> {
 impl<'w> Reading<'w, '_> {
     fn case(&self, name: &str) -> Option<Vec<Case>> {
         let pattern = &self.context.pattern;
-        let mut places = Places::from([(String::new(), self.at.place())]);
+        let mut places = Places::from([(String::new(), self.at.spot())]);
         let why = self.fields.need("why", "why a lab cares, in one line");
         let why = why.and_then(|at| at.text("why a lab cares, in one line"));
         let source = self.source();
@@ -175,7 +175,7 @@ impl<'w> Reading<'w, '_> {
         }
         let mut case = Case {
             id: CaseId { suite: self.context.suite.clone(), case: name.to_owned() },
-            line: self.at.place().line,
+            line: self.at.spot().line(),
             kind: device,
             why: why?.to_owned(),
             source: source?,
@@ -360,7 +360,7 @@ impl<'w> Reading<'w, '_> {
         let mut read = Vec::new();
         for at in &all {
             if let Some(step) = steps::step(at, names, &self.context.pattern) {
-                places.insert(format!("steps[{}]", read.len()), at.place());
+                places.insert(format!("steps[{}]", read.len()), at.spot());
                 read.push(step);
             }
         }
@@ -375,7 +375,7 @@ impl<'w> Reading<'w, '_> {
         if all.is_empty() {
             at.fault("nothing is measured", WANT);
         }
-        places.insert("measure".to_owned(), at.place());
+        places.insert("measure".to_owned(), at.spot());
         let read: Vec<_> = all
             .iter()
             .filter_map(|at| Some((at, measure(at, traffic)?)))

@@ -50,7 +50,7 @@ pub(super) fn dut(
                 continue;
             }
             for (setting, at) in declare::below(&key.name, &at, pattern) {
-                places.insert(format!("dut.{}", setting.path), at.place());
+                places.insert(format!("dut.{}", setting.path), at.spot());
                 settings.insert(setting.path.clone(), setting);
             }
         }
@@ -90,7 +90,7 @@ pub(super) fn configure(at: &At<'_>, pattern: &Declared, places: &mut Places) ->
         at.fault("nothing to configure", "a setting, or a list of settings tried one by one");
     }
     let keep = |(setting, at): (Setting, At<'_>)| {
-        places.insert(format!("configure.{}", setting.path), at.place());
+        places.insert(format!("configure.{}", setting.path), at.spot());
         setting
     };
     read.into_iter().map(keep).collect()

@@ -52,7 +52,7 @@ pub(super) fn group<'w, T>(
             continue;
         }
         let (under, over) = (named(&setup, name), named(&own, name));
-        let place = over.or(under).map(At::place).unwrap_or_default();
+        let place = over.or(under).map(At::spot);
         let under = under.and_then(|at| at.fields(kind.keys));
         let fields = match over {
             Some(at) => at.fields(kind.keys).map(|fields| fields.over(under)),
@@ -65,11 +65,13 @@ pub(super) fn group<'w, T>(
         let list = members.iter().map(|(member, _)| member.clone()).collect();
         group.groups.insert(name.to_owned(), list);
         for (member, value) in members {
-            places.insert(format!("{}.{member}", kind.part), place.clone());
+            if let Some(place) = &place {
+                places.insert(format!("{}.{member}", kind.part), place.clone());
+            }
             for (key, at) in
                 kind.keys.iter().filter_map(|key| Some((key, fields.as_ref()?.get(key)?)))
             {
-                places.insert(format!("{}.{member}.{key}", kind.part), at.place());
+                places.insert(format!("{}.{member}.{key}", kind.part), at.spot());
             }
             group.all.insert(member, value);
         }

@@ -1,7 +1,7 @@
 //! Where the parts of a case stand in its file.
 
-use rig_lab::Place;
+use rig_lab::yaml::Spot;
 use std::collections::BTreeMap;
 
 /// Where the parts of a case stand, by key.
-pub(super) type Places = BTreeMap<String, Place>;
+pub(super) type Places = BTreeMap<String, Spot>;

@@ -107,8 +107,9 @@ pub(super) fn endpoints(
     let entries = blocks.entries("a mapping such as {p1: {obeys: [3, 4]}}")?;
     let mut read = IndexMap::new();
     for Entry { port, under, over } in &entries {
-        let place = over.as_ref().or(under.as_ref()).map(At::place).unwrap_or_default();
-        places.insert(format!("{}.{port}", blocks.part), place);
+        if let Some(at) = over.as_ref().or(under.as_ref()) {
+            places.insert(format!("{}.{port}", blocks.part), at.spot());
+        }
         let under = under.as_ref().and_then(|at| at.fields(&KEYS));
         let fields = match over {
             Some(at) => at.fields(&KEYS).map(|fields| fields.over(under)),
@@ -116,7 +117,7 @@ pub(super) fn endpoints(
         };
         let Some(fields) = fields else { continue };
         for (key, at) in KEYS.iter().filter_map(|key| Some((key, fields.get(key)?))) {
-            places.insert(format!("{}.{port}.{key}", blocks.part), at.place());
+            places.insert(format!("{}.{port}.{key}", blocks.part), at.spot());
         }
         let obeys = fields.or("obeys", u8::MAX, |at| obeys(&at));
         let none = Response::Time(Amount::Exactly(Dur::ZERO));
@@ -175,7 +176,7 @@ pub(super) fn taps(blocks: &Blocks<'_, '_>, places: &mut Places) -> Option<Index
     let mut read = IndexMap::new();
     for Entry { port, under, over } in &entries {
         let Some(at) = over.as_ref().or(under.as_ref()) else { continue };
-        places.insert(format!("{}.{port}", blocks.part), at.place());
+        places.insert(format!("{}.{port}", blocks.part), at.spot());
         if let Some(tap) = at.choice(&Tap::NAMES) {
             read.insert(port.clone(), tap);
         }

@@ -1,6 +1,7 @@
 //! What a reader is told of a departure, on devices that are broken in a known way.
 
 use crate::mutation;
+use crate::runner::bundled;
 use crate::runner::case::{self, Rig};
 use crate::stop::Stop;
 use rig_lab::Lab;
@@ -8,14 +9,6 @@ use rig_oracle::Verdict;
 use rig_oracle::measure::Registry;
 use rig_testcases::vocabulary::Argument;
 use rig_testcases::{Case, Measure, Vocabulary, Wanted};
-
-/// A bundled case.
-fn bundled(name: &str) -> Case {
-    let suites =
-        rig_testcases::read::bundled(&Registry).expect("the bundled catalogue has no fault");
-    let mut cases = suites.iter().flat_map(|suite| &suite.cases);
-    cases.find(|case| case.id.to_string() == name).expect(name).clone()
-}
 
 /// The verdict on a case, on the bundled lab with this mutation.
 fn verdict(case: &Case, mutation: &str) -> Verdict {
@@ -30,7 +23,7 @@ fn verdict(case: &Case, mutation: &str) -> Verdict {
 
 /// What was found instead, first finding first.
 fn got(name: &str, mutation: &str) -> String {
-    match verdict(&bundled(name), mutation) {
+    match verdict(&bundled::case(name), mutation) {
         Verdict::Fail(findings) => {
             let got = findings.iter().map(|finding| format!("{}: {}", finding.rule, finding.got));
             got.collect::<Vec<_>>().join("\n")
@@ -47,7 +40,7 @@ fn a_watchdog_that_fires_in_error_is_named_where_its_losses_show() {
         ("pfcwd::xon-frames-are-no-storm-broadcom", "xon_counts_as_storm"),
         ("pfcwd::xon-frames-are-no-storm-mellanox", "xon_counts_as_storm"),
     ] {
-        assert_eq!(verdict(&bundled(case), ""), Verdict::Pass, "{case}");
+        assert_eq!(verdict(&bundled::case(case), ""), Verdict::Pass, "{case}");
         let got = got(case, &format!("deviation={deviation}"));
         // Of every trial that lost something: one that fired and is not let go of by the next trial is named there, too.
         let mut losses = got.lines().filter(|line| line.starts_with("loss: ")).peekable();
@@ -71,7 +64,7 @@ fn an_xoff_of_a_wrong_class_is_named_with_both_classes() {
 #[test]
 fn a_refresh_that_is_late_by_less_than_a_frame_is_late_where_no_frame_is_in_the_way() {
     const CASE: &str = "headroom::xoff-refreshed-broadcom";
-    assert_eq!(verdict(&bundled(CASE), ""), Verdict::Pass);
+    assert_eq!(verdict(&bundled::case(CASE), ""), Verdict::Pass);
     // A full frame and eight slots of PFC last 0.8 us at 100 Gb/s.
     let got = got(CASE, "pfc.refresh=+500ns");
     assert!(got.contains("pfc.sent: 100.5us"), "{got}");
@@ -79,7 +72,7 @@ fn a_refresh_that_is_late_by_less_than_a_frame_is_late_where_no_frame_is_in_the_
 
 #[test]
 fn a_sender_that_is_told_to_stop_and_goes_on_is_no_departure_of_the_device() {
-    let mut case = bundled("ecn::marks-before-pauses-broadcom");
+    let mut case = bundled::case("ecn::marks-before-pauses-broadcom");
     let loss = Registry.entry("loss").expect("it is one");
     let of_load = Measure::of(loss).with("stream", Argument::Names(vec!["load".to_owned()]));
     case.measure.push(of_load.with("expect", Argument::Wanted(Wanted::None)));

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::mutation;
+use crate::runner::bundled;
 use crate::runner::case::{self, Rig};
 use crate::stop::Stop;
 use rig_oracle::Verdict;
-use rig_testcases::read::bundled;
 use std::path::Path;
 
 /// The bundled NICs, the rig's cables so long.
@@ -17,9 +17,7 @@ fn nics(km: u64) -> Lab {
 }
 
 fn cases(suite: &str) -> Vec<Case> {
-    let suites = bundled(&measure::Registry).expect("the catalogue");
-    let of = suites.into_iter().filter(|one| one.name == suite);
-    of.flat_map(|suite| suite.cases).collect()
+    bundled::cases().iter().filter(|case| case.id.suite == suite).cloned().collect()
 }
 
 /// What comes of the cases of a suite with one of these words in their names, with their reports' words.

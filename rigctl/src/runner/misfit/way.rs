@@ -213,6 +213,7 @@ const PLAIN: Bytes = Bytes(62);
 mod tests {
     use super::super::super::applicability;
     use super::*;
+    use crate::runner::bundled;
     use rig_lab::Setting;
     use serde_json::{Value, json};
 
@@ -259,8 +260,7 @@ mod tests {
             }
         }
         let nic = nic.clone();
-        let suites = rig_testcases::read::bundled(&measure::Registry).expect("the catalogue");
-        let cases = suites.iter().flat_map(|suite| &suite.cases);
+        let cases = bundled::cases().iter();
         let late = cases.filter(|case| {
             let again = |one: &Injection<String>| {
                 matches!(one.tamper, Injected::Delay(_) | Injected::Behind(_) | Injected::Duplicate)

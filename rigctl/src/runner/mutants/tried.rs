@@ -46,13 +46,12 @@ fn broken(lab: &Lab, text: &str) -> Result<Lab, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runner::bundled;
     use crate::stop::Stop;
-    use rig_oracle::measure::Registry;
 
     #[test]
     fn a_pair_is_run_once_and_no_answer_is_that_of_another_pair() {
-        let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
-        let mut cases = suites.iter().flat_map(|suite| &suite.cases);
+        let mut cases = bundled::cases().iter();
         let case = cases.find(|case| case.id.to_string() == "recovery::one-lost-response");
         let case = case.expect("a case that is turned red by what it is about");
         let (late, other) = ("deviation=read_asks_one_psn_late", "nic.np.interval=x2");

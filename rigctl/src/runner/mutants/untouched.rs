@@ -40,16 +40,15 @@ fn same(profile: &Profile, case: &Case, path: &str, value: &str) -> Result<bool,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runner::bundled;
     use crate::runner::case;
     use crate::stop::Stop;
-    use rig_oracle::measure::Registry;
 
     #[test]
     fn what_is_left_as_it_is_shows_the_same_and_what_is_set_on_the_way_is_asked() {
-        let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
         let lab = rig_lab::read::lab(None).expect("the bundled lab");
         let stop = Stop::default();
-        let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
+        let cases: Vec<&Case> = bundled::cases().iter().collect();
         let told = |case: &str, mutant: &str| {
             let case = cases.iter().find(|of| of.id.to_string() == case).expect(case);
             let mutant = mutant.to_owned();
