@@ -2,6 +2,7 @@
 //! A profile that extends another says what differs: what it leaves out is the other's, but for how the other departs from what it declares.
 
 use crate::fault::one_of;
+use crate::field::Holds;
 use crate::fields::{self, join};
 use crate::file_kind::FileKind;
 use crate::walk::{At, Fields};
@@ -234,8 +235,25 @@ pub fn refused(at: &At<'_>, bad: &BadSetting) {
             let word = at.node.written();
             let before = BEFORE.iter().find(|(of, before, _)| of == path && *before == word);
             let want = before.map_or(want, |(.., now)| (*now).to_owned());
+            if is_range(at.node) && fields::field(path).is_some_and(|of| of.holds != Holds::Range) {
+                // A number is what the device was set to, and one device has one.
+                at.fault(format!("a range, where `{path}` is one value"), want);
+                return;
+            }
             at.naming(&found).fault(found, want);
         }
+    }
+}
+
+/// Whether it is written as what a sheet says of a value that differs from device to device.
+fn is_range(node: &Node) -> bool {
+    match &node.value {
+        Value::Map(fields) => {
+            let of_range = |name: &str| ["min", "max", "typ", "tol"].contains(&name);
+            !fields.is_empty() && fields.iter().all(|(key, _)| of_range(&key.name))
+        }
+        Value::Text(text) => text.contains(".."),
+        _ => false,
     }
 }
 

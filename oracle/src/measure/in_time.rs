@@ -67,9 +67,16 @@ mod tests {
     use crate::trials::seed::Seed;
     use rig_capture::{Dir, DutWait, DutWaits, Integrity, Provenance, Record, What};
     use rig_lab::Lab;
+    use rig_testcases::Suite;
     use rig_units::Quanta;
     use rig_units::{Dur, Time};
     use std::path::Path;
+
+    /// The suite that a bundled case is of.
+    fn suite_of(case: &str) -> Vec<Suite> {
+        let of = |suite: &str| case.split_once("::").is_some_and(|(own, _)| own == suite);
+        rig_testcases::read::bundled_of(&crate::measure::Registry, of).expect("the catalogue")
+    }
 
     /// What voids a trial of a case in which everything may be `late`, and the device asked for a pause of class 3 at p1 or not.
     fn of(lab: Option<&str>, case: &str, late: (Dur, bool), unseen: u64) -> Vec<String> {
@@ -85,8 +92,7 @@ mod tests {
         let file =
             lab.map(|lab| Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs").join(lab));
         let lab: Lab = rig_lab::read::lab(file.as_deref()).expect("a bundled lab");
-        let suites =
-            rig_testcases::read::bundled(&crate::measure::Registry).expect("the catalogue");
+        let suites = suite_of(case);
         let mut cases = suites.iter().flat_map(|suite| &suite.cases);
         let case = cases.find(|of| of.id.to_string() == case).expect("a case");
         let mut suited = lab.duts.iter().filter(|dut| case.suits(dut).is_ok());
@@ -200,7 +206,7 @@ mod tests {
     fn what_is_sent_to_a_device_that_was_told_to_reboot_too_late_tells_nothing() {
         let late = |case: &str, obeyed: u64| {
             let lab = rig_lab::read::lab(None).expect("the bundled lab");
-            let suites = rig_testcases::read::bundled(&crate::measure::Registry).expect("suites");
+            let suites = suite_of(case);
             let mut cases = suites.iter().flat_map(|suite| &suite.cases);
             let case = cases.find(|of| of.id.to_string() == case).expect("a case");
             let profile = lab.duts.iter().find(|dut| dut.name == "broadcom").expect("a device");

@@ -303,7 +303,8 @@ mod tests {
     /// From the last step of a full load to the end of its trial.
     fn rest(lab: &Lab) -> Dur {
         let suites =
-            rig_testcases::read::bundled(&crate::measure::Registry).expect("the catalogue");
+            rig_testcases::read::bundled_of(&crate::measure::Registry, |name| name == "pfcwd")
+                .expect("the catalogue");
         let mut cases = suites.iter().flat_map(|suite| &suite.cases);
         let case = cases.find(|case| case.id.case == "line-rate-traffic-broadcom").expect("a case");
         let mut suited = lab.duts.iter().filter(|dut| case.suits(dut).is_ok());
@@ -331,7 +332,8 @@ mod tests {
         at_wire.transport = Transport::Interfaces(wire);
         let seen = |lab: &Lab| {
             let suites =
-                rig_testcases::read::bundled(&crate::measure::Registry).expect("the catalogue");
+                rig_testcases::read::bundled_of(&crate::measure::Registry, |name| name == "pfcwd")
+                    .expect("the catalogue");
             let mut cases = suites.iter().flat_map(|suite| &suite.cases);
             let case =
                 cases.find(|case| case.id.case == "line-rate-traffic-broadcom").expect("a case");
