@@ -54,15 +54,20 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Every command line of rigctl's that a page tells.
-fn told() -> Vec<Told> {
+/// README and the pages of docs/.
+fn pages() -> Vec<PathBuf> {
     let docs = fs::read_dir(root().join("docs")).expect("docs/");
     let mut pages: Vec<PathBuf> = docs.map(|entry| entry.expect("an entry").path()).collect();
     pages.retain(|page| page.extension().is_some_and(|end| end == "md"));
     pages.sort();
     pages.insert(0, root().join("README.md"));
+    pages
+}
+
+/// Every command line of rigctl's that a page tells.
+fn told() -> Vec<Told> {
     let mut all = Vec::new();
-    for page in pages {
+    for page in pages() {
         let text = fs::read_to_string(&page).expect("a page");
         let name = page.file_name().expect("a name").to_string_lossy().into_owned();
         let (mut shell, mut head) = (false, 0);
@@ -73,6 +78,8 @@ fn told() -> Vec<Told> {
                 continue;
             }
             let line = line.trim_start();
+            // What reads another program's output.
+            let line = line.find("| rigctl ").map_or(line, |at| &line[at + 2..]);
             if number == head + 1 && line.starts_with("# needs ") {
                 block_needs = true;
             }
@@ -112,6 +119,20 @@ fn every_command_that_a_page_tells_is_one_and_its_files_are_there() {
         wrong.extend(missing.map(|word| format!("{place}: there is no {word}")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A block that is only set in is a block as well, and nobody reads what it tells.
+#[test]
+fn every_block_of_a_page_has_its_fence() {
+    for page in pages() {
+        let text = fs::read_to_string(&page).expect("a page");
+        let mut fenced = false;
+        for (number, line) in (1..).zip(text.lines()) {
+            fenced ^= line.trim_start().starts_with("```");
+            let tells = !fenced && line.starts_with("    ") && line.contains("rigctl ");
+            assert!(!tells, "{}:{number}: {line}", page.display());
+        }
+    }
 }
 
 /// The lab that a page has its reader write, as it is written there.
