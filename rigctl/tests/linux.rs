@@ -80,6 +80,7 @@ fn the_nic_of_linux_recovers_from_what_is_lost_but_for_what_it_is_known_for() {
         assert!(report.contains(why), "{case}: {report}");
     }
     assert_eq!(told[skipped].0, "skipped", "{}", told[skipped].1);
+    assert!(desk.path().join("out/evidence/guests/nic-1.console").is_file(), "its console is kept");
 }
 
 #[test]

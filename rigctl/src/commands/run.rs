@@ -19,7 +19,7 @@ use crate::runner::estimate;
 use crate::runner::pausing::Tried;
 use crate::runner::pool::{News, default_jobs, in_order};
 use crate::runner::room::Room;
-use crate::runner::{budget, evidence, floor, in_effect, preflight, readings};
+use crate::runner::{budget, consoles, evidence, floor, in_effect, preflight, readings};
 use crate::state;
 use crate::stop::Stop;
 use crate::to_disk::Folder;
@@ -226,6 +226,10 @@ pub fn run_in(world: &World, args: &RunArgs) -> Result<Exit, Bad> {
             reporters.notes(to_disk.as_ref());
         }
     });
+    let kept = out.as_ref().filter(|_| args.evidence != Keep::None);
+    if let Err(error) = consoles::keep(&input.lab, kept) {
+        reporters.broke(format!("the console of a guest could not be kept: {error}"));
+    }
     if stop.hurried() {
         reporters.broke("interrupted".to_owned());
     }

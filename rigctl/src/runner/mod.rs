@@ -15,6 +15,7 @@ pub mod case;
 pub mod choose;
 mod classes;
 mod consent;
+pub mod consoles;
 mod deaf;
 pub mod estimate;
 pub mod evidence;

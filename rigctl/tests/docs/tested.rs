@@ -20,7 +20,11 @@ const ELSEWHERE: [(&[&str], &str, &str); 27] = [
     (&["run", "lab-configs/veth-nics.yaml"], "rigctl/tests/wire.rs", "veth-nics.yaml"),
     (&["run", "lab-configs/veth-nic-pair.yaml"], "rigctl/tests/wire/pair.rs", "veth-nic-pair.yaml"),
     (&["run", "lab-configs/veth-blue-rdma.yaml"], "rigctl/tests/wire.rs", "veth-blue-rdma.yaml"),
-    (&["run", "lab-configs/veth-rdma-router.yaml"], "rigctl/tests/wire.rs", "veth-rdma-router.yaml"),
+    (
+        &["run", "lab-configs/veth-rdma-router.yaml"],
+        "rigctl/tests/wire.rs",
+        "veth-rdma-router.yaml",
+    ),
     (&["run", "lab-configs/soft-roce.yaml"], "rigctl/tests/linux.rs", "soft-roce.yaml"),
     (&["run", "lab-configs/soft-roce-pair.yaml"], "rigctl/tests/linux.rs", "soft-roce-pair.yaml"),
     (

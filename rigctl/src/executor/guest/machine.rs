@@ -1,14 +1,15 @@
 //! The guest of a run: booted by whoever needs it first, and ended with the run.
 
 use super::super::wire::broken::Broken;
+use super::console;
 use super::starved::Starved;
 use crate::rights::{self, Work};
 use crate::stop::Stop;
+use core::sync::atomic::{AtomicU32, Ordering};
 use rig_dut::Shell;
 use rig_guests::{AsksToEnd, Guest, GuestFault, GuestRole, Image, PATIENCE};
 use rig_lab::{ExchangeWay, Guests, IpVersion, OtherEnd};
 use rig_units::{Dur, Time};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -55,6 +56,8 @@ pub struct GuestHost {
     /// A guest is not waited for any longer once this hurries: one that is kept waiting for a processor answers nobody.
     stop: Arc<Stop>,
     guest: Mutex<Option<Guest>>,
+    /// How often it was booted.
+    boots: AtomicU32,
 }
 
 impl GuestHost {
@@ -66,7 +69,8 @@ impl GuestHost {
         };
         let bears = (wire.wait, wire.makes_up);
         let beside = wire.exchange == ExchangeWay::Beside;
-        GuestHost { folder, prepare, role, beside, bears, stop, guest: Mutex::default() }
+        let (guest, boots) = (Mutex::default(), AtomicU32::new(0));
+        GuestHost { folder, prepare, role, beside, bears, stop, guest, boots }
     }
 
     /// What it is to the rig.
@@ -156,15 +160,12 @@ impl GuestHost {
 
     fn boot(&self) -> Result<Guest, GuestFault> {
         let image = Image::build(&self.folder)?;
-        sweep(&self.folder);
-        let beside = match self.role {
-            GuestRole::Nic | GuestRole::Switch(_) => "",
-            GuestRole::OtherNic => ".other.end",
-        };
-        let console = self.folder.join(format!("{CONSOLE}{}{beside}", std::process::id()));
+        console::sweep(&self.folder);
+        let boot = self.boots.fetch_add(1, Ordering::Relaxed) + 1;
+        let console = console::file(&self.folder, self.role, boot);
         let until: Arc<dyn AsksToEnd> = Arc::<Stop>::clone(&self.stop);
         let mut guest = if self.beside {
-            let line = self.folder.join(format!("{CONSOLE}{}.line", std::process::id()));
+            let line = console::line(&self.folder);
             Guest::boot_beside(&image, self.role, (&console, &line), until)?
         } else {
             Guest::boot(&image, self.role, &console, until)?
@@ -186,22 +187,6 @@ impl AsksToEnd for Stop {
     }
 }
 
-/// What the name of a console begins with, before the number of the process that the guest is of.
-const CONSOLE: &str = "console-";
-
-/// Forgets the consoles of processes that have ended. Nothing hangs on it.
-fn sweep(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let of = name.to_str().and_then(|name| name.strip_prefix(CONSOLE));
-        // What QEMU said stands beside it, with an ending.
-        let process = of.and_then(|of| of.split('.').next()).filter(|of| of.parse::<u32>().is_ok());
-        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
-            let _no_harm = fs::remove_file(entry.path());
-        }
-    }
-}
-
 /// A shell in the guest of a run.
 #[derive(Debug)]
 pub struct GuestShell(pub Arc<GuestHost>);
@@ -214,27 +199,5 @@ impl Shell for GuestShell {
             0 => Ok(ran.lines),
             status => Err(format!("exit status {status}: {}", ran.lines.join("; "))),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn consoles_of_processes_that_have_ended_are_swept_and_nothing_else() {
-        let desk = tempfile::tempdir().expect("a folder");
-        let own = std::process::id();
-        // No process has a number beyond 2^22.
-        let of_own = ["", ".qemu", ".other.end", ".other.qemu"];
-        let of_own = of_own.map(|ending| format!("console-{own}{ending}"));
-        let stays = of_own.into_iter().chain(["recipe".to_owned()]).collect::<Vec<_>>();
-        let goes = ["console-4194999".to_owned(), "console-4194999.qemu".to_owned()];
-        for name in stays.iter().chain(&goes) {
-            fs::write(desk.path().join(name), "").expect("writable");
-        }
-        sweep(desk.path());
-        let is_there = |name: &String| desk.path().join(name).exists();
-        assert!(stays.iter().all(is_there) && !goes.iter().any(is_there));
     }
 }

@@ -4,6 +4,7 @@
 //! one and its own responder, or between two guests, whose programs talk to each other. The same with NICs of servers in place of the guests'. To one whose other end it is
 //! the rig sends streams, too: each to the memory of a server of perftest there.
 
+mod console;
 mod lab;
 mod machine;
 mod path_mtu;
@@ -13,6 +14,7 @@ mod starved;
 mod streams;
 mod tape;
 
+pub use console::consoles;
 pub use lab::{FlowNics, GuestLab};
 pub use machine::{GuestHost, GuestNics, GuestShell};
 pub use server::{AtServer, ServerNics};
