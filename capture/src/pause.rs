@@ -53,7 +53,7 @@ pub fn pauses(observation: &Observation, port: u16, class: u8) -> Vec<Pause> {
 /// The pause that a frame asks for; none where it does not validate.
 pub(crate) fn asked(frame: &Record, class: u8) -> Option<Quanta> {
     let sound = frame.secured.is_none_or(|secured| secured.tamper.is_none());
-    frame.what.pauses(class).filter(|_| sound)
+    frame.pauses(class).filter(|_| sound)
 }
 
 /// One start and stop of a storm, with the time until which PFC frames of that port and class are its own.

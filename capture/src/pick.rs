@@ -21,7 +21,7 @@ impl Observation {
         class: u8,
     ) -> impl Iterator<Item = (usize, &Record, Quanta)> + Clone {
         let word = move |(index, record): (usize, &'_ Record)| {
-            Some((index, record.what.pauses(class)?)).filter(|_| (record.port, record.dir) == side)
+            Some((index, record.pauses(class)?)).filter(|_| (record.port, record.dir) == side)
         };
         let words = self.records.iter().enumerate().filter_map(word);
         words.map(|(index, quanta)| (index, &self.records[index], quanta))

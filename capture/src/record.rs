@@ -122,6 +122,20 @@ impl What {
     }
 }
 
+impl Record {
+    /// The pause time that whoever gets this frame is asked for in `class`; `None` when it does not address it. One of the rig's may have
+    /// a source of zero: no standard says what the source of PFC has to be.
+    pub fn pauses(&self, class: u8) -> Option<Quanta> {
+        let odd = match self.what {
+            What::BadPfc { fault: PfcFault::Source, enable, quanta } if self.dir == Dir::Tx => {
+                (enable >> class & 1 == 1).then(|| quanta[usize::from(class)])
+            }
+            _ => None,
+        };
+        self.what.pauses(class).or(odd)
+    }
+}
+
 /// What is wrong with a PFC frame: the first fault, in the order of the frame (IEEE 802.3 Annex 31D, IEEE 802.1Q
 /// clause 36).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

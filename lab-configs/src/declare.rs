@@ -235,12 +235,24 @@ pub fn refused(at: &At<'_>, bad: &BadSetting) {
             let word = at.node.written();
             let before = BEFORE.iter().find(|(of, before, _)| of == path && *before == word);
             let want = before.map_or(want, |(.., now)| (*now).to_owned());
-            if is_range(at.node) && fields::field(path).is_some_and(|of| of.holds != Holds::Range) {
-                // A number is what the device was set to, and one device has one.
+            let holds = fields::field(path).map(|field| field.holds);
+            if is_range(at.node) && holds.is_some_and(is_one_number) {
+                // It is what the device was set to, and one device has one.
                 at.fault(format!("a range, where `{path}` is one value"), want);
                 return;
             }
             at.naming(&found).fault(found, want);
+        }
+    }
+}
+
+/// Whether a setting is a number, and none that a device draws.
+const fn is_one_number(holds: Holds) -> bool {
+    match holds {
+        Holds::Time | Holds::Size | Holds::Chance | Holds::Rate | Holds::Quanta => true,
+        Holds::Count | Holds::Exponent => true,
+        Holds::Range | Holds::Switch | Holds::Word | Holds::Name | Holds::List | Holds::Whole => {
+            false
         }
     }
 }

@@ -29,7 +29,7 @@ fn every_exhibit_fails_its_case_by_its_measure_and_a_healthy_device_passes() {
         rig_testcases::read::bundled(&Registry).expect("the bundled catalogue has no fault");
     let lab = rig_lab::read::lab(None).expect("the bundled lab has no fault");
     let exhibits = exhibits();
-    assert_eq!(exhibits.len(), 14);
+    assert_eq!(exhibits.len(), 15);
     let stop = Stop::default();
     for [broken, id, measure] in exhibits {
         let mut cases = suites.iter().flat_map(|suite| &suite.cases);

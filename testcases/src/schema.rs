@@ -333,7 +333,7 @@ fn step() -> Value {
             "every": to("duration"),
             "macsec": macsec_mode(),
             "odd": {
-                "description": "by which address it is odd, of one frame to a NIC; by default by none",
+                "description": "by which address it is odd, of one frame, `to-all` to a NIC alone; by default by none",
                 "enum": PfcOdd::NAMES.map(|(name, _)| name),
             },
         }),

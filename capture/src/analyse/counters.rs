@@ -5,7 +5,7 @@
 
 use super::{ActionView, Sighting};
 use crate::fate::Fates;
-use crate::{Dir, DutCounter, Observation, Span, What};
+use crate::{Dir, DutCounter, Observation, Span};
 use rig_testcases::{Backlog, Script, WatchdogAction};
 use rig_units::{Quanta, Time};
 
@@ -212,10 +212,10 @@ fn pfc_received(observation: &Observation, port: u16, class: u8) -> Tally {
     let end = Time::ZERO + observation.length;
     let mut tally = Tally::default();
     for (record, frame) in observation.records.iter().enumerate() {
-        if (frame.port, frame.dir) != (port, Dir::Tx) || !matches!(frame.what, What::Pfc { .. }) {
+        if (frame.port, frame.dir) != (port, Dir::Tx) {
             continue;
         }
-        let Some(quanta) = frame.what.pauses(class) else { continue };
+        let Some(quanta) = frame.pauses(class) else { continue };
         let sure = quanta > Quanta(0) && frame.at + cable <= end;
         tally.add(sure, true, record);
     }

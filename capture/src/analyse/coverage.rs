@@ -123,9 +123,8 @@ fn reach(
     let trace = &observation.ports[usize::from(port)];
     let own = observation.records[first..=last].iter();
     let own = own.filter(|frame| frame.port == port && frame.dir == Dir::Tx);
-    let mut xoffs = own
-        .filter_map(|frame| Some((frame.at + trace.cable, frame.what.pauses(class)?)))
-        .peekable();
+    let mut xoffs =
+        own.filter_map(|frame| Some((frame.at + trace.cable, frame.pauses(class)?))).peekable();
     let mut reach = Dur::ZERO;
     while let Some((at, quanta)) = xoffs.next() {
         let until = xoffs.peek().map_or(end, |(next, _)| *next);
@@ -141,7 +140,7 @@ fn xoffs(observation: &Observation, port: u16, class: u8, run: Run) -> Option<(u
         frame.port == port
             && frame.dir == Dir::Tx
             && (run.start..run.until).contains(&frame.at)
-            && frame.what.pauses(class).is_some_and(|quanta| quanta.0 > 0)
+            && frame.pauses(class).is_some_and(|quanta| quanta.0 > 0)
     });
     let (first, _) = own.next()?;
     Some((first, own.next_back().map_or(first, |(last, _)| last)))

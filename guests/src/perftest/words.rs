@@ -4,28 +4,41 @@
 use core::slice::Iter;
 
 /// Letters that have a value, in perftest 4.5.
-const LETTERS: &str = "ADILMQSTWXcdfilmnopqrstuwxy";
+const LETTERS: &str = "ABDEIJKLMQSTWXYcdfijklmnopqrstuwxy";
 /// Long names of flags that have one, which may stand in a word of its own.
-const LONG: [&str; 50] = [
+const LONG: [&str; 70] = [
     "aes_block_size",
     "atomic_type",
     "burst_size",
     "connection",
     "cq-mod",
+    "credentials_path",
+    "data_enc_key_app_path",
+    "data_enc_keys_number",
+    "dest_ip",
+    "dest_mac",
+    "dest_port",
     "dlid",
     "duration",
+    "ethertype",
+    "flow_label",
+    "flows",
+    "flows_burst",
     "force-link",
     "gid-index",
-    "gid-index2",
     "hop_limit",
     "ib-dev",
     "ib-port",
     "inline_recv",
     "inline_size",
     "iters",
+    "kek_path",
     "latency_gap",
     "limit_bw",
     "limit_msgrate",
+    "local_ip",
+    "local_mac",
+    "local_port",
     "log_active_dci_streams",
     "log_dci_streams",
     "margin",
@@ -45,20 +58,26 @@ const LONG: [&str; 50] = [
     "rate_limit_type",
     "rate_units",
     "recv_post_list",
+    "remote_ip",
+    "remote_mac",
+    "remote_port",
+    "reply_every",
     "report-counters",
     "retry_count",
     "rx-depth",
     "size",
     "sl",
     "source_ip",
+    "source_mac",
+    "source_port",
     "tclass",
     "tos",
     "tx-depth",
     "typical_pkt_size",
     "vector",
+    "vlan_pcp",
     "wait_destroy",
 ];
-
 /// The one name without a value that another begins with.
 const JSON: &str = "out_json";
 
@@ -96,8 +115,11 @@ pub(super) fn taken_apart(words: &[String]) -> (Vec<Flag<'_>>, Option<&String>) 
     let (mut flags, mut host) = (Vec::new(), None);
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
-        // What stands behind a bare `--` is no flag, whatever it looks like.
-        if matches!(word.as_str(), "-" | "--") || !word.starts_with('-') {
+        if word == "--" {
+            // What stands behind it is no flag, whatever it looks like.
+            host = host.or(rest.next());
+            break;
+        } else if word == "-" || !word.starts_with('-') {
             host = host.or(Some(word));
         } else if let Some(long) = word.strip_prefix("--") {
             let (name, behind) = match long.split_once('=') {
@@ -177,7 +199,9 @@ mod tests {
         ] {
             assert_eq!(read(line).1.as_deref(), Some("10.0.0.1"), "{line}");
         }
-        assert_eq!(read("-n 5 -- -a").1.as_deref(), Some("--"));
+        assert_eq!(read("-n 5 -- -a").1.as_deref(), Some("-a"));
+        assert_eq!(read("-n 5 --"), (flags(&[("n", "5")]), None));
+        assert_eq!(read("-j 10.0.0.1 --flow_label 5 --vlan_pcp 1 -B aa --flows 2").1, None);
         assert_eq!(read("-n 10.0.0.1 -s"), (flags(&[("n", "10.0.0.1"), ("s", "")]), None));
     }
 }

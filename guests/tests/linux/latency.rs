@@ -63,6 +63,8 @@ fn asked(
     assert_eq!(requests.messages.get(&operation), Some(&messages), "{one:#?}");
     let unasked = if nic { requests.repeated } else { 0 };
     assert_eq!((requests.packets, requests.repeated), (packets + unasked, unasked), "{one:#?}");
+    // Each once more at most: the timer is begun anew with it.
+    assert!(unasked <= packets && requests.back_unasked == unasked, "{one:#?}");
     assert_eq!((requests.back_after_nak, requests.unseen), (0, 0), "{one:#?}");
 }
 

@@ -51,6 +51,12 @@ table! {
     /// An XON that names more than one class is ignored.
     // A NIC that lets both its classes go with one frame waits for the pauses to run out.
     xon_of_two_ignored;
+    /// A PFC frame whose source is zero, or a group, is passed over.
+    // A peer whose PFC has no proper source is overrun.
+    pfc_wants_usual_source;
+    /// A PFC frame whose source is zero, or a group, is obeyed and does not count.
+    // A watchdog, and who reads counters, sees nothing of a pause that holds a queue.
+    pfc_without_source_not_counted;
     /// PFC frames are passed on to every other port.
     // Who sends to nobody that is congested is paused all the same.
     pfc_forwarded;

@@ -429,7 +429,7 @@ fn counters(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged)
         let seen = |dir: Dir, xons: bool| {
             let own = trial.observation.records.iter().enumerate();
             let own = own.filter(|(at, record)| {
-                let pauses = record.what.pauses(class);
+                let pauses = record.pauses(class);
                 let counts = pauses.is_some_and(|quanta| xons || quanta > Quanta(0));
                 (record.port, record.dir) == (index, dir) && counts && !refused.contains(at)
             });

@@ -63,6 +63,9 @@ impl Config {
         if faults.lossy_obeys_pfc {
             self.obeys = u8::MAX;
         }
+        if faults.pfc_wants_usual_source {
+            self.hears = &[];
+        }
         if let Some(class) = faults.lossy_class_obeys_pfc {
             self.obeys |= u8::try_from(class).map_or(0, bit);
         }
@@ -193,8 +196,14 @@ impl Mac {
         if pfc.fault().is_some_and(|fault| !self.config.hears.contains(&fault)) {
             return 0;
         }
-        self.received += 1;
-        for class in classes(pfc.enable) {
+        let odd = pfc.fault() == Some(PfcFault::Source);
+        let counted = if odd && self.config.faults.pfc_without_source_not_counted {
+            0
+        } else {
+            self.received += 1;
+            pfc.enable
+        };
+        for class in classes(counted) {
             let xon = pfc.zero & bit(class) != 0 || pfc.quanta == Quanta(0);
             self.past[slot(class)].frames += u64::from(!xon || self.config.xon_counts);
             self.past[slot(class)].xons += u64::from(xon);

@@ -7,6 +7,7 @@ use crate::state;
 use rig_lab::{Lab, Transport};
 use std::fs::File;
 use std::io::{self, Read as _};
+use std::path::Path;
 
 /// A console that is longer is cut there: a boot says some kilobytes.
 const MOST: u64 = 1 << 20;
@@ -15,18 +16,23 @@ const MOST: u64 = 1 << 20;
 /// where no evidence is kept.
 ///
 /// # Errors
-/// The system's, with the file's name.
-pub fn keep(lab: &Lab, out: Option<&OutDir>) -> io::Result<()> {
+/// What could not be kept, with the file's name; all else is.
+pub fn keep(lab: &Lab, out: Option<&OutDir>) -> Result<(), String> {
     let (Some(out), Transport::Guests(_)) = (out, &lab.transport) else { return Ok(()) };
-    for (boot, path) in consoles(&state::guest()) {
-        let said = {
-            let _raised = rights::raise(Work::Ports);
-            let mut said = Vec::new();
-            File::open(&path)?.take(MOST).read_to_end(&mut said)?;
-            said
-        };
-        let mut kept = out.new_file(&format!("evidence/guests/{boot}.console"))?;
-        io::copy(&mut said.as_slice(), &mut kept)?;
-    }
-    Ok(())
+    let copied = consoles(&state::guest()).into_iter().map(|(boot, path)| {
+        copied(&boot, &path, out).map_err(|error| format!("{}: {error}", path.display()))
+    });
+    let lost: Vec<String> = copied.filter_map(Result::err).collect();
+    if lost.is_empty() { Ok(()) } else { Err(lost.join("; ")) }
+}
+
+fn copied(boot: &str, path: &Path, out: &OutDir) -> io::Result<()> {
+    let said = {
+        let _raised = rights::raise(Work::Ports);
+        let mut said = Vec::new();
+        File::open(path)?.take(MOST).read_to_end(&mut said)?;
+        said
+    };
+    let mut kept = out.new_file(&format!("evidence/guests/{boot}.console"))?;
+    io::copy(&mut said.as_slice(), &mut kept).map(drop)
 }

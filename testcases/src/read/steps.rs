@@ -111,10 +111,12 @@ fn pfc(at: &At<'_>, pattern: &Declared) -> Option<CaseAction> {
     let macsec = traffic::macsec_mode(&fields)?;
     let odd = fields.or("odd", PfcOdd::No, |at| at.choice(&PfcOdd::NAMES))?;
     let (from, count, every) = (from?, count?, every?);
-    if odd != PfcOdd::No && (pattern.nics().is_none() || count > 1) {
-        let want =
-            "one frame of the usual form, or `odd` in a file of `device: nic`, without `count`";
-        fields.at.at_key("an odd address", want);
+    if odd != PfcOdd::No && count > 1 {
+        fields.at.at_key("an odd address", "frames of the usual form, or `odd` without `count`");
+        return None;
+    }
+    if odd == PfcOdd::ToAll && pattern.nics().is_none() {
+        fields.at.at_key("a frame to all", "`odd: no-source`, or a file of `device: nic`");
         return None;
     }
     Some(CaseAction::Pfc { from, classes, quanta, count, every, macsec, odd })

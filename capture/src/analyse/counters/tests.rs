@@ -1,5 +1,6 @@
 use super::*;
 use crate::Counters;
+use crate::What;
 use crate::analyse::{fired, restored};
 use crate::sample::{CABLE, CLASS, FORWARDING, SIZE, Sample, TRANSIT, view};
 use rig_units::{Bytes, Dur, PortSpeed};

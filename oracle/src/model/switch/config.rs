@@ -10,6 +10,7 @@ use crate::model::packet::CLASSES;
 use crate::model::pfc_gen::{self, Xon};
 use crate::model::secy;
 use crate::model::wred;
+use rig_capture::PfcFault;
 use rig_lab::{BufferFaults, DeviceFaults, NicPfcFaults, PfcFaults, SchedulerFaults, Scheduling};
 use rig_units::{Bytes, Dur, PortSpeed, Ppm, Quanta, Within};
 
@@ -166,7 +167,7 @@ impl Config {
                 clock: Oscillator::EXACT,
                 faults: PfcFaults::NONE,
                 nic: NicPfcFaults::NONE,
-                hears: &[],
+                hears: &[PfcFault::Source],
             },
             macsec: secy::Config::declared(&declared.macsec),
             egress_rate: Ppm::ONE,

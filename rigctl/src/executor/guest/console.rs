@@ -26,28 +26,39 @@ pub(super) fn line(folder: &Path) -> PathBuf {
 
 /// The process of a guest whose console, or what stands beside it, has this name; and what else the name says.
 fn of(name: &str) -> Option<(u32, &str)> {
-    let (process, rest) = name.strip_prefix(CONSOLE)?.split_once('.')?;
+    let name = name.strip_prefix(CONSOLE)?;
+    let (process, rest) = name.split_once('.').unwrap_or((name, ""));
     Some((process.parse().ok()?, rest))
 }
 
 /// Forgets the consoles of processes that have ended. Nothing hangs on it.
 pub(super) fn sweep(folder: &Path) {
+    forget(folder, |process| !Path::new("/proc").join(process.to_string()).exists());
+}
+
+/// Forgets the consoles of a process that had this one's number before it: its first guest is still to be booted.
+pub(super) fn forget_former(folder: &Path) {
+    forget(folder, |process| process == std::process::id());
+}
+
+fn forget(folder: &Path, is_over: impl Fn(u32) -> bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let process = name.to_str().and_then(of).map(|(process, _)| process.to_string());
-        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+        if name.to_str().and_then(of).is_some_and(|(process, _)| is_over(process)) {
             let _no_harm = fs::remove_file(entry.path());
         }
     }
 }
 
-/// The consoles of this process's guests, by role and boot (`nic-1`), in that order.
+/// The consoles of this process's guests, by role and boot: `nic-1`, and where it is.
 pub fn consoles(folder: &Path) -> Vec<(String, PathBuf)> {
     let mut consoles = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let own = name.to_str().and_then(of).filter(|(process, _)| *process == std::process::id());
         let boot = own.and_then(|(_, rest)| rest.strip_suffix(END)?.strip_suffix('.'));
+        // Whoever else writes there: what is no file is none of QEMU's.
+        let boot = boot.filter(|_| entry.file_type().is_ok_and(|of| of.is_file()));
         consoles.extend(boot.map(|boot| (boot.to_owned(), entry.path())));
     }
     consoles.sort();
@@ -74,6 +85,16 @@ mod tests {
         sweep(desk.path());
         let is_there = |name: &String| desk.path().join(name).exists();
         assert!(stays.iter().all(is_there) && !goes.iter().any(is_there));
+    }
+
+    #[test]
+    fn of_a_process_that_had_the_same_number_nothing_stays() {
+        let desk = tempfile::tempdir().expect("a folder");
+        fs::write(file(desk.path(), GuestRole::Nic, 7), "of another run").expect("writable");
+        forget_former(desk.path());
+        assert_eq!(consoles(desk.path()), []);
+        fs::create_dir(file(desk.path(), GuestRole::Nic, 1)).expect("writable");
+        assert_eq!(consoles(desk.path()), []);
     }
 
     #[test]

@@ -67,6 +67,7 @@ impl GuestHost {
             GuestRole::Nic | GuestRole::Switch(_) => wire.prepare.clone(),
             GuestRole::OtherNic => wire.prepare_other.clone(),
         };
+        console::forget_former(&folder);
         let bears = (wire.wait, wire.makes_up);
         let beside = wire.exchange == ExchangeWay::Beside;
         let (guest, boots) = (Mutex::default(), AtomicU32::new(0));

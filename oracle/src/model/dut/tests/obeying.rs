@@ -4,6 +4,7 @@ use super::bench::{Bench, bench, broken, id, ms};
 use crate::model::Storm;
 use crate::model::packet::{Packet, PacketKind};
 use crate::model::tap::Dir;
+use rig_capture::PfcFault;
 use rig_testcases::MacsecMode;
 use rig_units::{Dur, Quanta, Time};
 
@@ -86,6 +87,22 @@ fn xon_of_two_ignored_hears_an_xon_of_one_class() {
     assert!(longest_gap(&told(bench(), &both)) <= 12);
     assert!((330..350).contains(&longest_gap(&told(device(), &both))));
     assert!(longest_gap(&told(device(), &one)) <= 12);
+}
+
+/// No standard says what the source of a PFC frame has to be; its destination is what makes it one.
+#[test]
+fn pfc_without_a_source_is_obeyed_and_counted() {
+    let frame = |fault| [Packet::pfc(8, 0, Quanta::MAX, 64).with_fault(fault)];
+    let seen = |bench: Bench, fault| {
+        let bench = told(bench, &frame(fault));
+        (longest_gap(&bench) > 300, bench.dut.counter("Ethernet4 SAI_PORT_STAT_PFC_3_RX_PKTS"))
+    };
+    assert_eq!(seen(bench(), PfcFault::Source), (true, Some(1)));
+    assert_eq!(seen(bench(), PfcFault::Destination), (false, Some(0)));
+    let wants = broken("pfc_wants_usual_source");
+    assert_eq!(seen(wants, PfcFault::Source), (false, Some(0)));
+    let does_not_count = broken("pfc_without_source_not_counted");
+    assert_eq!(seen(does_not_count, PfcFault::Source), (true, Some(0)));
 }
 
 #[test]
