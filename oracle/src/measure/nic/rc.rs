@@ -141,6 +141,14 @@ fn timer(part: &str, rc: &Rc, off: Dur) -> Option<(String, Within, Dur)> {
     Some((format!("{part}.rc.timeout_late"), declared, off))
 }
 
+/// Of what two trials tell of a timer what tells more.
+fn soonest<T>(
+    one: Option<(T, Within, Dur)>,
+    other: Option<(T, Within, Dur)>,
+) -> Option<(T, Within, Dur)> {
+    one.into_iter().chain(other).min_by_key(|(.., off)| *off)
+}
+
 /// How what an acknowledgement takes is named and declared, beside how far outside of that it shows. Of how long it was held and of the rest
 /// only both together are seen. `alone`: whether one stood for none before it.
 fn acknowledges(
@@ -334,7 +342,7 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
             let again = again.map(|late| (format!("{}.rc.rnr_late", seen.part), late, off));
             told.set([
                 (!resent.restarts.is_empty()).then(resends).or(of_naks),
-                timer(seen.part, rc, off).filter(|_| !resent.timeouts.is_empty()).or(of_timer),
+                soonest(resent.anew.and_then(|anew| timer(seen.part, rc, off + anew)), of_timer),
                 again.or(of_refusals),
             ]);
         }
