@@ -1,5 +1,6 @@
 //! What is measured of a NIC: how it answers marks, what it makes of CNPs, and how its connections recover.
 
+mod ahead;
 pub(super) mod app;
 pub(super) mod carried;
 pub(super) mod class;
@@ -43,9 +44,9 @@ use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use rig_capture::analyse::nic::{self, Left, Reached};
 use rig_lab::{Kind, Limiting, Nic, Receive};
+use rig_testcases::Script;
 use rig_testcases::vocabulary::{Entry, FLOW, Looks, NIC};
 use rig_testcases::wire::longer;
-use rig_testcases::{RoceKind, Script};
 use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
 
 /// What a frame has before what goes to memory, and behind it: Ethernet, IPv4, UDP, BTH, ICRC and FCS. What extends the BTH is counted as
@@ -95,6 +96,7 @@ struct Passage<'a> {
     behind: Vec<Dur>,
     /// How far its clock and the rig's may be apart.
     apart: Apart,
+    speed: PortSpeed,
     /// How far off an instant at its port may be: by the stamp, by what the longest frame takes of its clock, and by what its receive
     /// pipeline does.
     bound: Dur,
@@ -143,7 +145,7 @@ impl<'a> Passage<'a> {
         let turn = apart.most(turn);
         let frame = Dur(apart.part(speed.slot(Bytes(longest.into())).0));
         let bound = observation.bound() + frame + drift;
-        let behind = went_ahead(&left, speed, bound * 2);
+        let behind = ahead::went_ahead(&left, speed, bound * 2);
         // Over other devices, or a long cable, it is longer on its way than any trial's end leaves out of account.
         let trace = &observation.ports[usize::from(port)];
         let relayed = trace.approach.is_some();
@@ -160,12 +162,20 @@ impl<'a> Passage<'a> {
             left,
             behind,
             apart,
+            speed,
             bound,
             until,
             busy,
             turn,
             relayed,
         }
+    }
+
+    /// How long the turns of other queue pairs, and what goes ahead of all of them, kept one of what it sent, by its place among that.
+    fn waited_its_turn(&self, place: usize) -> Dur {
+        let Passage { left, speed, bound, nic, .. } = self;
+        let burst = if nic.rp.limiting == Limiting::Burst { nic.rp.burst } else { Bytes(0) };
+        ahead::waited_its_turn(left, place, (*speed, *bound * 2), burst)
     }
 
     /// What reached it, each with the instant from which the rule has it there. For what is predicted alone: what is measured begins with
@@ -184,37 +194,6 @@ fn passes(receive: &Receive, frames: &[(Time, u16)], apart: Apart) -> (Vec<Time>
     let off = soonest.iter().zip(&latest).map(half).max().unwrap_or(Dur::ZERO);
     let middle = soonest.iter().zip(&latest).map(|both| *both.0 + half(both)).collect();
     (middle, off)
-}
-
-/// For how long before each frame its port had sent without a pause of more than `blur` what goes ahead of an answer that is ready: other answers, and
-/// before them one frame of any kind that was under way.
-fn went_ahead(left: &[Left], speed: PortSpeed, blur: Dur) -> Vec<Dur> {
-    let mut since: Vec<Time> = Vec::new();
-    for (index, one) in left.iter().enumerate() {
-        let before = index.checked_sub(1).map(|before| (&left[before], since[before]));
-        let joined = before.filter(|(before, _)| {
-            let end = before.at + speed.slot(Bytes(before.roce.size.into()));
-            one.at <= end + blur
-        });
-        since.push(match joined {
-            Some((before, since)) if is_answer(before.roce.kind) => since,
-            Some((before, _)) => before.at,
-            None => one.at,
-        });
-    }
-    left.iter().zip(since).map(|(one, since)| one.at.since(since).unwrap_or(Dur::ZERO)).collect()
-}
-
-/// Whether a NIC sends it ahead of data.
-const fn is_answer(kind: RoceKind) -> bool {
-    match kind {
-        RoceKind::Ack
-        | RoceKind::Nak
-        | RoceKind::Denied
-        | RoceKind::NotReady(_)
-        | RoceKind::Cnp { .. } => true,
-        RoceKind::Data { .. } | RoceKind::ReadRequest => false,
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The ways to run a script: in virtual time against the emulated device in this process, in real time on real ports, and in
 //! real time on the NIC of a guest. Only the runner knows that there are several.
 
+mod ended_flows;
 pub mod guest;
 mod host_reports;
 mod injector;

@@ -3,6 +3,7 @@
 //! One session is one device, configured once, for any number of trials: its poll loop goes on between them, as a real
 //! device's does, so that a later trial can be placed against what earlier ones found out.
 
+use super::ended_flows::ended_flows;
 use super::host_reports::host_reports;
 use super::ledger::TrialRecord;
 use super::recorder::Recorder;
@@ -128,12 +129,11 @@ impl VirtualLab {
         let spool = self.spool.take().map(|onto| Spool::create(onto, script));
         let said = self.dut.rig().said();
         let recorder = Recorder::new(stop, (origin, self.next_id), script, spool).reading(said);
-        let sampler = Sampler::new(read, script.length);
         if self.fresh {
             self.fresh = false;
             self.secure(script, declared);
         }
-        let config = Vec::new();
+        let (sampler, config) = (Sampler::new(read, script.length), Vec::new());
         let mut trial =
             Trial { lab: self, script, program: &program, recorder, sampler, config, undone: None };
         trial.behave(|port| script.endpoint(port));
@@ -152,6 +152,7 @@ impl VirtualLab {
         }
         self.next_id = self.next_id.wrapping_add(recorder.used());
         let hosts = host_reports(&mut self.dut, script, (&recorder, origin));
+        let ended = ended_flows(&self.dut, script, &recorder);
         let TrialRecord { records, streams, loads, unrecorded, spool } = recorder.finish();
         self.spooled = spool.map(Spool::finish);
         let since =
@@ -177,6 +178,7 @@ impl VirtualLab {
         let (after, at_rest) = self.dut.stirred();
         let mut counters = Counters::read(before, after).but_for(at_rest);
         counters.samples = sampler.finish();
+        ended.into_iter().for_each(|(host, id)| self.dut.rig().end_flow(host, id));
         Ok(Observation {
             origin,
             length: script.length,

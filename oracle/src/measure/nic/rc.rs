@@ -16,7 +16,7 @@ use crate::spec::nic::selective;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use core::cell::Cell;
-use rig_capture::analyse::nic::Reached;
+use rig_capture::analyse::nic::{Left, Reached};
 use rig_capture::{Span, Unit};
 use rig_frames::psn::Psn;
 use rig_lab::{AckTimeout, Part, Rc};
@@ -118,9 +118,17 @@ pub(super) fn packets(trial: &Trial, end: &End, seen: &Passage<'_>) -> (Vec<usiz
 
 /// What the requester of a READ asked for, in order, each with its record.
 pub(super) fn asked(end: &End, seen: &Passage<'_>) -> (Vec<usize>, Vec<Asked>) {
-    let left = seen.left.iter().filter(|one| one.roce.connection == end.connection);
-    let asked = left.filter(|one| one.roce.kind == RoceKind::ReadRequest);
-    asked.map(|one| (one.record, Asked { at: one.at, psn: Psn::new(one.roce.psn) })).unzip()
+    let mut again = end.again();
+    let own = |one: &Left| one.roce.connection == end.connection;
+    let left = seen.left.iter().enumerate().filter(|(_, one)| own(one));
+    let asked = left.filter(|(_, one)| one.roce.kind == RoceKind::ReadRequest);
+    asked
+        .map(|(place, one)| {
+            let anew = again(one.roce.kind, one.roce.psn).is_some();
+            let behind = if anew { seen.waited_its_turn(place) } else { Dur::ZERO };
+            (one.record, Asked { at: one.at, psn: Psn::new(one.roce.psn), behind })
+        })
+        .unzip()
 }
 
 /// Why a requester of a READ is not judged.
@@ -131,6 +139,14 @@ fn timer(part: &str, rc: &Rc, off: Dur) -> Option<(String, Within, Dur)> {
     let waits = timeout_after(rc, 0)?;
     let declared = rc.timeout_late.unwrap_or(Within::at_most(waits.width()));
     Some((format!("{part}.rc.timeout_late"), declared, off))
+}
+
+/// Of what two trials tell of a timer what tells more.
+fn soonest<T>(
+    one: Option<(T, Within, Dur)>,
+    other: Option<(T, Within, Dur)>,
+) -> Option<(T, Within, Dur)> {
+    one.into_iter().chain(other).min_by_key(|(.., off)| *off)
 }
 
 /// How what an acknowledgement takes is named and declared, beside how far outside of that it shows. Of how long it was held and of the rest
@@ -179,7 +195,8 @@ fn receiver(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
             let (asked_by, asked) = asked(&end, &seen);
             let answered = rc::requester(rc, reading, &asked, &packets, &sight);
             if answered.expired.is_some_and(|expired| expired > 0) {
-                told.set(timer(seen.part, rc, sight.busy + sight.bound * 4).into_iter().collect());
+                let behind = asked.iter().map(|ask| ask.behind).fold(sight.busy, Dur::max);
+                told.set(timer(seen.part, rc, behind + sight.bound * 4).into_iter().collect());
             }
             let text = format!(
                 "{} requests for {} packets: one a message, one a hole, one a timeout",
@@ -223,6 +240,8 @@ pub(super) struct Resends {
     came_by: Vec<usize>,
     naks: usize,
     refusals: usize,
+    /// How much later than it is due what it sends again may leave.
+    kept: Dur,
     pub(super) resent: Resent,
 }
 
@@ -250,10 +269,19 @@ pub(super) fn sent_and_came(
     seen: &Passage<'_>,
 ) -> (Recorded<Sent>, Recorded<Event>, Sight) {
     let own = |connection: u16| connection == end.connection;
-    let data = seen.left.iter().filter(|one| own(one.roce.connection));
-    let data = data.filter(|one| matches!(one.roce.kind, RoceKind::Data { .. }));
-    let sent =
-        data.map(|one| (one.record, Sent { at: one.at, psn: Psn::new(one.roce.psn) })).unzip();
+    let data = seen.left.iter().enumerate().filter(|(_, one)| own(one.roce.connection));
+    let data = data.filter(|(_, one)| matches!(one.roce.kind, RoceKind::Data { .. }));
+    let (mut behind, mut next) = (Dur::ZERO, end.first);
+    let sent = data
+        .map(|(place, one)| {
+            let psn = Psn::new(one.roce.psn);
+            if psn != next {
+                behind = behind.max(seen.waited_its_turn(place));
+            }
+            next = psn.advance(1);
+            (one.record, Sent { at: one.at, psn })
+        })
+        .unzip();
     let mut again = end.again();
     let came = seen
         .counted()
@@ -266,7 +294,9 @@ pub(super) fn sent_and_came(
         .unzip();
     let slowed = is_slowed(seen);
     let sight = sight(seen);
-    let allowance = sight.allowance.filter(|_| !slowed).map(|busy| busy + seen.turn);
+    // A way back is a packet in its turn.
+    let turns = (seen.busy + seen.turn).max(behind.saturating_sub(seen.busy));
+    let allowance = sight.allowance.filter(|_| !slowed).map(|_| turns);
     (sent, came, Sight { allowance, ..sight })
 }
 
@@ -282,7 +312,8 @@ fn resends_of(end: &End, seen: &Passage<'_>, mut rc: Rc) -> Resends {
     let of = |is: fn(&Says) -> bool| came.iter().filter(|one| is(&one.says)).count();
     let naks = of(|says| *says == Says::Nak);
     let refusals = of(|says| matches!(says, Says::NotReady { .. }));
-    Resends { records, came_by, naks, refusals, resent }
+    let kept = sight.busy + sight.allowance.unwrap_or(Dur::ZERO);
+    Resends { records, came_by, naks, refusals, kept, resent }
 }
 
 /// Whether flows may be held back: one that is goes back when its rate allows it.
@@ -302,16 +333,16 @@ fn sender(done: &JudgeContext<'_>, name: &str, judged: &mut Judged) {
         if let Some(why) = declared_recovery::of_a_read(done, trial, name) {
             return Err(Unread::NotApplicable(why));
         }
-        let Resends { records, came_by, naks, refusals, resent } = resends(&end, &seen);
+        let Resends { records, came_by, naks, refusals, kept, resent } = resends(&end, &seen);
         if end.reads.is_none() && !is_slowed(&seen) {
-            let (rc, off) = (&seen.nic.rc, seen.busy * 2 + seen.turn + seen.bound * 4);
+            let (rc, off) = (&seen.nic.rc, kept + seen.bound * 4);
             let resends = || (format!("{}.rc.resend_latency", seen.part), rc.resend_latency, off);
             let [of_naks, of_timer, of_refusals] = told.take();
             let again = rc.rnr_late.filter(|_| !resent.tried_again.is_empty());
             let again = again.map(|late| (format!("{}.rc.rnr_late", seen.part), late, off));
             told.set([
                 (!resent.restarts.is_empty()).then(resends).or(of_naks),
-                timer(seen.part, rc, off).filter(|_| !resent.timeouts.is_empty()).or(of_timer),
+                soonest(resent.anew.and_then(|anew| timer(seen.part, rc, off + anew)), of_timer),
                 again.or(of_refusals),
             ]);
         }

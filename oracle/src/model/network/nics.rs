@@ -95,6 +95,21 @@ impl<Q: EventQueue> Network<Q> {
         self.arm_host(host);
     }
 
+    /// Takes away the queue pair of a flow at this end of it, as an application does that ends: what was sent is not sent again.
+    ///
+    /// # Panics
+    ///
+    /// If `host` is no NIC.
+    pub fn end_flow(&mut self, host: u16, id: u16) {
+        if self.blue_port(host).is_some() {
+            return self.stop_flow(host, id);
+        }
+        let now = self.wires.now;
+        let (nic, plug) = self.nic_port(host);
+        nic.end_flow(plug, now, id);
+        self.arm_host(host);
+    }
+
     /// Gives the NIC that is `host` another configuration. Its state stays; limiters that are kept for something else start
     /// afresh.
     ///

@@ -343,6 +343,17 @@ impl Nic {
         self.posts_no_more(slot);
     }
 
+    /// The queue pair of a flow is gone, at this end of it: nothing is sent any more, nor again.
+    pub(crate) fn end(&mut self, id: u16) {
+        self.stop(id);
+        let Some(pair) = self.pairs.get_mut(usize::from(self.table.get(id))) else { return };
+        if let Some(requester) = &mut pair.requester {
+            requester.denied();
+        }
+        pair.responder.forgives();
+        pair.prepare();
+    }
+
     /// Learns with which number begins what comes by this connection.
     pub(crate) fn begin_at(&mut self, id: u16, from: u16, psn: u32) {
         let slot = self.pair(id, from);

@@ -50,6 +50,11 @@ impl Port {
         self.turned(plug, now);
     }
 
+    pub(crate) fn end_flow(&mut self, plug: &mut Plug, now: Time, id: u16) {
+        self.nic.end(id);
+        self.turned(plug, now);
+    }
+
     /// What its host says since it was asked last.
     pub(crate) fn host_report(&mut self) -> Option<HostReport> {
         self.nic.host_report()

@@ -215,6 +215,11 @@ impl Responder {
         self.reads.is_some()
     }
 
+    /// Nothing is owed any more.
+    pub(super) fn forgives(&mut self) {
+        self.reads = None;
+    }
+
     /// The next packet that a READ is owed, of at most `mtu` bytes of payload.
     pub(super) fn next(&self, mtu: u32) -> Option<Response> {
         let Reading { psn, bytes, is_begun } = *self.reads.as_ref()?.all.front()?;

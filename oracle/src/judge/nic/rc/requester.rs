@@ -29,6 +29,8 @@ pub struct Asked {
     pub at: Time,
     /// The number that it names.
     pub psn: Psn,
+    /// Of one anew, for how long before it the port had sent what goes ahead of it, without a pause: the turns of other queue pairs.
+    pub behind: Dur,
 }
 
 /// Judges what a requester asked for, in order, by the responses that reached it, in order.
@@ -74,7 +76,7 @@ pub fn requester(
             // What explains nothing came when its stamp says.
             (standing, packets) = before;
             standing.asks_anew(ask, anew.len());
-            anew.push(Answer { at: ask.at, says: Says::Nak, psn: ask.psn, behind: Dur::ZERO });
+            anew.push(Answer { at: ask.at, says: Says::Nak, psn: ask.psn, behind: ask.behind });
             places.push(place);
         }
     }
@@ -195,7 +197,7 @@ impl Standing<'_> {
             (self.begun, self.since) = (self.begun + 1, Some(self.begun(ask.at)));
             return true;
         }
-        let on_time = |due: &Ready| self.sight.on_time(*due, ask.at, Dur::ZERO);
+        let on_time = |due: &Ready| self.sight.on_time(*due, ask.at, ask.behind);
         let due = self.due().filter(|_| ask.psn == self.expected()).filter(on_time);
         // What asks for a hole in time is the hole's, if the timer may have run out then, too.
         let due = due.filter(|_| !self.is_of_hole(ask));
@@ -206,7 +208,7 @@ impl Standing<'_> {
                 self.holes.over.push(ask.at);
                 self.hole = Hole::Forgotten;
             }
-            let waited = self.sight.busy + self.sight.blur();
+            let waited = self.sight.busy.max(ask.behind) + self.sight.blur();
             let from = Time(ask.at.0.saturating_sub(waited.0)).max(due.from).min(ask.at);
             self.since = Some(Ready { from, by: ask.at });
             self.running.iter_mut().for_each(|running| running.starts(from));
@@ -221,7 +223,7 @@ impl Standing<'_> {
     fn is_of_hole(&self, ask: &Asked) -> bool {
         let Hole::Open { came, .. } = self.hole else { return false };
         let due = Ready::after(came, self.rc.nak_latency);
-        ask.psn == self.expected() && self.sight.on_time(due, ask.at, Dur::ZERO)
+        ask.psn == self.expected() && self.sight.on_time(due, ask.at, ask.behind)
     }
 
     /// From when on what a packet shows to be missing may have been asked for, and by when it is.
@@ -232,7 +234,7 @@ impl Standing<'_> {
 
     /// A question that a hole has to explain, the `nth` of those.
     fn asks_anew(&mut self, ask: &Asked, nth: usize) {
-        let timer = self.due().filter(|due| self.sight.on_time(*due, ask.at, Dur::ZERO));
+        let timer = self.due().filter(|due| self.sight.on_time(*due, ask.at, ask.behind));
         let is_either = self.is_of_hole(ask) && timer.is_some();
         if is_either {
             self.holes.either += 1;

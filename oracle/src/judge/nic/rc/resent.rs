@@ -37,6 +37,8 @@ pub struct Resent {
     pub tried_again: Vec<(usize, usize, Span)>,
     /// Ways back after a timeout: the packet, and picoseconds without progress.
     pub timeouts: Vec<(usize, Span)>,
+    /// How much later than by the strictest reading of the rule the timer of one of those may have been started anew, by a way back: the least.
+    pub anew: Option<Dur>,
     /// Times that the timeout may have run out, and may not: a way back after a NAK that one explains, too; one of which the packet may have waited for
     /// the port while the next ran out, or until the end of what was seen.
     pub either: usize,
@@ -68,6 +70,13 @@ pub(super) fn behind_the_port(stretch: Dur, timeout: Within, busy: Dur) -> usize
 }
 
 impl Resent {
+    /// The timeout ran out, as the packet tells: see [`timeouts`](Self::timeouts), [`anew`](Self::anew) and [`either`](Self::either).
+    pub(super) fn ran_out(&mut self, shown: (usize, Span), anew: Dur, either: usize) {
+        self.timeouts.push(shown);
+        self.anew = Some(self.anew.map_or(anew, |least| least.min(anew)));
+        self.either += either;
+    }
+
     /// How often the timeout surely ran out; `None` where it may have done so once more by the end.
     pub fn expired(&self) -> Option<usize> {
         Some(self.timeouts.len() + usize::from(self.gave_up?))

@@ -440,11 +440,11 @@ impl Sender<'_> {
         let blur = self.sight.blur();
         let Some((standing, timeout)) = self.expired(one) else { return false };
         let begun = self.begun(&standing, one.at);
-        let took = one.at.since(begun).unwrap_or(Dur::ZERO);
-        let least = one.at.since(standing.since).unwrap_or(Dur::ZERO);
+        let between = |from: Time, to: Time| to.since(from).unwrap_or_default();
+        let (took, least) = (between(begun, one.at), between(standing.since, one.at));
+        let anew = between(begun, self.runs_from().1);
         let span = Span { lo: least.saturating_sub(blur).0, hi: (took + blur).0 };
-        self.resent.timeouts.push((packet, span));
-        self.resent.either += behind_the_port(took, timeout, self.sight.busy);
+        self.resent.ran_out((packet, span), anew, behind_the_port(took, timeout, self.sight.busy));
         if self.overdue(one.at) {
             self.resent.faults.push(Fault::NoTimeout { packet });
         }

@@ -2,7 +2,8 @@
 
 use super::load::{Tenants, words};
 use super::{pauses, slot};
-use crate::measure::nic::{Passage, is_answer};
+use crate::measure::nic::Passage;
+use crate::measure::nic::ahead::is_answer;
 use crate::spec::nic::neighbours::Round;
 use crate::trials::trial::Trial;
 use rig_capture::analyse::nic;

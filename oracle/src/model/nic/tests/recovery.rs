@@ -281,3 +281,28 @@ fn what_is_lost_before_the_first_packet_of_a_flow_is_a_hole() {
     // Of what the rig sends it was told nothing.
     assert_eq!(taken(None), Taken::Here { acks: false });
 }
+
+#[test]
+fn a_queue_pair_that_is_gone_sends_nothing_again_and_owes_nothing() {
+    let sent_after = |ends: bool| {
+        let mut bench = bench(&config());
+        bench.network.start_flow(NIC, &flow(1));
+        bench.run(Dur::us(3));
+        bench.network.stop_flow(NIC, 1);
+        // Back to the first, for which it has all that it has sent to send again.
+        bench.send(Packet { kind: PacketKind::Nak, ..Packet::data(1, RIG, NIC, 3, 26, 66) });
+        bench.send(Packet::read_request(2, RIG, NIC, 0, 100_000));
+        bench.run(Dur::us(5));
+        if ends {
+            bench.network.end_flow(NIC, 1);
+            bench.network.end_flow(NIC, 2);
+        }
+        // What had left is there.
+        bench.run(Dur::ns(6_300));
+        let before = bench.received(PacketKind::Data).len();
+        bench.run(Dur::us(12));
+        bench.received(PacketKind::Data).len() - before
+    };
+    assert!(sent_after(false) > 20);
+    assert_eq!(sent_after(true), 0);
+}

@@ -15,7 +15,7 @@ fn rc(timeout: AckTimeout) -> Rc {
 
 fn all_asked(asked: &[(u64, u32)]) -> Vec<Asked> {
     let asked = asked.iter();
-    asked.map(|&(at, psn)| Asked { at: Time(at), psn: Psn::new(psn) }).collect()
+    asked.map(|&(at, psn)| Asked { at: Time(at), psn: Psn::new(psn), behind: Dur::ZERO }).collect()
 }
 
 fn judged(timeout: AckTimeout, asked: &[(u64, u32)], brought: &[(u64, u32)]) -> Vec<Fault> {
@@ -74,6 +74,29 @@ fn a_hole_is_asked_for_once_and_in_time() {
         [Fault::Late { packet: 1, reply: 1 }]
     );
     assert!(!judged(FOREVER, &[(0, 7), (250, 9)], brought).is_empty());
+}
+
+#[test]
+fn a_question_may_wait_for_the_turns_of_other_queue_pairs_that_the_port_was_seen_to_send() {
+    // Number 8 is missing at 110, and asked for 5 later; or as the timer runs out, 500 after the first question.
+    let holed = [(100, 7), (110, 9), (220, 8), (300, 9), (310, 10)];
+    let late = [(600, 7), (610, 8), (700, 9), (710, 10)];
+    let faults = |(timeout, asked, brought): (AckTimeout, u64, &[(u64, u32)]), behind| {
+        let packet = |&(at, psn): &(u64, u32)| Packet {
+            at: Time(at),
+            psn: Psn::new(psn),
+            last: psn % 2 == 0,
+        };
+        let brought: Vec<Packet> = brought.iter().map(packet).collect();
+        let (again, then) = if timeout == FOREVER { (8, 250) } else { (7, 650) };
+        let mut asked = all_asked(&[(0, 7), (asked, again), (then, 9)]);
+        asked[1].behind = Dur(behind);
+        requester(&rc(timeout), &READING, &asked, &brought, &EXACT).faults.len()
+    };
+    let hole = |behind| faults((FOREVER, 135, &holed), behind);
+    assert_eq!([20, 19, 0].map(hole), [0, 1, 1]);
+    let timer = |behind| faults((FINITE, 520, &late), behind);
+    assert_eq!([20, 19, 0].map(|behind| timer(behind) > 0), [false, true, true]);
 }
 
 #[test]

@@ -212,3 +212,20 @@ fn a_way_back_that_acknowledgements_have_overtaken_is_the_refusals_before_it_is_
     let late = 5_050 + EXACT.busy.0 + EXACT.allowance.unwrap().0 + 1;
     assert_eq!(of(late), (Some(0), 0, 1, vec![Fault::LateRestart { packet: 3, nak: 0 }]));
 }
+
+#[test]
+fn how_late_a_timer_would_show_is_counted_from_the_way_back_that_may_have_started_it_anew() {
+    let resent = |came: &[Event]| {
+        let back = 50 + rc(1).resend_latency.most().0;
+        let sent = [(0, 0), (10, 1), (back, 0), (back + 10, 1), (WAITS, 0)];
+        let sent = sent.map(|(at, psn)| Sent { at: Time(at), psn: Psn::new(psn) });
+        let sent = if came.is_empty() { vec![sent[0], sent[1], sent[4]] } else { sent.to_vec() };
+        let sight = Sight { until: Time(WAITS), ..EXACT };
+        (sender(&rc(1), Psn::new(0), &sent, came, &sight), back)
+    };
+    let (plain, _) = resent(&[]);
+    assert_eq!((plain.faults, plain.anew), (Vec::new(), Some(Dur(0))));
+    let nak = Event { at: Time(50), says: Says::Nak, psn: Psn::new(0) };
+    let (back, at) = resent(&[nak]);
+    assert_eq!((back.faults, back.timeouts.len(), back.anew), (Vec::new(), 1, Some(Dur(at))));
+}
