@@ -102,6 +102,13 @@ pub(crate) const CHECKS: &[Check] = &[
         round: sheets,
     },
     Check {
+        name: "drawn",
+        about: "healthy switches and NICs with ports, sizes, limits and times that are drawn: nobody is accused",
+        share: 4,
+        rounds: None,
+        round: drawn,
+    },
+    Check {
         name: "agreement",
         about: "what is measured on virtual interfaces is what is measured in virtual time, on every family of switches (root)",
         share: 1,
@@ -254,6 +261,12 @@ fn otherwise(round: u64) -> Round {
 fn sheets(_: u64) -> Round {
     let test = words("--package rigctl --test sheets --locked -- --nocapture");
     Round::Test(test, vec![("RIG_WHOLE_SHEETS", "200".to_owned())])
+}
+
+fn drawn(round: u64) -> Round {
+    let test = words("--package rigctl --test drawn --locked -- --nocapture");
+    let seed = FIRST_SEED + round;
+    Round::Test(test, vec![("RIG_DRAWN_SEEDS", format!("{seed}..{}", seed + 1))])
 }
 
 fn agreement(_: u64) -> Round {
