@@ -195,7 +195,7 @@ fn lab(number: u64, file: &Path) -> (Lab, Vec<String>) {
         ["broadcom", "mellanox", "cisco-8000", "barefoot", "hardware", "broadcom-weighted", "voq"];
     let mut seed = Seed::of_run(number).split("drawn");
     let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
-    let is_switch = number % 2 == 0;
+    let is_switch = number.is_multiple_of(2);
     lab.duts.retain(|dut| match dut.kind {
         Kind::Switch => is_switch && BASES.contains(&&*dut.name),
         Kind::Nic => !is_switch,

@@ -68,7 +68,7 @@ pub fn pfc_latency(
     let mut open = Dur(since.hi - since.lo);
     let signal = said.map(|(index, record, _)| {
         let began = start(from, record.on_wire(), record.at);
-        open = open + Dur(began.hi - began.lo);
+        open += Dur(began.hi - began.lo);
         let early = since.lo.saturating_sub(began.hi);
         let delay =
             if early > 0 { Delay::Early(Dur(early)) } else { Delay::After(began.since(since)) };
