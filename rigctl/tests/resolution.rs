@@ -59,12 +59,7 @@ impl Held {
 
     /// At how many seeds a device with this value fails.
     fn killed(&self, on: (&Lab, &Case), seeds: u64, (unit, value): (Unit, u64)) -> u64 {
-        let text = match unit {
-            Unit::Ps => Dur(value).to_string(),
-            Unit::Bytes => format!("{value}B"),
-            Unit::Ppm => format!("{value}ppm"),
-            Unit::Frames | Unit::Bps | Unit::Count => panic!("{} is no such field", self.field),
-        };
+        let text = written(unit, value).unwrap_or_else(|| panic!("{} is no field", self.field));
         let fails = |seed: &u64| {
             let ran = self.run(on, *seed, Some(text.clone()));
             matches!(ran.report.verdict, Verdict::Fail(_))
@@ -81,6 +76,16 @@ impl Held {
         let own = all.filter(|alike| alike.parameter == self.field && alike.holds(self.declared));
         own.min_by_key(width)
             .unwrap_or_else(|| panic!("{} says nothing of {}", self.case, self.field))
+    }
+}
+
+/// A value of a field as a profile has it; `None` of what no field holds.
+fn written(unit: Unit, value: u64) -> Option<String> {
+    match unit {
+        Unit::Ps => Some(Dur(value).to_string()),
+        Unit::Bytes => Some(format!("{value}B")),
+        Unit::Ppm => Some(format!("{value}ppm")),
+        Unit::Frames | Unit::Bps | Unit::Count => None,
     }
 }
 
@@ -124,6 +129,92 @@ fn a_device_just_outside_of_what_is_alike_fails_and_one_half_as_far_off_less_oft
             let tells = halved && !held.coarse && (alike.certain || seeds >= 100);
             assert!(!tells || half.1 < outside.1, "{alike}: {half:?} as often as {outside:?}");
         }
+    }
+}
+
+/// Cases of which something was printed once that was not so.
+const BY_DAY: [&str; 6] = [
+    "pfcwd::action-alert-broadcom",
+    "pfcwd::storm-as-long-as-the-worst-case-broadcom",
+    "pfcwd::interval-counter-trips-on-intermittent-pause",
+    "pfcwd::bursts-of-half-a-poll-never-fire-broadcom",
+    "headroom::xoff-and-xon-at-once-broadcom",
+    "headroom::xoff-and-xon-at-once-barefoot",
+];
+
+/// What a healthy device's report says that it does not tell apart, the narrowest of each field.
+fn printed((lab, case): (&Lab, &Case)) -> Vec<Alike> {
+    let stop = Stop::default();
+    let ran = case::run(&Rig::of(lab, &[case], 1, &stop), case);
+    if ran.report.verdict != Verdict::Pass {
+        return Vec::new();
+    }
+    let mut all: Vec<Alike> =
+        ran.report.judgements.into_iter().flat_map(|one| one.resolution.alike).collect();
+    let width = |one: &Alike| end(one.most, 0, u64::MAX) - end(one.least, 0, 0);
+    all.sort_by(|a, b| (&a.parameter, width(a)).cmp(&(&b.parameter, width(b))));
+    all.dedup_by(|a, b| a.parameter == b.parameter);
+    all
+}
+
+/// Whether devices that have `field` so are found out: at the first seed where that is certain, else at one of three. `None` where there are none.
+fn found_out((lab, case): (&Lab, &Case), field: &str, value: &str, certain: bool) -> Option<bool> {
+    let mut other = lab.clone();
+    mutation::apply(&mut other, &[format!("{field}={value}")]).ok()?;
+    let stop = Stop::default();
+    let mut seeds = if certain { 1..=1 } else { 1..=3 };
+    let fails = |seed| {
+        let ran = case::run(&Rig::of(&other, &[case], seed, &stop), case);
+        matches!(ran.report.verdict, Verdict::Fail(_))
+    };
+    Some(seeds.any(fails))
+}
+
+/// Each field of which a report prints between which values it tells nothing: one step outside of either end fails. A few cases here; at night all,
+/// by `RIG_WHOLE_BRACKETS=1`.
+#[test]
+fn one_step_outside_of_whatever_is_printed_as_alike_fails() {
+    let suites = rig_testcases::read::bundled(&Registry).expect("the bundled catalogue");
+    let lab = rig_lab::read::lab(None).expect("the bundled lab");
+    let whole = std::env::var_os("RIG_WHOLE_BRACKETS").is_some_and(|whole| whole == "1");
+    let all = suites.iter().flat_map(|suite| &suite.cases);
+    let is_meant = |case: &&Case| whole || BY_DAY.contains(&case.id.to_string().as_str());
+    let (mut wrong, mut tried) = (Vec::new(), 0);
+    for case in all.filter(is_meant) {
+        for alike in printed((&lab, case)) {
+            for (bound, by) in [(alike.least, -1), (alike.most, 1)] {
+                let outside = end(bound, by, 0);
+                // Nothing is less than nothing.
+                if bound == Bound::Unbounded || alike.holds(outside) {
+                    continue;
+                }
+                let Some(value) = written(alike.unit, outside) else { continue };
+                let on = (&lab, case);
+                let found = found_out(on, &alike.parameter, &value, alike.certain);
+                tried += u32::from(found.is_some());
+                if found == Some(false) {
+                    let why = format!("{}: {alike}, and {value} passes", case.id);
+                    println!("{why}");
+                    wrong.push(why);
+                }
+            }
+        }
+    }
+    println!("{tried} values tried");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(tried >= 4, "{tried}");
+}
+
+#[test]
+fn an_alert_is_not_said_to_tell_how_late_an_action_comes() {
+    for (id, tells) in
+        [("pfcwd::action-alert-broadcom", false), ("pfcwd::detection-latency-broadcom", true)]
+    {
+        let (lab, case) = bundled(id);
+        let all = printed((&lab, &case));
+        let of = |field: &str| all.iter().any(|one| one.parameter == field);
+        assert!(of("pfcwd.detection_time"), "{id}");
+        assert_eq!(of("pfcwd.action_latency"), tells, "{id}");
     }
 }
 

@@ -1,10 +1,12 @@
 //! Devices by their sheets: each bundled one with every time that it declares as a range about it, as a sheet gives one. Wherever inside
 //! them a device is, nobody is accused: one range at its least and at its greatest, all of them so, and what each draws.
 //!
+//! Nor are devices of whose times a sheet says much less: ten times as long at the most, and a watchdog that acts within 150 ms or 300 ms.
+//!
 //! CI tries a few cases of each; `RIG_WHOLE_SHEETS=200` tries all cases, and so many draws.
 
 use rig_lab::field::{Field, Holds};
-use rig_lab::{Lab, Macsec, Mutation, fields};
+use rig_lab::{Lab, Macsec, Mutation, Profile, fields};
 use rig_oracle::measure::Registry;
 use rig_oracle::verdict::Verdict;
 use rig_testcases::{Case, Sweep};
@@ -14,6 +16,7 @@ use rigctl::runner::pool::{News, default_jobs, in_order};
 use rigctl::stop::Stop;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// CI runs one of so many cases.
 const SAMPLE: usize = 61;
@@ -49,22 +52,47 @@ fn lab() -> (Lab, Vec<String>) {
         }
         for (path, _) in &rows {
             let Some(range) = dut.declared.get(path).and_then(|said| wide(&said)) else { continue };
-            let Ok(declared) = dut.declared.overridden(path, &range) else { continue };
-            let mut other = dut.clone();
-            other.declared = declared;
-            // What contradicts the rest stays as it was. A pair has no file.
-            let written = other.written().to_string();
-            std::fs::write(&file, written).expect("a file of the test's own");
-            if dut.declared.port_count() > 2 && rig_lab::read::profile(&file).is_err() {
-                continue;
+            if declares(dut, (path, &range), &file) {
+                paths.push(path.clone());
             }
-            dut.declared = other.declared;
-            paths.push(path.clone());
         }
     }
     paths.sort();
     paths.dedup();
     (lab, paths)
+}
+
+/// Whether a device may declare that, and does now: what contradicts the rest stays as it was. A pair has no file.
+fn declares(dut: &mut Profile, (path, value): (&str, &str), file: &Path) -> bool {
+    let Ok(declared) = dut.declared.overridden(path, value) else { return false };
+    let mut other = dut.clone();
+    other.declared = declared;
+    std::fs::write(file, other.written().to_string()).expect("a file of the test's own");
+    if dut.declared.port_count() > 2 && rig_lab::read::profile(file).is_err() {
+        return false;
+    }
+    dut.declared = other.declared;
+    true
+}
+
+/// The bundled lab, of whose devices each declares of one time what `said` makes of it, where it may; `None` where none does.
+fn loosened(path: &str, said: impl Fn(&Profile, Option<&Value>) -> Option<String>) -> Option<Lab> {
+    let own = tempfile::tempdir().expect("a temporary folder");
+    let file = own.path().join("dut.yaml");
+    let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+    let mut any = false;
+    for dut in lab.duts.iter_mut().filter(|dut| dut.system.is_none()) {
+        let range = said(dut, dut.declared.get(path).as_ref());
+        any |= range.is_some_and(|range| declares(dut, (path, &range), &file));
+    }
+    any.then_some(lab)
+}
+
+/// Anything up to ten times as long; of nothing there is no such.
+fn tenfold(_: &Profile, said: Option<&Value>) -> Option<String> {
+    let within: Within = serde_json::from_value(said?.clone()).ok()?;
+    let most = within.most() * 10;
+    (most > Dur::ZERO).then(|| format!("0ns..{most}"))
 }
 
 /// A range about a time, a fifth of it below and a quarter above; of nothing none is made.
@@ -178,6 +206,67 @@ fn nobody_is_accused_wherever_inside_its_sheet_it_is() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(passed > 100, "{passed} passed");
+}
+
+/// How late watchdogs may act.
+const LATE: [&str; 3] = ["0ms..70ms", "0ms..150ms", "0ms..300ms"];
+/// Cases that go on once a watchdog has acted, or has let go.
+const AFTERWARDS: [&str; 10] = [
+    "pfcwd::shares-after-a-storm",
+    "pfcwd::drop-at-oversubscription-broadcom",
+    "pfcwd::drop-at-oversubscription-mellanox",
+    "pfcwd::forward-at-oversubscription-broadcom",
+    "pfcwd::mixed-speed",
+    "pfcwd::second-storm-hardware",
+    "pfcwd::isolation-of-queue-and-port-hardware",
+    "pfcwd::hardware-recovery",
+    "reboot::storm-acted-on-stays-so-in-a-warm-reboot-broadcom",
+    "reboot::storm-that-was-ended-stays-away-broadcom",
+];
+
+#[test]
+fn nobody_is_accused_of_what_a_loose_sheet_leaves_open() {
+    let whole = std::env::var("RIG_WHOLE_SHEETS").is_ok_and(|text| !text.is_empty());
+    let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
+    let all: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
+    let afterwards = |case: &&Case| AFTERWARDS.contains(&case.id.to_string().as_str());
+    let found = all.iter().copied().filter(afterwards).count();
+    assert_eq!(found, AFTERWARDS.len());
+    let (mut wrong, mut passed) = (Vec::new(), 0);
+    let mut tell =
+        |what: &str, lab: &Lab, cases: &[&Case], seeds: core::ops::RangeInclusive<u64>| {
+            for seed in seeds {
+                let (more, ends) = accused(lab, cases, seed);
+                eprintln!("{what}, seed {seed}: {ends:?}");
+                more.iter().for_each(|why| eprintln!("  {why}"));
+                wrong.extend(more.into_iter().map(|why| format!("{what}: {why}")));
+                passed += ends.get("passed").copied().unwrap_or_default();
+            }
+        };
+    for (round, late) in LATE.into_iter().enumerate() {
+        let lab = loosened("pfcwd.action_latency", |dut, _| {
+            dut.declared.switch().map(|_| late.to_owned())
+        });
+        let lab = lab.expect("watchdogs");
+        let more = all.iter().copied().skip(round).step_by(SAMPLE);
+        let some: Vec<&Case> = all.iter().copied().filter(afterwards).chain(more).collect();
+        let (cases, seeds) = if whole { (&all, 1..=12) } else { (&some, 1..=2) };
+        tell(&format!("pfcwd.action_latency {late}"), &lab, cases, seeds);
+    }
+    let mut paths: Vec<String> = fields::all()
+        .filter(|(_, field)| field.holds == Holds::Range)
+        .map(|(path, _)| path)
+        .collect();
+    paths.sort();
+    let labs = paths.iter().filter_map(|path| Some((path, loosened(path, tenfold)?)));
+    let of = if whole { 1 } else { OF };
+    for (round, (path, lab)) in labs.enumerate().filter(|(round, _)| round % of == 0) {
+        let sample = if whole { 1 } else { SAMPLE };
+        let cases: Vec<&Case> = all.iter().copied().skip(round % sample).step_by(sample).collect();
+        tell(&format!("{path} ten times"), &lab, &cases, 1..=if whole { 4 } else { 1 });
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(passed > 50, "{passed} passed");
 }
 
 /// The same devices, one time of theirs beyond its sheet: a case says so.

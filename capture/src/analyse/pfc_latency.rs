@@ -29,6 +29,8 @@ pub struct PfcLatency {
     pub frame: usize,
     /// The record of the word, and how soon after the frame its first bit leaves the device; `None`: it never came.
     pub signal: Option<(usize, Delay)>,
+    /// How much the stamps of both leave open: a delay of nothing is read as less than that only because none is less.
+    pub open: Dur,
 }
 
 /// How soon a word follows.
@@ -63,14 +65,16 @@ pub fn pfc_latency(
     };
     let said = observation.words((spec.from, Dir::Rx), spec.class);
     let said = said.into_iter().find(|(_, _, quanta)| signal.is(*quanta));
+    let mut open = Dur(since.hi - since.lo);
     let signal = said.map(|(index, record, _)| {
         let began = start(from, record.on_wire(), record.at);
+        open += Dur(began.hi - began.lo);
         let early = since.lo.saturating_sub(began.hi);
         let delay =
             if early > 0 { Delay::Early(Dur(early)) } else { Delay::After(began.since(since)) };
         (index, delay)
     });
-    Some(PfcLatency { frame, signal })
+    Some(PfcLatency { frame, signal, open })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::spec::pfcwd::{Rule, Stimulus};
 use crate::verdict::Taken;
 use crate::{Finding, Judgement, Prediction, Resolution};
 use rig_capture::{Reading, Span, Unit};
+use rig_lab::Action;
 use rig_units::Dur;
 
 /// Judges the detections of storms that must all be detected, or none of them when the rule never fires.
@@ -42,7 +43,8 @@ pub fn judge(
     let reading = Reading { unit: prediction.unit, span, frames };
     let taken: Vec<Taken> = trials.iter().map(|seen| taken(seen, never(&prediction))).collect();
     let blur = sharpest(&taken);
-    let told = (!never(&prediction))
+    // An alert is the decision itself.
+    let told = (!never(&prediction) && rule.action != Action::Alert)
         .then(|| latency::resolution(rule, (prediction.span, slack, blur), grid.phase(), trials));
     let resolution = Resolution::of_each(prediction.unit, prediction.span, &taken)
         .with([rule.detection_resolution(blur)])
@@ -64,10 +66,16 @@ pub fn unshown(
     (at_most, slack): (Option<Dur>, Dur),
 ) -> Option<String> {
     let prediction = prediction(rule, stimulus, at_most);
-    if seen.detection().is_some() || never(&prediction) {
+    if never(&prediction) {
         return None;
     }
+    if let Some(why) = fleeting(rule, stimulus) {
+        return Some(why);
+    }
     let always = rule.always_fires_from(stimulus)?;
+    if seen.detection().is_some() {
+        return None;
+    }
     if seen.pause_length.saturating_sub(slack) <= always {
         let held = seen.pause_length;
         return Some(format!(
@@ -75,6 +83,15 @@ pub fn unshown(
         ));
     }
     too_soon(seen.watched, "a detection", prediction.span.hi)
+}
+
+/// Why nothing need show of an action, however long a storm is: it may begin later than it is over. What shows may be that of a later detection.
+pub(super) fn fleeting(rule: &Rule, stimulus: &Stimulus) -> Option<String> {
+    let never = rule.detection(stimulus).is_none() || rule.always_fires_from(stimulus).is_some();
+    (!never).then(|| {
+        let (late, kept) = (rule.latency(), rule.kept());
+        format!("an action comes {late} after its decision, and its end may be decided {kept} after that: it need not show at all, and what shows need not be the first")
+    })
 }
 
 /// Why a storm that was detected shows nothing of when: its reading is too wide.

@@ -5,7 +5,7 @@ use super::stats;
 use super::{Fired, Grid, StormTrial, Subject};
 use crate::spec::pfcwd::{Chance, Rule, Stimulus};
 use crate::verdict::Taken;
-use crate::{Finding, Judgement, Resolution};
+use crate::{Alike, Finding, Judgement, Resolution};
 use rig_capture::{Reading, Span, Unit};
 use rig_units::Dur;
 
@@ -56,7 +56,11 @@ pub fn judge(
     };
     let resolution = told(reading.span, prediction.span, (storms, grid), limits.alpha)
         // Of a timer the lengths of the storms say it.
-        .with(rule.is_polled().then(|| rule.detection_resolution(Dur::ZERO)));
+        .with(if rule.is_polled() {
+            alike(rule, stimulus, prediction.span, (storms, grid), limits.slack)
+        } else {
+            None
+        });
     let taken = storms.trials.iter().map(|seen| {
         let fired = if seen.detection().is_some() { 1_000_000 } else { 0 };
         Taken { trial: seen.trial, span: Span::exactly(fired) }
@@ -64,6 +68,26 @@ pub fn judge(
     let taken = taken.collect();
     let trials = storms.trials.len();
     Judgement { taken, ..subject.judgement(reading, prediction, trials, resolution, findings) }
+}
+
+/// The detection times that these storms do not tell from the declared one. Where each must fire, only one does of which none is ever detected;
+/// storms on either side of the phase at which they cease to be detected tell one poll from the next. That none is detected tells nothing where pauses
+/// have gaps.
+fn alike(
+    rule: &Rule,
+    stimulus: &Stimulus,
+    predicted: Span,
+    (storms, grid): (&Storms, &Grid),
+    slack: Dur,
+) -> Option<Alike> {
+    if predicted == Span::exactly(1_000_000) {
+        let shortest = storms.trials.iter().map(|seen| seen.pause_length).min()?;
+        return rule.all_fire_alike(shortest + slack * 2, stimulus);
+    }
+    if predicted == Span::exactly(0) {
+        return None;
+    }
+    grid.phase().map(|_| rule.detection_resolution(Dur::ZERO))
 }
 
 /// Which chances show. On a known grid storms lie just before and just after the phase at which they cease to be detected, and enclose

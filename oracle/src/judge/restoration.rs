@@ -1,7 +1,7 @@
 //! Restoration latency: every reading must meet the interval that the rule allows for its storm, and, once the grid of
 //! the polls is known, the very poll that is predicted.
 
-use super::detection::{hull, sharpest, show, too_soon, too_wide};
+use super::detection::{fleeting, hull, sharpest, show, too_soon, too_wide};
 use super::{Grid, Phase, Sighting, StormTrial, Subject};
 use crate::spec::pfcwd::{Rule, Stimulus, Storm, recovers};
 use crate::verdict::Taken;
@@ -64,6 +64,9 @@ pub fn judge(
 
 /// Why a storm that was detected and not restored shows nothing: the trial was over before the latest restoration.
 pub fn unshown(seen: &StormTrial, rule: &Rule, stimulus: &Stimulus) -> Option<String> {
+    if let Some(why) = fleeting(rule, stimulus) {
+        return Some(why);
+    }
     if seen.restored.is_some() {
         return None;
     }

@@ -41,6 +41,16 @@ impl Search {
         Search { most, tried }
     }
 
+    /// The greatest number that is worth trying.
+    pub const fn most(&self) -> u64 {
+        self.most
+    }
+
+    /// Whether nothing was tried yet.
+    pub const fn is_untried(&self) -> bool {
+        self.tried.is_empty()
+    }
+
     /// The number to try next; `None` when it has been found, or never happens.
     pub fn ask(&self) -> Option<u64> {
         let below = self.below();

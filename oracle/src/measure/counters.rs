@@ -6,7 +6,9 @@ use super::judged::{Judged, looked};
 use super::measurement::{Known, Needs, Red, Tells, by_source, seen_in, subject};
 use super::watchdog::see::sightings;
 use super::watchdog::watch;
+use crate::judge::answers::NOT_MEASURED;
 use crate::measure::watchdog::subject::{Places, Subject};
+use crate::verdict::Doubt;
 use rig_capture::What;
 use rig_capture::analyse::{self, ActionView, Sighting};
 use rig_lab::Part;
@@ -66,6 +68,10 @@ fn judge(done: &JudgeContext<'_>, subject: &Subject, judged: &mut Judged) {
             sightings(&trial.script, &trial.observation, places, &view, watch.rule.family);
         if let Sighting::NotObservable(why) | Sighting::Void(why) = &acted {
             return Err(trial.doubt(why).into());
+        }
+        if watch.rule.may_hide() && !matches!(acted, Sighting::At { .. }) {
+            let why = "no action shows, and one that comes late may have been decided and counted";
+            return Err(Doubt { reason: NOT_MEASURED, ..trial.doubt(why) }.into());
         }
         let at = (places.storm, places.class);
         let checks =

@@ -58,6 +58,10 @@ pub(super) static XOFF_LATENCY: Known = Known {
             })
             .collect();
         judged.resolved("pfc.latency", &told);
+        let stream = measure.named("stream");
+        for (on, blur) in [(stream.to_owned(), xoff), (xon_of(stream), xon)] {
+            blur.into_iter().for_each(|blur| judged.shows_beyond(("pfc.latency", &on), blur));
+        }
     },
     stamps: Some(|measure, context, script| {
         // Which frame crosses is counted.
@@ -220,11 +224,16 @@ fn latency(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
             text: crossed(crossing, declared.emission(), wait),
             source: "IEEE 802.1Q clause 36",
         };
-        let read = Word::xoff(declared, crossing).told(trial, index, want)?;
-        blur.set(blur.get().max(Some(Dur(read.span.hi - read.span.lo) + wait + hides)));
+        let (read, open) = Word::xoff(declared, crossing).told(trial, index, want)?;
+        blur.set(blur.get().max(Some(open + wait + hides)));
         Ok(read)
     });
     blur.get()
+}
+
+/// What is said of the XON of a stream.
+fn xon_of(stream: &str) -> String {
+    format!("{stream}, XON")
 }
 
 /// Judges how soon after the frame whose leaving brings the group to its XON the first XON begins. A device may free a frame
@@ -234,7 +243,7 @@ fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
     let resumption = declared.resumption();
     let hides = declared.macsec.pfc_latency(declared.macsec.sent()).width();
     let blur = Cell::new(None);
-    done.each("pfc.latency", &format!("{stream}, XON"), judged, |trial| {
+    done.each("pfc.latency", &xon_of(stream), judged, |trial| {
         let (index, spec) = trial.stream(stream)?;
         let count = spec.count.unwrap_or(0);
         let (lo, hi) = Off::hull(declared, |off| {
@@ -261,8 +270,8 @@ fn resumes(done: &JudgeContext<'_>, stream: &str, judged: &mut Judged) -> Option
             ),
             source: "IEEE 802.1Q clause 36",
         };
-        let read = Word::xon(leave).told(trial, index, want)?;
-        blur.set(blur.get().max(Some(Dur(read.span.hi - read.span.lo) + leaving + wait + hides)));
+        let (read, open) = Word::xon(leave).told(trial, index, want)?;
+        blur.set(blur.get().max(Some(open + leaving + wait + hides)));
         Ok(read)
     });
     blur.get()

@@ -144,6 +144,16 @@ impl Judged {
         }
     }
 
+    /// Says of what was filed of `measure` on `subject` that what is `blur` outside of its prediction shows, whatever its readings look like: a delay that
+    /// cannot be below zero is read too well.
+    pub(super) fn shows_beyond(&mut self, (measure, subject): (&str, &str), blur: Dur) {
+        let own = |one: &&mut Judgement| (one.measure, one.subject.as_str()) == (measure, subject);
+        for one in self.judgements.iter_mut().filter(own) {
+            let told = Resolution::certain(one.prediction.unit, one.prediction.span, blur.0);
+            one.resolution = told.with(one.resolution.alike.drain(..));
+        }
+    }
+
     /// Says of what was filed of `measure` from how much on a departure shows, in words.
     pub(super) fn tells(&mut self, measure: &str, told: &str) {
         for one in self.judgements.iter_mut().filter(|one| one.measure == measure) {

@@ -155,6 +155,11 @@ fn one(
     judged: &mut Judged,
 ) {
     let found = found(tried);
+    if let Some(why) = untold(search, stage, found, want.span) {
+        judged.table(table(done, search, stage, tried));
+        judged.not_measured(At::Whole, &why);
+        return;
+    }
     let (span, got, at) = match found {
         Found::At(span) => (span, None, span.hi),
         Found::Never { up_to } => {
@@ -211,6 +216,20 @@ fn one(
         };
         judged.file(At::Whole, judgement);
     }
+}
+
+/// Why a number was not found that may be as great as predicted: no more frames are held than a queue is without its watchdog taking that for a storm,
+/// or than any buffer takes.
+fn untold(search: &Searched<'_>, stage: &Stage, found: Found, wanted: Span) -> Option<String> {
+    let Found::Never { up_to } = found else { return None };
+    (up_to < wanted.hi && wanted.hi < u64::MAX).then(|| {
+        format!(
+            "{} of {}: none in up to {up_to} frames, and more are not tried (a queue that is held for longer its watchdog may take for stormed); predicted is {}",
+            search.name,
+            stage.streams.join(" and "),
+            Reading { unit: Unit::Frames, span: wanted, frames: Vec::new() },
+        )
+    })
 }
 
 /// What each trial tried, and whether it happened.

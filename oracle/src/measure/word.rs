@@ -8,6 +8,7 @@ use crate::trials::trial::Trial;
 use rig_capture::analyse::{self, Delay, PfcSignal};
 use rig_capture::{Span, What};
 use rig_lab::{Switch, SwitchingMode};
+use rig_units::Dur;
 
 /// A word, and the frames of which one made the device say it, counted from 1.
 #[derive(Debug, Clone, Copy)]
@@ -30,29 +31,29 @@ impl Word {
     }
 
     /// How soon it follows the frame of several that it may be by the declared margin: the one that it follows as it should. Where there is none, a
-    /// word that is too late is told from the last of them, and one that is too early from the first.
+    /// word that is too late is told from the last of them, and one that is too early from the first. Beside it, how much both stamps leave open.
     pub(super) fn told(
         &self,
         trial: &Trial,
         index: u16,
         want: impl Fn(u64) -> Prediction,
-    ) -> Result<TrialReading, Unread> {
+    ) -> Result<(TrialReading, Dur), Unread> {
         let of = self.of;
-        let last = self.told_by(trial, index, of.hi, want(of.hi))?;
+        let (last, open) = self.told_by(trial, index, of.hi, want(of.hi))?;
         // After the last of them, and yet too early for it, it may follow another.
         let is_late = last.got.is_none() && last.span.lo > last.want.span.hi;
         if of.lo == of.hi || last.span.meets(last.want.span) || is_late {
-            return Ok(last);
+            return Ok((last, open));
         }
         let mut first = None;
         for n in of.lo..of.hi {
-            let read = self.told_by(trial, index, n, want(n))?;
+            let (read, open) = self.told_by(trial, index, n, want(n))?;
             if read.span.meets(read.want.span) {
-                return Ok(read);
+                return Ok((read, open));
             }
-            first = first.or(Some(read));
+            first = first.or(Some((read, open)));
         }
-        Ok(first.unwrap_or(last))
+        Ok(first.unwrap_or((last, open)))
     }
 
     /// How soon it follows the `n`-th frame of a stream, counted from 1.
@@ -62,7 +63,7 @@ impl Word {
         index: u16,
         n: u64,
         want: Prediction,
-    ) -> Result<TrialReading, Unread> {
+    ) -> Result<(TrialReading, Dur), Unread> {
         let Word { signal: word, mode, .. } = *self;
         let nth = usize::try_from(n - 1).unwrap_or(usize::MAX);
         let telling =
@@ -96,6 +97,7 @@ impl Word {
         };
         let records = core::iter::once(telling.frame).chain(telling.signal.map(|(index, _)| index));
         let looked = looked(1, "crossings");
-        Ok(TrialReading { span, want, got, records: records.collect(), looked })
+        let open = telling.open;
+        Ok((TrialReading { span, want, got, records: records.collect(), looked }, open))
     }
 }

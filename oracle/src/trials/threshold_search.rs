@@ -92,16 +92,41 @@ impl ThresholdSearch {
                 self.advance();
                 continue;
             };
-            let stage = &stages[self.at.1];
-            let mut counts = self.held.clone();
-            for name in &stage.streams {
-                counts.insert(name.clone(), tried);
-            }
-            if let Some(left) = stage.from.as_ref().and_then(|from| counts.get_mut(from)) {
-                *left -= tried;
-            }
+            let counts = self.sent(&stages[self.at.1], tried);
             return Some((counts, Mark { measure: *measure, stage: self.at.1, tried }));
         }
+    }
+
+    /// Tries of the number that is next no greater ones than fit, as `fits` says of how many frames each stream sends; those of which a few trials
+    /// are done stay as they are. Where not even one frame fits, it is not their number that is in the way.
+    pub fn keep_to(&mut self, fits: impl Fn(&Counts) -> bool) {
+        while self.stage().is_some() && self.search.ask().is_none() {
+            self.advance();
+        }
+        let Some(stage) = self.stage().filter(|_| self.search.is_untried()) else { return };
+        let fits = |tried: u64| fits(&self.sent(stage, tried));
+        let most = self.search.most();
+        if !fits(1) || fits(most) {
+            return;
+        }
+        let (mut does, mut not) = (1, most);
+        while not > does + 1 {
+            let between = u64::midpoint(does, not);
+            *(if fits(between) { &mut does } else { &mut not }) = between;
+        }
+        self.search = Search::up_to(does);
+    }
+
+    /// How many frames each stream sends where so many are tried of those of a stage.
+    fn sent(&self, stage: &Stage, tried: u64) -> Counts {
+        let mut counts = self.held.clone();
+        for name in &stage.streams {
+            counts.insert(name.clone(), tried);
+        }
+        if let Some(left) = stage.from.as_ref().and_then(|from| counts.get_mut(from)) {
+            *left -= tried;
+        }
+        counts
     }
 
     /// What a trial showed.
@@ -217,6 +242,27 @@ mod tests {
     fn what_builds_on_a_number_that_is_not_found_is_not_tried() {
         let trials = hunt(&in_turn(Event::Xoff, 0), |_, _| false);
         assert!(trials.iter().all(|(_, mark)| mark.stage == 0));
+    }
+
+    #[test]
+    fn no_more_are_tried_than_fit_beside_what_is_held() {
+        let mut hunt = ThresholdSearch::of([in_turn(Event::Drop, 1).to_vec()].into_iter())
+            .expect("something to search");
+        let fits = |counts: &Counts| counts.values().sum::<u64>() <= 100;
+        let mut most = [0, 0];
+        hunt.keep_to(fits);
+        while let Some((counts, mark)) = hunt.ask() {
+            most[mark.stage] = mark.tried.max(most[mark.stage]);
+            hunt.seen(&mark, mark.stage == 0 && counts["a"] >= 90);
+            hunt.keep_to(fits);
+        }
+        // 89 are held of the first.
+        assert_eq!(most, [100, 11]);
+        // Of a number that never fits nothing is narrowed.
+        let mut hunt =
+            ThresholdSearch::of([in_turn(Event::Drop, 1).to_vec()].into_iter()).expect("a search");
+        hunt.keep_to(|_| false);
+        assert_eq!(hunt.search.most(), MOST);
     }
 
     #[test]

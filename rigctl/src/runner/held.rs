@@ -1,7 +1,10 @@
 //! How long storms of the rig hold queues of a device, and what they hold.
 
 use rig_lab::{Declared, Switch};
+use rig_oracle::measure::Fires;
 use rig_oracle::spec::buffer::{self, Off, Others};
+use rig_oracle::trials::context::Context;
+use rig_oracle::trials::points::Point;
 use rig_oracle::trials::threshold_search::Counts;
 use rig_testcases::case::{Count, Stream};
 use rig_testcases::{Action, Case, Lookup, Script, Step, StormSpec};
@@ -25,6 +28,20 @@ pub(super) fn sending(script: &Script) -> Vec<(u16, Dur)> {
         })
     });
     each.collect()
+}
+
+/// Whether the watchdog takes nothing that holds a queue for a storm while streams send so many frames. A case that is about it has
+/// its own say in that.
+pub(super) fn is_no_storm(context: &Context<'_>, counts: &Counts) -> bool {
+    let Some(watch) = context.watch.as_ref().filter(|watch| !watch.is_measured()) else {
+        return true;
+    };
+    let point = Point { counts: counts.clone(), ..Point::default() };
+    let Ok(script) = context.script(&point) else { return false };
+    sending(&script).into_iter().all(|(id, sends)| {
+        let tail = tail(&context.group.declared, &script, &script.storms[usize::from(id)]);
+        watch.fires(sends, tail) == Fires::Never
+    })
 }
 
 /// As many frames of each searched stream as a search may try: it doubles until the queue takes in no more.

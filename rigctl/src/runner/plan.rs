@@ -1,5 +1,6 @@
 //! Which trials a session runs: placed by the measures that need it, else a fixed number at random moments.
 
+use super::held;
 use rig_oracle::judge::moved;
 use rig_oracle::measure::{self, Placement, class};
 use rig_oracle::spec::wred::Burst;
@@ -42,7 +43,8 @@ pub fn of(context: &Context<'_>, points: &[Point], alpha: f64, effort: Effort) -
     let measures = &context.case.measure;
     let (draws, within) = (Seed::of_run(context.plan_seed()), measure::longest_turn(context));
     let stages = measures.iter().map(|one| (measure::of(one).stages)(one));
-    if let Some(hunt) = ThresholdSearch::of(stages) {
+    if let Some(mut hunt) = ThresholdSearch::of(stages) {
+        hunt.keep_to(|counts| held::is_no_storm(context, counts));
         return Box::new(Searching { hunt, draws, within });
     }
     let (trials, _) = each(context, points, alpha, effort);
@@ -125,6 +127,7 @@ impl Placer for Searching {
         let happened = measure::happened(context, trial, &mark);
         let happened = happened.inspect_err(|_| self.hunt.give_up())?;
         self.hunt.seen(&mark, happened);
+        self.hunt.keep_to(|counts| held::is_no_storm(context, counts));
         Ok(())
     }
 

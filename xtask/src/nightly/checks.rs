@@ -96,10 +96,17 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "sheets",
-        about: "every time that a device declares as a range about it, at each end alone, all of them so, and 200 draws: nobody is accused",
+        about: "every time that a device declares as a range about it, at each end alone, all of them so, and 200 draws, and ten times as long: nobody is accused",
         share: 4,
         rounds: Some(|| 1),
         round: sheets,
+    },
+    Check {
+        name: "drawn",
+        about: "healthy switches and NICs with ports, sizes, limits and times that are drawn: nobody is accused",
+        share: 4,
+        rounds: None,
+        round: drawn,
     },
     Check {
         name: "agreement",
@@ -138,7 +145,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "resolution",
-        about: "devices just outside of what a measurement says that it does not tell apart, each at a hundred seeds",
+        about: "devices just outside of what a measurement says that it does not tell apart, some at a hundred seeds, and one of each end of all that is printed",
         share: 1,
         rounds: Some(|| 1),
         round: resolution,
@@ -256,6 +263,12 @@ fn sheets(_: u64) -> Round {
     Round::Test(test, vec![("RIG_WHOLE_SHEETS", "200".to_owned())])
 }
 
+fn drawn(round: u64) -> Round {
+    let test = words("--package rigctl --test drawn --locked -- --nocapture");
+    let seed = FIRST_SEED + round;
+    Round::Test(test, vec![("RIG_DRAWN_SEEDS", format!("{seed}..{}", seed + 1))])
+}
+
 fn agreement(_: u64) -> Round {
     let test = words("--package rigctl --test agreement --locked");
     Round::Test(test, vec![("RIG_AGREE_ON_EVERY_FAMILY", "1".to_owned())])
@@ -283,7 +296,10 @@ fn readings(_: u64) -> Round {
 
 fn resolution(_: u64) -> Round {
     let test = words("--package rigctl --test resolution --locked -- --nocapture");
-    Round::Test(test, vec![("RIG_RESOLUTION_SEEDS", "100".to_owned())])
+    Round::Test(
+        test,
+        vec![("RIG_RESOLUTION_SEEDS", "100".to_owned()), ("RIG_WHOLE_BRACKETS", "1".to_owned())],
+    )
 }
 
 fn figures(_: u64) -> Round {

@@ -1,9 +1,12 @@
 //! From the poll that decides to the action on the wire: what lies between the two, and what of it shows.
 
-use super::Rule;
+use super::{Rule, recovers};
 use rig_capture::Span;
-use rig_lab::Action;
+use rig_lab::{Action, RuleFamily};
 use rig_units::{Dur, Within};
+
+/// Longer than anything lasts.
+pub(super) const NEVER: Dur = Dur(u64::MAX);
 
 impl Rule {
     /// L, as long as anything is done. An alert is the decision itself.
@@ -31,11 +34,45 @@ impl Rule {
 
     /// For how long a pause has to go on after the decision for the action to show: forwarding in spite of a pause shows in
     /// nothing else, while a queue that drops goes on with it until it is restored.
-    pub(super) const fn hidden(&self) -> Within {
+    pub(super) fn hidden(&self) -> Within {
+        let overtaken = self.overtaken();
         match self.action {
-            Action::Forward => self.action_latency,
-            Action::Drop | Action::Alert => Within::ZERO,
+            Action::Forward => {
+                let (least, most) = (self.action_latency.least(), self.action_latency.most());
+                Within::between(least, most.max(overtaken))
+            }
+            Action::Drop => Within::at_most(overtaken),
+            Action::Alert => Within::ZERO,
         }
+    }
+
+    /// Whether a detection may be counted of which nothing shows.
+    pub(crate) fn may_hide(&self) -> bool {
+        self.hidden().most() > Dur::ZERO
+    }
+
+    /// The same for an action that begins as late as it may, while its end, decided later, comes as soon as that may: nothing where the storm
+    /// outlasts its decision anyhow, and [`Dur`]'s greatest where it is over after a fixed time, however long the storm is.
+    fn overtaken(&self) -> Dur {
+        let by = self.latency().width().saturating_sub(self.kept());
+        if by > Dur::ZERO && recovers(self.family) { NEVER } else { by }
+    }
+
+    /// How soon after a storm, or after its detection where that decides, the end of an action may be decided. A fifth of a poll of it is left for
+    /// the pause of the storm's last frame, and for a frame that shows the action.
+    pub(crate) fn kept(&self) -> Dur {
+        let (Some(time), Some(m)) = (self.restoration_time, self.quiet_polls()) else {
+            return NEVER;
+        };
+        let least = match self.family {
+            RuleFamily::Hardware => self.runs_out(time).from.value(),
+            RuleFamily::Cisco8000 => self.poll_interval * (m - 1),
+            RuleFamily::Broadcom
+            | RuleFamily::Mellanox
+            | RuleFamily::Barefoot
+            | RuleFamily::IntervalCounter => self.poll_interval * m,
+        };
+        least.saturating_sub(self.poll_interval / 5)
     }
 
     /// How much of a pause of `length` there is for a decision that shows: at least, and at most.
@@ -72,8 +109,6 @@ mod tests {
     use super::super::tests::{gap, rule};
     use super::super::{End, Storm, Window};
     use super::*;
-    use rig_lab::RuleFamily;
-
     /// D = 200 ms, P = 100 ms, R = 300 ms, and an action within 10 ms to 40 ms of its poll.
     fn slow(family: RuleFamily, action: Action) -> Rule {
         let latency = "10ms..40ms".parse().expect("a range");
@@ -135,6 +170,29 @@ mod tests {
             [260, 261, 290, 291].map(|length| fires(Action::Forward, length)),
             [Some(false), None, None, Some(true)]
         );
+    }
+
+    #[test]
+    fn a_drop_that_its_end_may_overtake_shows_of_a_longer_storm_or_need_not_at_all() {
+        let late = |family, most| Rule {
+            action_latency: Within::at_most(Dur::ms(most)),
+            ..rule(family, 200, 100, Some(200))
+        };
+        let always = |rule: Rule| rule.always_fires_from(&gap(500));
+        // Let go 200 ms after the storm at the soonest, a fifth of a poll left of it.
+        assert_eq!(always(late(RuleFamily::Broadcom, 180)), Some(Dur::ms(300)));
+        assert_eq!(always(late(RuleFamily::Broadcom, 300)), Some(Dur::ms(420)));
+        assert_eq!(always(late(RuleFamily::Cisco8000, 300)), Some(Dur::ms(420)));
+        // However long a storm is, its recovery is over after 200 ms.
+        assert_eq!(always(late(RuleFamily::Hardware, 180)), Some(Dur::ms(200)));
+        assert_eq!(always(late(RuleFamily::Hardware, 300)), None);
+        let (least, most) = late(RuleFamily::Hardware, 300).chances(Dur::s(9), &gap(500));
+        assert_eq!((least.ppm(), most.ppm()), (0, 1_000_000));
+        // What is never let go is not overtaken.
+        let kept = Rule { restoration_time: None, ..late(RuleFamily::Broadcom, 900) };
+        assert_eq!(always(kept), Some(Dur::ms(300)));
+        let alert = Rule { action: Action::Alert, ..late(RuleFamily::Broadcom, 900) };
+        assert_eq!(always(alert), Some(Dur::ms(300)));
     }
 
     #[test]

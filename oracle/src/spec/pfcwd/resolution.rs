@@ -1,6 +1,6 @@
 //! What cannot be told apart from outside: at one poll interval only the number of polls shows.
 
-use super::{Polls, Rule};
+use super::{Polls, Rule, Stimulus};
 use crate::Alike;
 use core::ops::Bound;
 use rig_capture::Unit;
@@ -33,6 +33,27 @@ impl Rule {
                 alike("pfcwd.detection_time", Bound::Included(from), Bound::Excluded(until))
             }
         }
+    }
+
+    /// The detection times of which not every pause of `length` is surely undetected: where all are to be, a device with any of them may pass.
+    /// `None` where there is no end to them.
+    pub fn all_fire_alike(&self, length: Dur, stimulus: &Stimulus) -> Option<Alike> {
+        /// More polls than these lead nowhere.
+        const MOST: usize = 10_000;
+        let mut own = self.detection_resolution(Dur::ZERO);
+        for _ in 0..MOST {
+            let beyond = match own.most {
+                Bound::Included(most) => most.checked_add(1)?,
+                Bound::Excluded(most) => most,
+                Bound::Unbounded => return None,
+            };
+            let other = Rule { detection_time: Dur(beyond), ..*self };
+            if other.never_fires_up_to(stimulus).is_none_or(|never| length <= never) {
+                return Some(Alike { least: Bound::Unbounded, ..own });
+            }
+            own = other.detection_resolution(Dur::ZERO);
+        }
+        None
     }
 
     /// The numbers of polls that show no otherwise than these: fewer that all come as late as they may, and more that all come in time, as

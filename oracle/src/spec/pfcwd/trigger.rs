@@ -1,6 +1,7 @@
 //! Which storms are detected at all (F14): never below one length, always from another, between them by the phase.
 
 use super::detection::fifths;
+use super::latency::NEVER;
 use super::{Polls, Rule, Stimulus};
 use crate::Prediction;
 use rig_capture::{Span, Unit};
@@ -48,7 +49,9 @@ impl Rule {
     /// The shortest pause from which on every storm is detected; `None` when none is. For an idle barefoot queue,
     /// for the interval counter and for hardware the pause must be longer than this.
     pub fn always_fires_from(&self, stimulus: &Stimulus) -> Option<Dur> {
-        Some(self.always_decides_from(stimulus)? + self.hidden().most())
+        let hidden = self.hidden().most();
+        let always = self.always_decides_from(stimulus)?;
+        (hidden < NEVER).then(|| always + hidden)
     }
 
     /// The longest pause of which no poll takes anything for a storm.
