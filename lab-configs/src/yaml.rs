@@ -63,7 +63,7 @@ impl Source {
     /// # Errors
     /// When it is missing, no regular file, too large or not UTF-8.
     pub fn read(path: &Path) -> Result<Source, Vec<Fault>> {
-        Source::of(path.display().to_string(), file::read(path, YAML_BYTES))
+        Source::of(&path.display().to_string(), file::read(path, YAML_BYTES))
     }
 
     /// Takes what comes by standard input.
@@ -71,15 +71,15 @@ impl Source {
     /// # Errors
     /// When it breaks off, is too large or not UTF-8.
     pub fn piped(from: impl io::Read) -> Result<Source, Vec<Fault>> {
-        Source::of(file::STDIN_SAID.to_owned(), file::bounded(from, YAML_BYTES))
+        Source::of(file::STDIN_SAID, file::bounded(from, YAML_BYTES))
     }
 
-    fn of(file: String, bytes: Result<Vec<u8>, file::Unread>) -> Result<Source, Vec<Fault>> {
+    fn of(file: &str, bytes: Result<Vec<u8>, file::Unread>) -> Result<Source, Vec<Fault>> {
         let bytes = bytes
-            .map_err(|file::Unread { found, want }| vec![Fault::of_file(&file, found, want)])?;
-        let fault = |found: String| vec![Fault::of_file(&file, found, "a readable YAML file")];
+            .map_err(|file::Unread { found, want }| vec![Fault::of_file(file, found, want)])?;
+        let fault = |found: String| vec![Fault::of_file(file, found, "a readable YAML file")];
         match String::from_utf8(bytes) {
-            Ok(text) => Ok(Source::new(&file, &text)),
+            Ok(text) => Ok(Source::new(file, &text)),
             Err(e) => {
                 let at = e.utf8_error().valid_up_to();
                 let line = e.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1;

@@ -36,14 +36,14 @@ use std::fmt::Write as _;
 /// Every fault of what was to be read; a case that does not exist.
 pub fn explain(args: &ExplainArgs) -> Result<Exit, Bad> {
     let ExplainArgs { case, paths, lab, dut } = args.clone();
-    let input = with_case(Selection { paths, lab, dut, only: None }, &case)?;
+    let input = with_case(&Selection { paths, lab, dut, only: None }, &case)?;
     stdout::text(&text(&input, &case)?);
     Ok(Exit::Passed)
 }
 
 /// What has the case of that name, and no more of the bundled catalogue than its suite where that is known by the name; all that is
 /// selected where nothing has it, to tell what may have been meant.
-fn with_case(all: Selection, id: &str) -> Result<Input, Bad> {
+fn with_case(all: &Selection, id: &str) -> Result<Input, Bad> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-:".contains(letter);
     if all.paths.is_empty() && id.contains("::") && id.chars().all(plain) {
         let input = Input::read(&Selection { only: Some(format!("{id}*")), ..all.clone() })?;
@@ -51,7 +51,7 @@ fn with_case(all: Selection, id: &str) -> Result<Input, Bad> {
             return Ok(input);
         }
     }
-    Input::read(&all)
+    Input::read(all)
 }
 
 /// The explanation of the case that is called `id`, for people; of a case that is written for several rule families and named as it

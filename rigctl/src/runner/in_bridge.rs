@@ -143,7 +143,7 @@ mod tests {
         let lab = rig_lab::read::lab(Some(Path::new(path))).expect("a lab");
         let run = bundled::cases().iter().filter(|case| case.suits(&lab.duts[0]).is_ok());
         let run = run.filter_map(|case| {
-            let of = applicability::of(&lab, &lab.duts[0], &case).ok()?;
+            let of = applicability::of(&lab, &lab.duts[0], case).ok()?;
             // What is said of classes that the case does not use nobody sets.
             assert!(of.case.settings.iter().all(|one| one.path != "qos.pfc_enable"), "{}", case.id);
             Some(format!("{} {}", case.id, of.left_out.join("; ")))
