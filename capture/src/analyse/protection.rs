@@ -3,6 +3,7 @@
 //! Packet numbers of an association grow by one from frame to frame. What was not recorded is not missed: who asks sees to it
 //! that every frame was.
 
+use crate::passage::start;
 use crate::{Dir, Observation, Record, What};
 use rig_testcases::{Form, Macsec, MacsecPolicy, Secured};
 use rig_units::{Dur, Time};
@@ -28,9 +29,13 @@ pub fn protection(observation: &Observation, port: u16, epochs: &[(Time, Macsec)
             continue;
         }
         seen.frames += 1;
-        let bound = trace.provenance.bound() * 2;
-        let left = (record.at).saturating_sub(trace.cable + trace.speed.slot(record.on_wire()));
-        let near = Near { from: left.saturating_sub(bound), until: left + Dur(1) + bound };
+        let bound = trace.provenance.bound();
+        // Protected as it began to leave: with its preamble, or with the gap before that.
+        let began = start(trace, record.on_wire(), record.at);
+        let near = Near {
+            from: Time(began.lo).saturating_sub(bound),
+            until: Time(began.hi) + Dur(1) + bound,
+        };
         let fits = |macsec: &Macsec| wrong(macsec, record);
         let why = near.epochs(epochs).map(fits).reduce(Option::and).flatten();
         let why = why.or_else(|| {
@@ -105,8 +110,9 @@ fn number(secured: &Secured, numbers: &mut BTreeMap<u8, u64>, first: Vec<u64>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::Sample;
+    use crate::sample::{CABLE, SIZE, Sample};
     use rig_testcases::Tamper;
+    use rig_units::{Bytes, PortSpeed};
 
     const GOOD: Secured = Secured { an: 0, pn: 1, encrypted: true, sci: true, tamper: None };
 
@@ -160,6 +166,24 @@ mod tests {
         let numbers = |all: [u64; 3]| all.map(|pn| Some(Secured { pn, ..GOOD }));
         assert_eq!(whys(&numbers([1, 2, 4])), ["packet number 4 of association 0, not 3"]);
         assert_eq!(whys(&numbers([1, 2, 2])), ["packet number 2 of association 0, not 3"]);
+    }
+
+    /// A device may put the gap behind a frame: its last bit is then seen sooner than a whole slot after it began.
+    #[test]
+    fn a_frame_that_began_within_a_gap_of_a_change_may_be_as_before_it_and_as_behind_it() {
+        let slot = PortSpeed::G100.slot(Bytes(u64::from(SIZE) + u64::from(GOOD.overhead())));
+        let change = |later: Dur| Time::ZERO + Dur::us(3) - CABLE - slot + later;
+        let told = |an: u8, later: Dur| {
+            let rekeyed = Macsec { encoding_sa: 1, next_pn: Some(7), ..on() };
+            let frame = |an, pn| Some(Secured { an, pn, ..GOOD });
+            let third = if an == 1 { frame(1, 7) } else { frame(0, 5) };
+            odd(&[frame(0, 3), frame(0, 4), third], &[(Time::ZERO, on()), (change(later), rekeyed)])
+        };
+        for an in [0, 1] {
+            assert_eq!(told(an, Dur(900)), [], "association {an}");
+        }
+        assert_eq!(told(0, Dur::ZERO).len(), 1);
+        assert_eq!(told(1, Dur::ns(3)).len(), 1);
     }
 
     #[test]

@@ -438,6 +438,20 @@ mod tests {
         assert!(none.ends_with("and two-in-a-row is several"), "{none}");
     }
 
+    /// The bus and the table of pages of a host take longer than the port and the way, by which the least of a flow is counted.
+    #[test]
+    fn nothing_is_promised_of_a_flow_that_a_host_keeps() {
+        let lab = rig_lab::read::lab(None).expect("the bundled lab");
+        let case = bundled::case("queue-pairs::one-connection-alone");
+        let on = |name: &str| {
+            let dut = lab.duts.iter().find(|dut| dut.name == name).expect("a device");
+            of(&lab, dut, &case).map_err(|unfit| unfit.why)
+        };
+        assert_eq!(on("gen2-to-gen2").map(|reach| reach.left_out), Ok(Vec::new()));
+        let why = on("pcie-gen3-to-pcie-gen3").expect_err("nothing of it can be measured");
+        assert!(why.contains("(host.pcie)"), "{why}");
+    }
+
     #[test]
     fn an_emulated_device_is_asked_everything() {
         let lab = rig_lab::read::lab(None).expect("the bundled lab");

@@ -3,6 +3,7 @@
 
 mod got;
 mod half_kept;
+mod into_memory;
 mod longest;
 mod losses;
 mod mended;
@@ -19,12 +20,13 @@ use super::{BEHIND, gap_stamps};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::spec::nic::rc::SOURCE;
+use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use crate::verdict::{Doubt, Looked};
 use rig_capture::{Span, Unit};
 use rig_lab::{Fault, Part};
 use rig_testcases::vocabulary::{Entry, FLOW, Field, Looks, ValueKind, optional};
-use rig_testcases::{Case, Measure};
+use rig_testcases::{Case, Measure, Script};
 use rig_units::{Dur, Time};
 
 /// `rate.goodput`.
@@ -84,7 +86,7 @@ pub(in super::super) static GOODPUT: Known = Known {
         };
         of(measure.named("flow"), context, script)
     }),
-    unpromised: Some(half_kept::unmended),
+    unpromised: Some(unpromised),
     crosses: |_, _| BEHIND,
     ..Known::USUAL
 };
@@ -101,6 +103,12 @@ const OR: Field = optional(
 fn longest(done: &JudgeContext<'_>, trial: &Trial, measure: &Measure) -> Option<Longest> {
     measure.arguments.word("or")?;
     Longest::of(done, trial, measure.named("flow"))
+}
+
+/// Why nothing is promised of what a flow gets through.
+fn unpromised(measure: &Measure, context: &Context<'_>, script: &Script) -> Option<String> {
+    into_memory::kept_by_host(measure, context, script)
+        .or_else(|| half_kept::unmended(measure, context, script))
 }
 
 /// What a case wants of a goodput.
@@ -169,7 +177,7 @@ pub(in super::super) static COMPLETION: Known = Known {
         by_source(format!("{all}, {by}"), SOURCE)
     },
     judge: completion,
-    unpromised: Some(half_kept::unmended),
+    unpromised: Some(unpromised),
     from_start: FromStart::Argument("by"),
     crosses: |_, _| BEHIND,
     ..Known::USUAL

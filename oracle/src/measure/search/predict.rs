@@ -94,10 +94,10 @@ pub(super) fn predicted(
             if leave_of.is_empty() {
                 leave_of = Off::all(declared).filter_map(leave).collect();
             }
-            let n = Span {
-                lo: leave_of.iter().copied().min().unwrap_or(0),
-                hi: leave_of.iter().copied().max().unwrap_or(0),
-            };
+            let lo = leave_of.iter().copied().min().unwrap_or(0);
+            let hi = leave_of.iter().copied().max().unwrap_or(0);
+            // A group that may go on as soon as it was paused: no rule says whether a device sees that before anything leaves.
+            let n = Span { lo, hi: if lo == 0 { hi.max(1) } else { hi } };
             let text = format!(
                 "of {all} frames of {occ}B so many leave that the rest is within max({}, limit - {}){}, the headroom empty",
                 buffer.xon,

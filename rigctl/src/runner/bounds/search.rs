@@ -1,7 +1,12 @@
 //! Numbers of frames that are searched.
 
 use super::given::{Ran, Word};
+use crate::runner::bundled;
+use crate::runner::case::{self, Rig};
+use crate::stop::Stop;
 use rig_capture::{Dir, Record, Span, What};
+use rig_lab::Setting;
+use rig_oracle::Verdict;
 use rig_units::Quanta;
 
 /// A held queue, filled by as many frames of 1024 B as it takes: 5 cells of 208 B each.
@@ -135,4 +140,18 @@ fn a_number_is_not_judged_where_a_stream_beside_it_is_held_too() {
     // Its 300 cells are of the pool that the limit of the other follows.
     assert_eq!(beside("4").as_seen().word("buffer.xoff"), Word::Doubt("not-measured"));
     assert_eq!(beside("5").as_seen().word("buffer.xoff"), Word::Pass);
+}
+
+/// A limit below the floor of XON: a group that is paused is within it from the start, and a device may look when something leaves or before.
+#[test]
+fn a_group_that_may_go_on_as_soon_as_it_was_paused_need_not_before_a_frame_has_left() {
+    let mut lab = rig_lab::read::lab(None).expect("the bundled lab");
+    lab.duts.retain(|dut| dut.name == "mellanox");
+    let path = "buffer.dynamic_th".to_owned();
+    let small = Setting { path, value: serde_json::json!(-4) };
+    lab.duts[0].declared = lab.duts[0].declared.with(&small).expect("a threshold");
+    let case = bundled::case("buffers::xon-floor-mellanox");
+    let stop = Stop::default();
+    let rig = Rig::of(&lab, &[&case], 1, &stop);
+    assert_eq!(case::run(&rig, &case).report.verdict, Verdict::Pass);
 }
