@@ -3,14 +3,14 @@
 //!
 //! CI draws a switch and a NIC; `RIG_DRAWN_SEEDS=100..140` draws one of either for each of these, and tries all cases on it.
 
+#[path = "common/accused.rs"]
+mod accused;
+
+use accused::accused_by;
 use rig_lab::{Declared, Kind, Lab, Profile};
 use rig_oracle::measure::Registry;
 use rig_oracle::trials::seed::Seed;
-use rig_oracle::verdict::Verdict;
 use rig_testcases::Case;
-use rigctl::runner::case::{self, Rig};
-use rigctl::runner::pool::{News, default_jobs, in_order};
-use rigctl::stop::Stop;
 use std::ops::Range;
 use std::path::Path;
 
@@ -224,28 +224,6 @@ fn lab(number: u64, file: &Path) -> (Lab, Vec<String>) {
     (lab, told)
 }
 
-/// Who is accused of what on the only device of a lab, and how many cases passed.
-fn accused(lab: &Lab, cases: &[&Case], seed: u64) -> (Vec<String>, usize) {
-    let stop = Stop::default();
-    let rig = Rig::of(lab, cases, seed, &stop);
-    let (mut wrong, mut passed) = (Vec::new(), 0);
-    let run = |index: usize| case::run(&rig, cases[index]).report;
-    in_order(cases.len(), default_jobs(), &stop, run, |_, news| {
-        let News::Done(report) = news else { return };
-        let why = match &report.verdict {
-            Verdict::Pass => {
-                passed += 1;
-                return;
-            }
-            Verdict::Fail(findings) => findings.first().map(ToString::to_string),
-            Verdict::Broken(why) => Some(format!("{why:?}")),
-            Verdict::Skipped(_) | Verdict::Inconclusive(_) => None,
-        };
-        wrong.extend(why.map(|why| format!("seed {seed}: {}: {why}", report.id)));
-    });
-    (wrong, passed)
-}
-
 #[test]
 fn no_healthy_device_is_accused_whatever_it_is() {
     let suites = rig_testcases::read::bundled(&Registry).expect("the catalogue");
@@ -259,7 +237,7 @@ fn no_healthy_device_is_accused_whatever_it_is() {
         let all = suites.iter().flat_map(|suite| &suite.cases).filter(|case| case.kind == kind);
         let first = usize::try_from(number).unwrap_or(0) % sample;
         let cases: Vec<&Case> = all.skip(first).step_by(sample).collect();
-        let (more, well) = accused(&lab, &cases, number);
+        let (more, well) = accused_by(&lab, &cases, number);
         eprintln!("{number}: {well} of {} passed on {}", cases.len(), told.join(" "));
         more.iter().for_each(|why| eprintln!("  {why}"));
         wrong.extend(more.into_iter().map(|why| format!("{}: {why}", told.join(" "))));

@@ -4,14 +4,14 @@
 //! CI tries a few cases of few devices; `RIG_OTHERWISE_SEEDS=100..140` tries all cases on others, and names what is declared of the device of each
 //! that is accused. What a device drew, `RIG_OTHERWISE_KEEP=FOLDER` keeps as lab files.
 
+#[path = "common/accused.rs"]
+mod accused_on;
+
+use accused_on::accused_by;
 use rig_lab::{Declared, Kind, Lab, Profile, Setting, field::Field, fields};
 use rig_oracle::measure::Registry;
 use rig_oracle::trials::seed::Seed;
-use rig_oracle::verdict::Verdict;
 use rig_testcases::Case;
-use rigctl::runner::case::{self, Rig};
-use rigctl::runner::pool::{News, default_jobs, in_order};
-use rigctl::stop::Stop;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -86,32 +86,6 @@ fn lab(seed: u64, folder: &Path) -> (Lab, Vec<String>) {
     std::fs::copy(bundled("emulated.yaml"), &file).expect("the bundled lab");
     let lab = rig_lab::read::lab(Some(&file));
     (lab.unwrap_or_else(|faults| panic!("{all:#?}\n{faults:#?}")), all)
-}
-
-/// Who of a lab is accused by cases, and how many of them passed.
-fn accused_by(lab: &Lab, cases: &[&Case], seed: u64) -> (Vec<String>, usize) {
-    let stop = Stop::default();
-    let rig = Rig::of(lab, cases, seed, &stop);
-    let (mut wrong, mut passed) = (Vec::new(), 0);
-    let run = |index: usize| case::run(&rig, cases[index]).report;
-    in_order(cases.len(), default_jobs(), &stop, run, |_, news| {
-        let News::Done(report) = news else { return };
-        let findings = match &report.verdict {
-            Verdict::Skipped(_) => return,
-            Verdict::Fail(findings) => findings.iter().take(2).map(ToString::to_string).collect(),
-            Verdict::Broken(why) => vec![format!("{why:?}")],
-            Verdict::Pass => {
-                passed += 1;
-                Vec::new()
-            }
-            Verdict::Inconclusive(_) => Vec::new(),
-        };
-        if !findings.is_empty() {
-            let (id, on, all) = (&report.id, &report.dut, findings.join("; "));
-            wrong.push(format!("seed {seed}: {id} on {on}: {all}"));
-        }
-    });
-    (wrong, passed)
 }
 
 /// Who is accused on devices that follow from `seed`, how many cases passed, and how many fields are declared otherwise.
