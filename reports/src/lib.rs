@@ -10,6 +10,7 @@ mod figure;
 mod finding;
 #[cfg(test)]
 mod fixture;
+pub mod foreseen;
 pub mod html;
 pub mod jsonl;
 pub mod junit;
@@ -29,6 +30,7 @@ pub use compare::Comparison;
 pub use event::{
     CaseReport, EvidenceFile, Finished, LeftOut, RunEvent, Started, TableFile, Trials, Void, Wall,
 };
+pub use foreseen::foreseen;
 pub use jsonl::JsonLines;
 pub use outcome::{Exit, Outcome, Tally};
 pub use pausing::{PausedClass, Pausing};

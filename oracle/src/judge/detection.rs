@@ -12,12 +12,12 @@ use rig_units::Dur;
 /// Judges the detections of storms that must all be detected, or none of them when the rule never fires.
 ///
 /// `at_most`: the latest detection that the case accepts, if it is stricter than the rule. `slack`: how far off the start
-/// of a storm may be.
+/// of a storm may be. `placed`: storms are put where the ones before showed the polls.
 pub fn judge(
     subject: &Subject,
     rule: &Rule,
     stimulus: &Stimulus,
-    (at_most, slack): (Option<Dur>, Dur),
+    (at_most, slack, placed): (Option<Dur>, Dur, bool),
     trials: &[StormTrial],
 ) -> Judgement {
     let prediction = prediction(rule, stimulus, at_most);
@@ -44,8 +44,10 @@ pub fn judge(
     let taken: Vec<Taken> = trials.iter().map(|seen| taken(seen, never(&prediction))).collect();
     let blur = sharpest(&taken);
     // An alert is the decision itself.
-    let told = (!never(&prediction) && rule.action != Action::Alert)
-        .then(|| latency::resolution(rule, (prediction.span, slack, blur), grid.phase(), trials));
+    let told = (!never(&prediction) && rule.action != Action::Alert).then(|| {
+        let at = (grid.phase(), placed);
+        latency::resolution(rule, (prediction.span, slack, blur), at, trials)
+    });
     let resolution = Resolution::of_each(prediction.unit, prediction.span, &taken)
         .with([rule.detection_resolution(blur)])
         .with(rule.lags_alike(blur))

@@ -27,6 +27,13 @@ pub struct Storms {
     pub trials: Vec<StormTrial>,
 }
 
+/// Whether any of the storms had to be detected, and whether any must not be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Decided {
+    fires: bool,
+    stays: bool,
+}
+
 /// Judges storms of one length. `want`: what the case wants instead of the prediction.
 pub fn judge(
     subject: &Subject,
@@ -54,10 +61,12 @@ pub fn judge(
         span: measured(rule, stimulus, storms, grid, limits),
         frames: frames.unwrap_or_default(),
     };
-    let resolution = told(reading.span, prediction.span, (storms, grid), limits.alpha)
+    let decided = |is: bool| storms.trials.iter().any(|seen| must(seen) == Some(is));
+    let decided = Decided { fires: decided(true), stays: decided(false) };
+    let resolution = told(reading.span, prediction.span, (storms, grid, decided), limits.alpha)
         // Of a timer the lengths of the storms say it.
         .with(if rule.is_polled() {
-            alike(rule, stimulus, prediction.span, (storms, grid), limits.slack)
+            alike(rule, stimulus, prediction.span, (storms, grid, decided), limits.slack)
         } else {
             None
         });
@@ -77,7 +86,7 @@ fn alike(
     rule: &Rule,
     stimulus: &Stimulus,
     predicted: Span,
-    (storms, grid): (&Storms, &Grid),
+    (storms, grid, decided): (&Storms, &Grid, Decided),
     slack: Dur,
 ) -> Option<Alike> {
     if predicted == Span::exactly(1_000_000) {
@@ -87,7 +96,8 @@ fn alike(
     if predicted == Span::exactly(0) {
         return None;
     }
-    grid.phase().map(|_| rule.detection_resolution(Dur::ZERO))
+    (grid.phase().is_some() && decided.fires && decided.stays)
+        .then(|| rule.detection_resolution(Dur::ZERO))
 }
 
 /// Which chances show. On a known grid storms lie just before and just after the phase at which they cease to be detected, and enclose
@@ -95,7 +105,7 @@ fn alike(
 fn told(
     measured: Span,
     predicted: Span,
-    (storms, grid): (&Storms, &Grid),
+    (storms, grid, decided): (&Storms, &Grid, Decided),
     alpha: f64,
 ) -> Resolution {
     let certain = predicted == Span::exactly(0) || predicted == Span::exactly(1_000_000);
@@ -103,7 +113,17 @@ fn told(
         return Resolution::yes_or_no();
     }
     if grid.phase().is_some() {
-        return Resolution::certain(Unit::Ppm, predicted.hull(measured), 0);
+        let Span { lo, hi } = predicted.hull(measured);
+        let shows = Span {
+            lo: if decided.fires { lo } else { 0 },
+            hi: if decided.stays { hi } else { 1_000_000 },
+        };
+        if shows == (Span { lo: 0, hi: 1_000_000 }) {
+            return Resolution::none(
+                "no storm was where it had to be detected, nor where it must not be",
+            );
+        }
+        return Resolution::certain(Unit::Ppm, shows, 0);
     }
     let (n, _) = counts(&storms.trials);
     let share = |ppm: u64| share(Chance { of: ppm.into(), out_of: 1_000_000 });

@@ -188,8 +188,9 @@ impl Planner {
         let ask = match grid.phase() {
             None => self.anywhere(point, "no grid of polls: counted at random phases"),
             Some(phase) => {
+                // Its start may be off, and both ends of its pause.
                 let margin =
-                    self.setup.slack * 2 + phase.width + self.rule.latency().width() + Dur(1);
+                    self.setup.slack * 3 + phase.width + self.rule.latency().width() + Dur(1);
                 let (fires, stays) = self.sides(length, margin);
                 let (side, why) = if self.done[point].is_multiple_of(2) {
                     (fires, "the last phase at which this length fires")

@@ -270,7 +270,8 @@ fn judge(done: &JudgeContext<'_>, measure: &Watchdog, judged: &mut Judged) {
         }
         let judgement = match measure.act {
             Act::Detection(at_most) => {
-                detection::judge(&about, rule, stimulus, (at_most, slack), &seen)
+                let placed = placer::in_step(done.context, done.points.len());
+                detection::judge(&about, rule, stimulus, (at_most, slack, placed), &seen)
             }
             Act::Restoration => restoration::judge(&about, rule, stimulus, slack, &seen),
             Act::Fired(expect) => {

@@ -13,6 +13,10 @@ pub struct CheckArgs {
     /// How much a run would take upon itself.
     #[arg(long, value_enum, default_value_t = EffortLevel::Standard)]
     pub effort: EffortLevel,
+    /// Also print what each judgement would tell from what is predicted: each case is run in virtual time on the emulated device, with timestamps as far
+    /// off as this lab's.
+    #[arg(long)]
+    pub resolution: bool,
 }
 
 /// How much a run takes upon itself.

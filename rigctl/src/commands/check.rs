@@ -1,4 +1,4 @@
-//! `rigctl check`: every fault of every file, and what would run; nothing runs.
+//! `rigctl check`: every fault of every file, and what would run; no device is touched.
 
 use super::input::{Bad, Input};
 use super::list::finer;
@@ -6,6 +6,7 @@ use super::words::count;
 use crate::cli::CheckArgs;
 use crate::runner::choose::choose;
 use crate::runner::estimate::{self, Planned};
+use crate::runner::foreseen;
 use crate::runner::preflight;
 use crate::stdout;
 use rig_oracle::measure::Batches;
@@ -13,7 +14,8 @@ use rig_oracle::trials::effort::Effort;
 use rig_reports::{Exit, printable};
 use rig_units::{Dur, Ppm};
 
-/// Reads and resolves everything, and tells what would run: trials, how long they last, and how small a departure they show.
+/// Reads and resolves everything, and tells what would run: trials, how long they last, and how small a departure they show. What each judgement would
+/// tell is known behind a run: if that is asked for, behind one of the emulated device.
 ///
 /// # Errors
 /// Every fault.
@@ -44,16 +46,27 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Bad> {
     stdout::text(&format!("{}\n", printable(&line)));
     let effort = args.effort.plans().usual();
     let all = estimate::each(&input.lab, input.only_dut.as_deref(), &cases, effort);
-    for ((case, planned), stamps) in cases.iter().zip(&all).zip(&stamps) {
-        let Some(Planned { trials, time, shows, batches }) = planned else { continue };
+    let say = |index: usize| {
+        let Some(Planned { trials, time, shows, batches }) = &all[index] else { return };
         let tells = format!(
             "{}{}{}",
-            finer(stamps.as_ref()),
+            finer(stamps[index].as_ref()),
             shows.map(share).unwrap_or_default(),
             batches.map(of_batches).unwrap_or_default()
         );
-        let line = format!("{trials:>8} {:>12}  {}{tells}", shown(*time), case.id);
+        let line = format!("{trials:>8} {:>12}  {}{tells}", shown(*time), cases[index].id);
         stdout::text(&format!("{}\n", printable(&line)));
+    };
+    if args.resolution {
+        let only = input.only_dut.as_deref();
+        foreseen::each(&input.lab, only, (&cases, effort), |index, report| {
+            say(index);
+            for line in report.iter().flat_map(rig_reports::foreseen) {
+                stdout::text(&format!("{:25}{}\n", "", printable(&line)));
+            }
+        });
+    } else {
+        (0..cases.len()).for_each(say);
     }
     let sum = all
         .iter()

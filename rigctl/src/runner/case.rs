@@ -120,6 +120,12 @@ pub fn run(rig: &Rig<'_>, case: &Case) -> Ran {
     ran
 }
 
+/// What a case comes to as it can be had of `lab`, run in virtual time all the same; `None` where it is skipped there.
+pub fn foreseen(rig: &Rig<'_>, lab: &Lab, case: &Case) -> Option<CaseReport> {
+    let (profile, reach) = choose(lab, rig.only, case).ok()?;
+    Some(on(rig, profile, &reach).report)
+}
+
 /// Runs what can be had of a case on a device.
 fn on(rig: &Rig<'_>, profile: &Profile, Applicability { case, .. }: &Applicability) -> Ran {
     let mut work = Work::default();

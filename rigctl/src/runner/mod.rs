@@ -22,6 +22,7 @@ pub mod evidence;
 mod far;
 mod fits;
 pub mod floor;
+pub mod foreseen;
 mod held;
 mod in_bridge;
 pub mod in_effect;

@@ -32,7 +32,7 @@ fn judged(family: RuleFamily, at_most: Option<Dur>, trials: &[StormTrial]) -> Ve
     let idle = family == RuleFamily::Mellanox;
     let stimulus = Stimulus { data_gap: (!idle).then_some(Dur::us(500)) };
     let rule = rule(family, 200, 100);
-    judge(&subject("pfcwd.detection"), &rule, &stimulus, (at_most, Dur::ZERO), trials)
+    judge(&subject("pfcwd.detection"), &rule, &stimulus, (at_most, Dur::ZERO, true), trials)
         .findings
         .iter()
         .map(ToString::to_string)
@@ -151,7 +151,7 @@ fn mutant(declared: Rule, actual: Rule, phases: [u64; 8]) -> Vec<String> {
         })
         .collect();
     let judgement =
-        judge(&subject("pfcwd.detection"), &declared, &PROBE, (None, Dur::ZERO), &trials);
+        judge(&subject("pfcwd.detection"), &declared, &PROBE, (None, Dur::ZERO, true), &trials);
     judgement.findings.iter().map(ToString::to_string).collect()
 }
 
@@ -189,7 +189,7 @@ fn a_start_that_may_be_off_admits_the_poll_beside_it_and_no_other() {
     let declared = rule(RuleFamily::Broadcom, 200, 100);
     let judged = |trials: &[StormTrial], slack| {
         let about = subject("pfcwd.detection");
-        judge(&about, &declared, &PROBE, (None, slack), trials).findings.len()
+        judge(&about, &declared, &PROBE, (None, slack, true), trials).findings.len()
     };
     // A storm that began 1 ms before a poll, which counted, is read 1 ms after it. And the other way round.
     for (begun, by) in [(99, Dur::ms(2).0.cast_signed()), (101, -Dur::ms(2).0.cast_signed())] {
@@ -233,7 +233,7 @@ proptest! {
             let shown = seen(Some((after.saturating_sub(blur), after + blur)));
             StormTrial { storm_start: Time::ZERO + start, ..shown }
         }).collect();
-        let judgement = judge(&subject("pfcwd.detection"), &rule, &PROBE, (None, Dur::ZERO), &trials);
+        let judgement = judge(&subject("pfcwd.detection"), &rule, &PROBE, (None, Dur::ZERO, true), &trials);
         prop_assert_eq!(judgement.findings, []);
     }
 
@@ -251,7 +251,7 @@ proptest! {
         let trials: Vec<StormTrial> = (1..).zip(&starts).map(|(no, &start)| {
             device.storm(no, Time(Dur::us(start).0), Dur::ms(4_000), &stimulus)
         }).collect();
-        let judgement = judge(&subject("pfcwd.detection"), &rule, &stimulus, (None, Dur::ZERO), &trials);
+        let judgement = judge(&subject("pfcwd.detection"), &rule, &stimulus, (None, Dur::ZERO, true), &trials);
         prop_assert_eq!(judgement.findings, []);
     }
 
@@ -271,7 +271,7 @@ proptest! {
             let seen = device.storm(no, Time(Dur::us(start).0), Dur::ms(4_000), &stimulus);
             off(&seen, (slack / 1_000 * part, Dur::ZERO), slack)
         }).collect();
-        let judgement = judge(&subject("pfcwd.detection"), &rule, &stimulus, (None, slack), &trials);
+        let judgement = judge(&subject("pfcwd.detection"), &rule, &stimulus, (None, slack, true), &trials);
         prop_assert_eq!(judgement.findings, []);
     }
 }

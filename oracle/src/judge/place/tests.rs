@@ -1,6 +1,7 @@
 use super::super::fixture::{Device, FAMILIES, PROBE, rule, tick};
 use super::super::{Fired, fired, ramp};
 use super::*;
+use crate::Judgement;
 use crate::judge::Subject;
 use crate::spec::pfcwd::Rule;
 use proptest::prelude::*;
@@ -150,6 +151,11 @@ fn a_ramp_in_the_wrong_place_is_found() {
             let actual = Rule { detection_time: Dur::ms(d), ..declared };
             let (ramp, _) = ramp_of(declared, actual, 3, 45_678);
             assert!(!findings(&ramp).is_empty(), "{family:?} {d}ms");
+            // A poll too soon or too late shows at each length that fires at some phases, on one side of where it ceases to.
+            let at_some = |one: &&Judgement| (1..1_000_000).contains(&one.prediction.span.lo);
+            let mut inside = ramp.judgements.iter().filter(at_some);
+            assert!(inside.clone().count() >= 4, "{family:?} {d}ms");
+            assert!(inside.all(|one| !one.findings.is_empty()), "{family:?} {d}ms");
         }
         let actual = Rule { poll_interval: Dur::ms(110), ..declared };
         let (ramp, _) = ramp_of(declared, actual, 3, 45_678);

@@ -191,9 +191,11 @@ impl Sample<'_> {
             return;
         }
         let wred = &self.rule.declared.wred;
-        // A frame of which only the most that it may have met is above kmin shows nothing: none may have been.
+        // A frame of which only the most that it may have met is above kmin shows nothing: none may have been. One that was taken
+        // where nothing may be shows a fault, however little else there is.
         let climbed = self.draws.iter().any(|draw| {
             draw.shares.0 > 0.0
+                || draw.is_wrong()
                 || draw.met.and_then(|met| met.between()).is_some_and(|(lo, _)| lo > 0.0)
         });
         if wred.queues.contains(&self.queue) && !climbed {
@@ -281,13 +283,8 @@ impl Sample<'_> {
 
     /// Frames of which nothing is left to chance.
     fn certain(&self, judged: &mut Judged) {
-        let wrong = |draw: &&Draw| match draw.shares {
-            (_, 0.0) => draw.taken,
-            (lo, _) if lo >= 1.0 => !draw.taken,
-            _ => false,
-        };
         let sure = self.draws.iter().filter(|draw| draw.shares.1 <= 0.0 || draw.shares.0 >= 1.0);
-        let all: Vec<&Draw> = self.draws.iter().filter(wrong).collect();
+        let all: Vec<&Draw> = self.draws.iter().filter(|draw| draw.is_wrong()).collect();
         let done_to = self.rule.fate.done_to();
         let after = if self.rule.counts() { ", after as many as since the last one" } else { "" };
         let text = match all.first() {

@@ -36,6 +36,15 @@ pub(super) struct Draw {
 }
 
 impl Draw {
+    /// Whether nothing was left to chance, and the other of the two became of it.
+    pub(super) fn is_wrong(&self) -> bool {
+        match self.shares {
+            (_, most) if most <= 0.0 => self.taken,
+            (least, _) if least >= 1.0 => !self.taken,
+            _ => false,
+        }
+    }
+
     /// The same with its chance by the curve alone. A frame that came marked shows no mark, and so no draw, but whether it was dropped where it had to be.
     fn by_curve(self, rule: &Rule, visit: &Visit, (least, most): (f64, f64)) -> Option<Draw> {
         let beyond = (least >= 1.0, most >= 1.0);

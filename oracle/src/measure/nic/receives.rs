@@ -151,8 +151,9 @@ fn receives(done: &JudgeContext<'_>, flow: &str, judged: &mut Judged) {
         let acks = own().filter(|one| one.roce.kind == RoceKind::Ack);
         let acks: Vec<(Time, Psn)> = acks.map(|one| (one.at, Psn::new(one.roce.psn))).collect();
         let account = promise.account((application, end.first), &packets, &refusals, &acks);
-        if account.refused > 0 {
-            // One who takes longer is refused once more, and one who takes less once less, if that is by more than lies between two tries.
+        // One who takes longer is refused once more, and one who takes less once less, if that is by more than lies between two tries. Of what was
+        // tried once nothing shows when it would have been taken.
+        if account.refused > 0 && account.apart > Dur::ZERO {
             let again = seen.nic.rc.receive_again.unwrap_or(Within::ZERO);
             let clocks = seen.apart.range(again).width() - again.width();
             let off = account.apart + promise.blur * 2 + clocks;

@@ -12,7 +12,7 @@ use crate::trials::placer::Placer;
 use crate::trials::points::Point;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
-use rig_testcases::Sweep;
+use rig_testcases::{Case, Sweep};
 
 /// The judge's plan, and what is looked for in its trials.
 #[derive(Debug)]
@@ -21,6 +21,23 @@ struct OfStorm {
     subject: Subject,
     /// What the judge asked for last.
     asked: Option<judge::Ask>,
+}
+
+/// Whether the storms of a case at so many points are put just before and just behind the polls that earlier ones showed.
+pub(super) fn in_step(context: &Context<'_>, points: usize) -> bool {
+    // A device that is booted anew for each trial has another grid each time.
+    let restores =
+        context.watch.as_ref().is_some_and(|watch| watch.rule.restoration_time.is_some());
+    restores && points == 1 && wants(context.case, Placement::Grid) && !along_a_ramp(context.case)
+}
+
+/// Whether they are put on either side of where storms of their length cease to be detected.
+fn along_a_ramp(case: &Case) -> bool {
+    wants(case, Placement::Ramp) && case.sweep.iter().any(Sweep::is_variable)
+}
+
+fn wants(case: &Case, placement: Placement) -> bool {
+    case.measure.iter().any(|one| of(one).placement == placement)
 }
 
 /// Who places the trials of a case that is about a storm: over its lengths, on the grid of the polls, or `trials` of them at each
@@ -40,15 +57,10 @@ pub fn placer(
         alpha,
         resolution: f64::from(effort.resolution) / 1e6,
     };
-    let wants =
-        |placement: Placement| case.measure.iter().any(|one| of(one).placement == placement);
-    let ramp = wants(Placement::Ramp) && case.sweep.iter().any(Sweep::is_variable);
-    // A device that is booted anew for each trial has another grid each time.
-    let one_grid = rule.restoration_time.is_some() && points.len() == 1;
-    let planner = if ramp {
+    let planner = if along_a_ramp(case) {
         let lengths = points.iter().map(|point| point.pause.unwrap_or_default()).collect();
         Planner::ramp(rule, stimulus, lengths, setup)
-    } else if wants(Placement::Grid) && one_grid {
+    } else if in_step(context, points.len()) {
         Planner::detection(rule, stimulus, case.trials.unwrap_or(effort.latency), setup)
     } else {
         Planner::plain(rule, stimulus, (points.len(), trials), setup)

@@ -196,7 +196,8 @@ impl Seen {
             + self.miss.most() * (self.thresholds.xon.width().0 / self.longest.0.max(1) + 1);
         let open = if self.thresholds.xon.width() > Bytes(0) { open } else { Dur::ZERO };
         let width = self.promise.emission.most() + self.promise.turn + self.promise.blur * 5 + open;
-        let miss = (self.reads > 0).then(|| Dur(width.0.div_ceil(self.reads)));
+        let adds_up = self.reads > 0 && !account.xons.is_empty();
+        let miss = adds_up.then(|| Dur(width.0.div_ceil(self.reads)));
         let named = |field: &str| format!("{}.{field}", self.part);
         [
             emission.map(|off| (named("pfc.emission"), self.emission, off)),
@@ -231,9 +232,9 @@ impl Seen {
         let Thresholds { xoff, xon } = self.thresholds;
         [
             open(&account.xoffs).map(|open| (named("xoff"), xoff, in_time(brings, open))),
-            // Whose XON comes before it surely had to shows how long that is open.
+            // Whose XON comes before it surely had to shows how long that is open; of one whom its watchdog stopped none is waited for.
             open(&account.xons)
-                .or_else(|| self.falls())
+                .or_else(|| self.falls().filter(|_| account.stops.is_empty()))
                 .map(|open| (named("xon"), xon, in_time(drains, open))),
         ]
     }
