@@ -75,6 +75,9 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Bad> {
     if sum.0 > 0 {
         stdout::text(&format!("{}\n", told(sum, &effort)));
     }
+    if args.resolution && sum.0 > 0 {
+        stdout::text(&format!("{}\n", by_the_model(input.lab.transport.bound())));
+    }
     Ok(if cases.is_empty() { Exit::NothingRan } else { Exit::Passed })
 }
 
@@ -97,6 +100,18 @@ fn share(off: Ppm) -> String {
 fn of_batches(Batches { count, lasts }: Batches) -> String {
     format!(
         " (shares by {count} batches of {lasts}: to what chance makes of them, which the run tells; a flow with nothing shows)"
+    )
+}
+
+/// What the lines under the cases rest on.
+fn by_the_model(bound: Dur) -> String {
+    let stamps = match bound {
+        Dur::ZERO => "exact timestamps".to_owned(),
+        bound => format!("timestamps off by as much as this lab's may be, {bound}"),
+    };
+    format!(
+        "{:23}What shows is by a run of each in virtual time on the emulated device, at its full effort, with {stamps}",
+        ""
     )
 }
 

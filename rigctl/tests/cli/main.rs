@@ -3,6 +3,7 @@
 mod analyze;
 mod blue_rdma;
 mod capture;
+mod check;
 mod compare;
 mod doctor;
 mod files;

@@ -89,7 +89,7 @@ pub struct Account {
     pub due: usize,
     /// How often it was refused.
     pub refused: usize,
-    /// The longest between two tries of a message that was refused: when its receive was posted is seen no closer.
+    /// The longest between two tries of a message that was refused and taken in the end: when its receive was posted is seen no closer.
     pub apart: Dur,
     /// What is wrong.
     pub faults: Vec<Fault>,
@@ -107,6 +107,7 @@ impl Promise {
         let mut all = Account::default();
         let (mut expected, mut next) = (first, 0);
         let mut tried: Option<Time> = None;
+        let mut apart = Dur::ZERO;
         for (index, packet) in packets.iter().enumerate() {
             if packet.psn != expected {
                 continue;
@@ -116,7 +117,7 @@ impl Promise {
                 let (from, by) = self.window(packet.at);
                 all.came += 1;
                 let waited = tried.take().and_then(|tried| packet.at.since(tried));
-                all.apart = all.apart.max(waited.unwrap_or(Dur::ZERO));
+                apart = waited.map_or(Dur::ZERO, |waited| apart.max(waited));
                 while refusals.get(next).is_some_and(|one| one.at < from) {
                     all.faults.push(Fault::Unasked { refusal: next });
                     next += 1;
@@ -149,6 +150,7 @@ impl Promise {
                         application.offers(packet.at + self.blur);
                     }
                 }
+                all.apart = all.apart.max(apart);
             }
             expected = expected.advance(1);
             if packet.last {
