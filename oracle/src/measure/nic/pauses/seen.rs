@@ -196,7 +196,7 @@ impl Seen {
             + self.miss.most() * (self.thresholds.xon.width().0 / self.longest.0.max(1) + 1);
         let open = if self.thresholds.xon.width() > Bytes(0) { open } else { Dur::ZERO };
         let width = self.promise.emission.most() + self.promise.turn + self.promise.blur * 5 + open;
-        let adds_up = self.reads > 0 && !account.xons.is_empty();
+        let adds_up = self.reads > 0 && account.stops.is_empty();
         let miss = adds_up.then(|| Dur(width.0.div_ceil(self.reads)));
         let named = |field: &str| format!("{}.{field}", self.part);
         [
