@@ -226,7 +226,7 @@ impl Checks<'_> {
         let pfc = &switch.pfc;
         let fastest = switch.ports.iter().map(|group| group.speed.pause(pfc.quanta)).min();
         let Some(pause) = fastest else { return };
-        if pfc.refresh == Dur::ZERO || pfc.refresh > pause {
+        if pfc.refresh.least() == Dur::ZERO || pfc.refresh.most() > pause {
             let found = format!(
                 "XOFF is refreshed every {}, the pause runs out after {pause}",
                 pfc.refresh

@@ -148,7 +148,10 @@ mod tests {
         let nominal = sample(Kind::Switch).expect("rows that fit");
         assert_eq!(nominal.seen(Apart::NOT).as_ref(), Ok(&nominal));
         let seen = nominal.seen(apart).expect("times that may be");
-        assert_eq!(nominal.differences(&seen), ["clock", "forwarding_delay", "pfc.response"]);
+        assert_eq!(
+            nominal.differences(&seen),
+            ["clock", "forwarding_delay", "pfc.refresh", "pfc.response"]
+        );
         let response = seen.range("pfc.response").expect("a range");
         // 2.02 us: 202 ps less, and 2.02 us / 0.9999.
         assert_eq!((response.least(), response.most()), (Dur(2_019_798), Dur(2_020_203)));

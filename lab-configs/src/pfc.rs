@@ -1,8 +1,8 @@
 //! How a switch sends and obeys priority flow control.
 
-use crate::field::Holds::{Quanta as Pause, Range, Switch, Time};
+use crate::field::Holds::{Quanta as Pause, Range, Switch};
 use crate::field::{Field, needed, optional};
-use rig_units::{Dur, Quanta, Within};
+use rig_units::{Quanta, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct Pfc {
     /// Pause time that the switch asks for when it sends XOFF.
     pub quanta: Quanta,
-    /// Time between two XOFF frames while a class stays congested.
-    pub refresh: Dur,
+    /// Time between two XOFF frames while a class stays congested, of each anew.
+    pub refresh: Within,
     /// Time the MAC takes from the last bit of a PFC frame to the last start of a frame of that class
     /// (IEEE 802.3 31B.3.7 gives the most), of each frame anew.
     pub response: Within,
@@ -31,7 +31,7 @@ impl Pfc {
     /// Its fields, a row each.
     pub const FIELDS: &[Field] = &[
         needed("quanta", Pause, "65535q"),
-        needed("refresh", Time, "100us"),
+        needed("refresh", Range, "100us").varies(),
         needed("response", Range, "2.02us").varies(),
         optional("emission", Range).varies(),
         optional("resumption", Range).varies(),

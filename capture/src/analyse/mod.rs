@@ -74,7 +74,7 @@ impl From<&Switch> for ActionView {
             action: declared.pfcwd.action,
             backlog: declared.pfcwd.backlog,
             response: declared.response(declared.macsec.sent()).most(),
-            refresh: declared.pfc.refresh,
+            refresh: declared.pfc.refresh.most(),
             resumption: declared.resumption().most(),
             forwarding_delay: declared.transit(),
             mode: declared.switching_mode,

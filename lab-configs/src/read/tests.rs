@@ -143,7 +143,7 @@ mistakes! {
     tolerance_below_nothing: [("response: 2.02us ", "response: {typ: 2us, tol: -10%} ")];
     range_by_another_key: [("response: 2.02us ", "response: {most: 2us} ")];
     range_without_a_unit: [("response: 2.02us ", "response: {max: 2} ")];
-    range_of_what_is_one_value: [("refresh: 100us ", "refresh: 90us..100us ")];
+    range_of_what_is_one_value: [("poll_interval: 100ms", "poll_interval: 90ms..100ms")];
     limit_of_what_is_one_value: [("detection_time: 200ms", "detection_time: {max: 200ms}"), ("kmin: 104000B", "kmin: {typ: 104000B, tol: 2%}")];
     word_of_before_ranges: [("charge: interval ", "jitter: tick\n    charge: interval ")];
     response_that_outlasts_its_pause: [("response: 2.02us ", "response: 2us..336us ")];

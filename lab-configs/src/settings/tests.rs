@@ -157,7 +157,7 @@ fn a_range_is_declared_in_words_and_met_by_what_it_means() {
     );
     assert_eq!(declared.satisfies(&set("pfc.response", "0us..2us")), Ok(true));
     assert_eq!(declared.satisfies(&set("pfc.response", "2us")), Ok(false));
-    assert_eq!(declared.range("pfc.refresh"), None);
+    assert_eq!(declared.range("pfcwd.detection_time"), None);
 }
 
 #[test]

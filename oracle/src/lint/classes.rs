@@ -18,14 +18,14 @@ fn pause_lapses(linted: &Linted<'_>) -> Option<Flaw> {
     let (pause, wait) = (pause_time(pfc.quanta, speed), speed.slot(linted.declared.mtu));
     let response = linted.demand().response;
     let is_used = !linted.declared.qos.pfc_enable.is_empty();
-    (is_used && pfc.refresh + wait + response > pause).then(|| Flaw {
+    let refresh = pfc.refresh.most();
+    (is_used && refresh + wait + response > pause).then(|| Flaw {
         path: "pfc.refresh",
         found: format!("XOFF of {} every {} at {speed}", pfc.quanta, pfc.refresh),
         want: format!("a refresh of at most {}", pause.saturating_sub(wait + response)),
         numbers: format!(
-            "F1: {} + {wait} of a frame ahead + {response} of response = {} against a pause of {pause}",
-            pfc.refresh,
-            pfc.refresh + wait + response
+            "F1: {refresh} + {wait} of a frame ahead + {response} of response = {} against a pause of {pause}",
+            refresh + wait + response
         ),
     })
 }

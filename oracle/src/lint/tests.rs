@@ -2,7 +2,7 @@
 
 use super::*;
 use rig_lab::{Declared, DevicePort, Kind, Profile, RuleFamily, Switch, SystemLink};
-use rig_units::{Bytes, Dur, Length, PortSpeed};
+use rig_units::{Bytes, Dur, Length, PortSpeed, Within};
 
 /// 8 ports of 100 Gb/s, two lossless classes, cells of 208 B, a pool of 10 875 072 B at alpha 1/8: nothing wrong with it.
 fn sound() -> Switch {
@@ -112,8 +112,8 @@ fn marks_come_before_pauses_while_kmin_is_a_byte_below_the_depth_at_xoff() {
 #[test]
 fn a_pause_is_refreshed_in_time_behind_a_frame_of_the_mtu_and_not_a_picosecond_later() {
     // 65535 quanta last 335.5392 us at 100 Gb/s, 9142 B 731.36 ns; a sender like it stops 2.02 us after it heard.
-    assert_eq!(fired(|of| of.pfc.refresh = Dur(332_787_840)), NONE);
-    assert_eq!(fired(|of| of.pfc.refresh = Dur(332_787_841)), ["pause-lapses"]);
+    assert_eq!(fired(|of| of.pfc.refresh = Within::exactly(Dur(332_787_840))), NONE);
+    assert_eq!(fired(|of| of.pfc.refresh = Within::exactly(Dur(332_787_841))), ["pause-lapses"]);
 }
 
 #[test]

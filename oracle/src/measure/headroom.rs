@@ -381,8 +381,8 @@ fn each_loss(done: &JudgeContext<'_>, stream: &str, expect: Wanted, judged: &mut
         let mut come = in_flight.frames();
         // A pause counts from its frame's last bit: one that takes effect as late as this ends before the next one does, and the sender
         // goes on in between.
-        let [refresh, pause] = [declared.pfc.refresh, trace.speed.pause(declared.pfc.quanta)];
-        if response + done.bound() * 2 + done.context.apart().most(refresh) > pause {
+        let [refresh, pause] = [declared.pfc.refresh.most(), trace.speed.pause(declared.pfc.quanta)];
+        if response + done.bound() * 2 + refresh > pause {
             come.hi = most;
         }
         let come = Span { lo: come.lo.min(least), hi: come.hi.min(most) };

@@ -59,7 +59,8 @@ pub(super) fn held_back(
     // The XOFF may leave late, and the frames before it too.
     let headroom = fits.saturating_sub(nominal) / 2;
     let ahead = in_the_way(declared, script, spec.from, spec.class);
-    let again = speed.pause(declared.pfc.quanta).saturating_sub(declared.pfc.refresh + ahead);
+    let again =
+        speed.pause(declared.pfc.quanta).saturating_sub(declared.pfc.refresh.most() + ahead);
     let name = &spec.name;
     Some(if headroom <= again {
         Limit {

@@ -20,7 +20,7 @@ use rig_capture::{Dir, DutCounter, Span, Unit, What};
 use rig_lab::Part;
 use rig_testcases::vocabulary::{ByPfc, Entry, Looks, PORT, ValueKind, optional, required};
 use rig_testcases::{Action, Measure, Script, StreamSpec, Wanted};
-use rig_units::{Dur, Quanta, Time, Within};
+use rig_units::{Dur, Quanta, Time};
 
 /// `pfc.sent`.
 pub(super) static SENT: Known = Known {
@@ -339,7 +339,7 @@ fn draining(done: &JudgeContext<'_>, trial: &Trial, storm: &str) -> Dur {
     let above = declared.buffer.xon_offset + declared.mtu * 2;
     let drains = speed.map_or(Dur::ZERO, |speed| speed.serialise(above));
     let shaped = shaped(&declared.scheduler, above).most();
-    done.context.apart().most(declared.pfc.refresh + drains.max(shaped))
+    declared.pfc.refresh.most() + done.context.apart().most(drains.max(shaped))
 }
 
 /// How soon an XOFF is followed by the next word: the declared refresh, behind what may be ahead of it at the port.
@@ -364,7 +364,8 @@ fn repeated(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged)
         let ahead = in_the_way(declared, &trial.script, index, class);
         let (refresh, slack) = (declared.pfc.refresh, trace.provenance.bound() * 2);
         let apart = done.context.apart();
-        let [soonest, latest] = [apart.least(refresh), apart.most(refresh + ahead)];
+        // The range counts both clocks.
+        let [soonest, latest] = [refresh.least(), refresh.most() + apart.most(ahead)];
         // From an XOFF to the next one: no sooner than declared, give or take what stood before either.
         let again = trial.observation.records[records[1]].what.pauses(class) > Some(Quanta(0));
         let least =
@@ -384,9 +385,9 @@ fn repeated(done: &JudgeContext<'_>, port: &str, class: u8, judged: &mut Judged)
             source: "IEEE 802.1Q clause 36; the declared refresh",
         };
         let span = Span { lo: gap.saturating_sub(slack).0, hi: (gap + slack).0 };
-        // Either word may have waited, and the stamps of both gaps are off.
-        let off = ahead * 2 + slack * 2 + Dur(apart.part(refresh.0) * 2);
-        let alike = again.then(|| Alike::of_time("pfc.refresh", Within::exactly(refresh), off));
+        // Either word may have waited, the stamps of both gaps are off, and another value is read by both clocks again.
+        let off = ahead * 2 + slack * 2 + Dur(apart.part(refresh.most().0));
+        let alike = again.then(|| Alike::of_time("pfc.refresh", refresh, off));
         told.set(alike.or(told.take()));
         let other = blame::other_class(trial, index, class);
         let got = other.map(|other| format!("{}, and {other}", show(Unit::Ps, span)));

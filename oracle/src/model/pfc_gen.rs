@@ -16,7 +16,7 @@ pub struct Config {
     /// The pause that XOFF asks for.
     pub quanta: Quanta,
     /// Time between two XOFF frames for a class; `None` sends one only, as ns-3 does.
-    pub refresh: Option<Dur>,
+    pub refresh: Option<Within>,
     /// Size of a PFC frame, FCS counted: 64 on Ethernet, 43 in ns-3.
     pub size: u16,
     /// What is wrong with every frame that the port sends.
@@ -45,7 +45,7 @@ impl Config {
         self.fault = number.and_then(|number| PfcFault::ALL.get(number).copied());
         if faults.refresh_late {
             let longest = speeds.map(|speed| speed.pause(self.quanta)).max();
-            self.refresh = longest.map(|longest| longest.scaled(3, 2));
+            self.refresh = longest.map(|longest| Within::exactly(longest.scaled(3, 2)));
         }
         if let Some(us) = faults.xon_late {
             self.xon = Xon::After(Dur::us(us.into()));
@@ -269,8 +269,8 @@ impl PfcGen {
     fn xoff(&mut self, now: Time, enable: u8) -> Packet {
         for class in classes(enable) {
             self.sent[slot(class)] += 1;
-            self.refresh_at[slot(class)] =
-                self.config.refresh.map_or(Time::MAX, |every| now + every);
+            let every = self.config.refresh.map(|every| self.draws.next(every));
+            self.refresh_at[slot(class)] = every.map_or(Time::MAX, |every| now + every);
         }
         self.frame(enable.rotate_left(self.config.class_off_by), 0, self.config.quanta)
     }
@@ -296,7 +296,7 @@ mod tests {
     const CONFIG: Config = Config {
         sends: 0b1_1000,
         quanta: Quanta(100),
-        refresh: Some(Dur(50)),
+        refresh: Some(Within::exactly(Dur(50))),
         size: 64,
         fault: None,
         xon: Xon::AtOnce,

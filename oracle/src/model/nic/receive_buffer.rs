@@ -35,7 +35,11 @@ fn installed(sends: &Sends, faults: &NicPfcFaults, seed: u64) -> (u64, u64, pfc_
     let config = pfc_gen::Config {
         sends: if faults.nic_xoff_missing { 0 } else { sends.classes },
         quanta: if faults.nic_pause_too_short { Quanta(sends.quanta.0 / 2) } else { sends.quanta },
-        refresh: if faults.nic_refresh_missing { None } else { Some(sends.refresh) },
+        refresh: if faults.nic_refresh_missing {
+            None
+        } else {
+            Some(Within::exactly(sends.refresh))
+        },
         size: PFC_SIZE,
         fault: None,
         xon: says,

@@ -95,7 +95,7 @@ impl Config {
             pfc: pfc_gen::Config {
                 sends: lossless,
                 quanta: Quanta::MAX,
-                refresh: Some(speed.pause(Quanta::MAX) / 2),
+                refresh: Some(Within::exactly(speed.pause(Quanta::MAX) / 2)),
                 size: 64,
                 fault: None,
                 xon: Xon::AtOnce,
