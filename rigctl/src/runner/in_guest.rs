@@ -390,6 +390,19 @@ mod tests {
         assert!(why.starts_with("it needs timestamps within "), "{why}");
     }
 
+    #[test]
+    fn a_nic_of_another_generation_is_told_which_cases_it_is_asked() {
+        let labs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs");
+        let lab = rig_lab::read::lab(Some(&labs.join("connectx.yaml"))).expect("a lab");
+        let mut all = bundled::cases().iter();
+        let case = all.find(|one| one.id.to_string() == "recovery::nothing-lost").expect("a case");
+        let last = lab.duts.last().expect("a pair");
+        assert_eq!(
+            case.suits(last).expect_err("it is of another"),
+            "its nic.generation is not gen2: a NIC is asked the cases of the generation that its profile names"
+        );
+    }
+
     /// Of each case that suits the lab's device what is left out there, or why it is skipped.
     fn told(lab: &str) -> String {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs").join(lab);

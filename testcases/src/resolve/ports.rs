@@ -65,11 +65,12 @@ impl Case {
             if !has && !self.is_of_other_classes(setting, &profile.declared) {
                 let why = format!("its {} is not {}", setting.path, shown(&setting.value));
                 // A name, which no source gives a NIC of one's own.
-                return Err(match setting.path.ends_with(GENERATION) {
-                    true => format!(
+                return Err(if setting.path.ends_with(GENERATION) {
+                    format!(
                         "{why}: a NIC is asked the cases of the generation that its profile names"
-                    ),
-                    false => why,
+                    )
+                } else {
+                    why
                 });
             }
         }
