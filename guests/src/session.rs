@@ -5,7 +5,7 @@ use crate::guest::{GUEST, Guest, HwCounters, OTHER, OTHER_BESIDE, RIG, RIG_V6, S
 use crate::peer::{
     Asks, Conduct, Converses, Exchanged, FrameTap, Midway, OpenWay, QpPair, Station, in_six,
 };
-use crate::perftest::{Destination, Messages, Of, Opening, messages, serve};
+use crate::perftest::{Destination, Messages, Of, Opening, messages, peered, serve};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
 use rig_frames::psn::Psn;
@@ -254,6 +254,14 @@ impl Perftest {
             self.program,
             self.flags.join(" ")
         )
+    }
+
+    /// Whether the rig is a peer of it at all.
+    ///
+    /// # Errors
+    /// A flag that says otherwise, with what would be taken.
+    pub fn peered(&self) -> Result<(), String> {
+        peered(&self.flags)
     }
 
     /// What its messages are, where the rig has to know that.

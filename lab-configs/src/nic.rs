@@ -233,6 +233,10 @@ pub struct Rc {
     /// as long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_late: Option<Within>,
+    /// How much later still, each time anew, up to this share of what it is set to: of one whose timers are the coarser the longer they are. Unset: not at
+    /// all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_late_share: Option<Ppm>,
     /// Whether its timer is left running when everything is acknowledged, and runs out on what was sent since then, however lately: of Linux's rxe, whose
     /// timers are only ever put off. Unset: no, each packet has its whole time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -340,6 +344,7 @@ impl Rc {
         optional("resend_extra", Count).by_case().live().tried(&["16"]),
         needed("timeout", Count, "0").by_case().live().tried(&["x2", "x0.5"]),
         optional("timeout_late", Range).by_case().live().varies().tried(&["+1us", "never"]),
+        optional("timeout_late_share", Chance).tried(&["1%"]),
         optional("timer_runs_on", Switch).tried(&["true"]),
         optional("adaptive", List).by_case().live(),
         needed("retries", Count, "7").by_case().live().tried(&["1"]),
@@ -401,6 +406,12 @@ impl Nic {
         wrong(rc.ack_every == 0, "rc.ack_every", "0".to_owned(), "at least 1");
         let retries = format!("{} retries", rc.retries);
         wrong(rc.retries > 7, "rc.retries", retries, "0 to 7: the retry count has 3 bits");
+        wrong(
+            rc.timeout_late_share.is_some() && rc.timeout_late.is_none(),
+            "rc.timeout_late_share",
+            "a share beside no timeout_late".to_owned(),
+            "timeout_late, too, such as 0s: where it is unset a timer may take up to 4 T",
+        );
         let more = rc.rnr_retries.unwrap_or(7);
         let found = format!("{more} RNR retries");
         wrong(

@@ -3,7 +3,7 @@
 
 use crate::field::Holds;
 use crate::{AckTimeout, BadSetting, Declared, Rc, fields};
-use rig_units::{Apart, Dur, L2Rate, Within};
+use rig_units::{Apart, Dur, L2Rate, Ppm, Within};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -80,7 +80,10 @@ impl Rc {
         let longest = self.adaptive.map_or(1, |adaptive| adaptive.longest());
         // IBTA volume 1, 9.7.6.1.3: up to four times as long where nothing is declared.
         let late = self.timeout_late.unwrap_or(Within::at_most(apart.most(waits * 3) * longest));
-        let most = least + (apart.most(waits) - least) * longest + late.most();
+        let share = self.timeout_late_share.take().map_or(Dur::ZERO, |share| {
+            apart.most(waits * longest).scaled(share.0.into(), Ppm::ONE.0.into())
+        });
+        let most = least + (apart.most(waits) - least) * longest + late.most() + share;
         self.timeout = AckTimeout::Time(least);
         self.timeout_late = Some(Within::between(late.least(), most - least));
     }
@@ -144,7 +147,7 @@ mod tests {
 
     #[test]
     fn what_may_be_seen_of_a_range_is_wider_by_both_clocks() {
-        let apart = Apart::of(rig_units::Ppm(100), rig_units::Ppm(0));
+        let apart = Apart::of(Ppm(100), Ppm(0));
         let nominal = sample(Kind::Switch).expect("rows that fit");
         assert_eq!(nominal.seen(Apart::NOT).as_ref(), Ok(&nominal));
         let seen = nominal.seen(apart).expect("times that may be");
@@ -159,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_timer_may_be_seen_to_run_out_sooner_and_later() {
-        let apart = Apart::of(rig_units::Ppm(100), rig_units::Ppm(100));
+        let apart = Apart::of(Ppm(100), Ppm(100));
         let of = |timeout: AckTimeout, late: Option<Within>| {
             let mut rc = Rc { timeout, timeout_late: late, ..crate::Nic::usual().rc };
             rc.see(apart);
@@ -174,5 +177,13 @@ mod tests {
         assert_eq!((waits, late.0), (time(Dur::ns(99_980)), Dur::ZERO));
         assert!(late.1 > Dur::us(300) && late.1 < Dur::ns(300_200), "{}", late.1);
         assert_eq!(of(AckTimeout::NEVER, None), (AckTimeout::NEVER, None));
+        // What it may be late by in proportion is of the longest that may be seen: a tenth of 100.020005 us.
+        let (timeout, timeout_late) = (time(Dur::us(100)), Some(Within::ZERO));
+        let share = Some(Ppm(100_000));
+        let usual = crate::Nic::usual().rc;
+        let mut rc = Rc { timeout, timeout_late, timeout_late_share: share, ..usual };
+        rc.see(apart);
+        let most = rc.timeout_late.map(Within::most);
+        assert_eq!((most, rc.timeout_late_share), (Some(Dur(40_005 + 10_002_000)), None));
     }
 }

@@ -84,6 +84,31 @@ fn the_nic_of_linux_recovers_from_what_is_lost_but_for_what_it_is_known_for() {
 }
 
 #[test]
+fn large_packets_get_through_a_path_that_loses_them_at_random() {
+    if !can_have_one() {
+        return;
+    }
+    let desk = tempfile::tempdir().expect("a folder");
+    let lab = PathBuf::from(LABS).join("soft-roce-jumbo.yaml");
+    let mut right = vec!["losses-drawn"];
+    // Tens of megabytes, up to twenty seconds each.
+    if std::env::var_os("RIG_WHOLE_LINUX").is_some_and(|all| all == "1") {
+        right.extend([
+            "go-back-n-at-one-in-a-hundred",
+            "go-back-n-at-one-in-twenty",
+            "losses-drawn-seldom",
+            "losses-drawn-often",
+            "corruption-drawn",
+            "acknowledgements-lost-at-random",
+        ]);
+    }
+    let told = run(&lab, &right, &desk.path().join("out"));
+    for case in right {
+        assert_eq!(told[case].0, "pass", "{case}: {}", told[case].1);
+    }
+}
+
+#[test]
 fn guests_that_are_wrong_are_seen() {
     if !can_have_one() {
         return;

@@ -29,6 +29,7 @@ pub struct Of {
 
 /// Sizes and numbers that perftest takes, and says so where it is given others.
 const SIZES: (u32, u32) = (1, 2_147_483_647);
+const COUNT: [&str; 2] = ["-n", "--iters"];
 const COUNTS: (u64, u64) = (5, 100_000_000);
 const DEPTHS: (u64, u64) = (1, 15_000);
 /// What an atomic is on, and perftest lets nobody change.
@@ -43,12 +44,16 @@ const PAIRS: u64 = 16;
 /// Flags of what is not one number of messages of one size: all sizes, for so long, and without end.
 const OTHER: [[&str; 2]; 3] =
     [["-a", "--all"], ["-D", "--duration"], ["--run_infinitely", "--run_infinitely"]];
-/// Flags of what the rig is no peer of: messages both ways at once, and connections that rdma_cm makes.
-const NO_PEER: [[&str; 2]; 3] =
-    [["-b", "--bidirectional"], ["-R", "--rdma_cm"], ["-z", "--comm_rdma_cm"]];
-/// Flags that may say what is so by itself, and nothing else.
-const ONE: [([&str; 2], &str); 2] =
-    [(["-c", "--connection"], "RC"), (["-A", "--atomic_type"], "FETCH_AND_ADD")];
+/// The flag of messages both ways at once, which the rig as the client does not ask for.
+const BOTH_WAYS: [[&str; 2]; 1] = [["-b", "--bidirectional"]];
+/// Flags of connections that rdma_cm makes: whichever end the rig is, it is met over TCP.
+const BY_CM: [[&str; 2]; 2] = [["-R", "--rdma_cm"], ["-z", "--comm_rdma_cm"]];
+/// The flag of the kind of connection, and the one that the rig has.
+const KIND: [&str; 2] = ["-c", "--connection"];
+const RELIABLE: &str = "RC";
+/// The flag of which atomic it is, and the one that the rig asks for.
+const ATOMIC: [&str; 2] = ["-A", "--atomic_type"];
+const ADDS: &str = "FETCH_AND_ADD";
 /// Flags whose place is the rig's: device, its port, GID and TCP port.
 const RESERVED: [[&str; 2]; 4] =
     [["-d", "--ib-dev"], ["-i", "--ib-port"], ["-x", "--gid-index"], ["-p", "--port"]];
@@ -69,6 +74,34 @@ pub(crate) fn in_gigabits(words: &[String]) -> bool {
     first_of(&taken_apart(words).0, &[["--report_gbits", "--report_gbits"]]).is_some()
 }
 
+/// Whether the rig is a peer of a program with these flags, at whichever end.
+///
+/// # Errors
+/// The two would meet otherwise, or over another kind of connection, or perftest refuses its number of messages. By the flag's name.
+pub fn peered(words: &[String]) -> Result<(), String> {
+    let (flags, _) = taken_apart(words);
+    is_met(&flags)?;
+    let count = number(&flags, COUNT)?;
+    if let Some(count) = count.filter(|count| !(COUNTS.0..=COUNTS.1).contains(count)) {
+        return Err(format!("-n: want {} to {}, got {count}", COUNTS.0, COUNTS.1));
+    }
+    Ok(())
+}
+
+/// Whether the rig is met by the way and the kind of connection that it has.
+fn is_met(flags: &[Flag<'_>]) -> Result<(), String> {
+    if let Some(other) = first_of(flags, &BY_CM) {
+        return Err(format!("{other}: want none, as the rig is met over TCP"));
+    }
+    match behind(flags, KIND).filter(|said| *said != RELIABLE) {
+        Some(other) => Err(format!(
+            "{}: want {RELIABLE}, as the rig has reliable connections alone, got `{other}`",
+            KIND[0]
+        )),
+        None => Ok(()),
+    }
+}
+
 /// What a program sends by these flags.
 ///
 /// # Errors
@@ -77,24 +110,21 @@ pub fn messages(words: &[String], of: Of) -> Result<Messages, String> {
     let (flags, _) = taken_apart(words);
     let flags = flags.as_slice();
     let Of { words, bandwidth } = of;
+    is_met(flags)?;
     if let Some(other) = first_of(flags, &OTHER) {
         return Err(format!("{other}: want -n and -s, as its peer has to know its messages"));
     }
-    if let Some(other) = first_of(flags, &NO_PEER) {
-        return Err(format!(
-            "{other}: want none, as the rig asks by itself alone, and is met over TCP"
-        ));
+    if let Some(other) = first_of(flags, &BOTH_WAYS) {
+        return Err(format!("{other}: want none, as the rig asks by itself alone"));
     }
-    for (names, one) in ONE {
-        if let Some(other) = behind(flags, names).filter(|said| *said != one) {
-            return Err(format!("{}: want {one}, got `{other}`", names[0]));
-        }
+    if let Some(other) = behind(flags, ATOMIC).filter(|said| *said != ADDS) {
+        return Err(format!("{}: want {ADDS}, got `{other}`", ATOMIC[0]));
     }
     let within = |name: &str, value: u64, (low, high): (u64, u64)| match value {
         value if (low..=high).contains(&value) => Ok(value),
         value => Err(format!("{name}: want {low} to {high}, got {value}")),
     };
-    let count = number(flags, ["-n", "--iters"])?.unwrap_or(bandwidth.unwrap_or(USUAL.count));
+    let count = number(flags, COUNT)?.unwrap_or(bandwidth.unwrap_or(USUAL.count));
     let count = within("-n", count, COUNTS)?;
     let size = number(flags, ["-s", "--size"])?;
     if let Some(size) = size.filter(|_| words) {
@@ -207,20 +237,41 @@ mod tests {
             Ok((8, 40, 16, 3))
         );
         let refused = |flags: &str, want: &str| assert_eq!(of(flags), Err(want.to_owned()));
-        let alone = "want none, as the rig asks by itself alone, and is met over TCP";
-        for flag in ["-b", "--bidirectional", "-R", "-z", "--comm_rdma_cm", "--bidir", "-Fb"] {
-            refused(&format!("-n 5 {flag}"), &format!("{flag}: {alone}"));
+        for flag in ["-b", "--bidirectional", "--bidir", "-Fb"] {
+            let alone = format!("{flag}: want none, as the rig asks by itself alone");
+            refused(&format!("-n 5 {flag}"), &alone);
         }
         refused("-q 17", "-q: want 1 to 16, got 17");
         refused("-q 0", "-q: want 1 to 16, got 0");
         refused("-t 0", "-t: want 1 to 15000, got 0");
-        refused("-c UD", "-c: want RC, got `UD`");
         refused("-A CMP_AND_SWAP", "-A: want FETCH_AND_ADD, got `CMP_AND_SWAP`");
         refused("-D 3", "-D: want -n and -s, as its peer has to know its messages");
         refused(
             "--run_infinitely",
             "--run_infinitely: want -n and -s, as its peer has to know its messages",
         );
+    }
+
+    #[test]
+    fn whichever_end_the_rig_is_it_is_met_over_tcp_by_reliable_connections() {
+        let of = |flags: &str| peered(&words(flags));
+        assert_eq!(of("-n 5 -c RC -a -D 3 -b"), Ok(()));
+        let refused = |flags: &str, want: &str| {
+            assert_eq!(of(flags), Err(want.to_owned()), "{flags}");
+        };
+        for flag in ["-R", "-z", "--comm_rdma_cm", "-FR"] {
+            let tcp = format!("{flag}: want none, as the rig is met over TCP");
+            refused(&format!("-n 5 {flag}"), &tcp);
+        }
+        let kind = |got: &str| {
+            format!("-c: want RC, as the rig has reliable connections alone, got `{got}`")
+        };
+        refused("-n 40 -c UC", &kind("UC"));
+        refused("--connection=UD", &kind("UD"));
+        refused("-n 3", "-n: want 5 to 100000000, got 3");
+        // And where it has to know its messages.
+        let known = messages(&words("-cUD"), Of { bandwidth: Some(5_000), ..LATENCY });
+        assert_eq!(known, Err(kind("UD")));
     }
 
     #[test]

@@ -15,6 +15,6 @@ pub(crate) use client::{READY, Rate, TOLD, greet, part};
 pub(crate) use exchange::GREETINGS;
 pub use exchange::{BadExchange, Destination, Opening};
 pub(crate) use flags::in_gigabits;
-pub use flags::{Messages, Of, messages, no_flag, reserved};
+pub use flags::{Messages, Of, messages, no_flag, peered, reserved};
 pub(crate) use overheard::Overheard;
 pub use server::serve;

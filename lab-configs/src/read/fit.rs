@@ -77,6 +77,11 @@ pub(super) fn fit(
                     format!("`{}`, of which the second is the rig's own responder", dut.name);
                 at.fault(found, "a second NIC that runs in a guest, such as duts/soft-roce.yaml, or other_end: rig");
             }
+            if pair && dut.name.starts_with(RIGS_FIRST) {
+                let found =
+                    format!("`{}`, of which the first is the rig's own responder", dut.name);
+                at.fault(found, NIC_FIRST);
+            }
             if !pair && dut.kind != Kind::Switch {
                 let found = format!("`{}` in a guest", dut.name);
                 let want = "a switch, or a pair of NICs: the guest's, and the rig's own at its other end, such as {pair: \
@@ -88,6 +93,11 @@ pub(super) fn fit(
         if let Transport::Server(wire) = transport {
             let of_rig = dut.name.ends_with(RIGS_OWN);
             match wire.other_end() {
+                _ if dut.name.starts_with(RIGS_FIRST) => {
+                    let found =
+                        format!("`{}`, of which the first is the rig's own responder", dut.name);
+                    at.fault(found, NIC_FIRST);
+                }
                 OtherEnd::Rig if dut.kind != Kind::Nic || !of_rig => {
                     at.fault(format!("`{}` on a server", dut.name), NIC_AND_RIG);
                 }
@@ -153,6 +163,12 @@ const TWO_NICS: &str = "a pair of NICs, one of each server, such as {pair: [duts
 
 /// How the name of a pair ends of which the second is the rig's own end of a guest's connections (`duts/rig-peer.yaml`).
 const RIGS_OWN: &str = "-to-rig-peer";
+
+/// How it begins where the two stand the wrong way round.
+const RIGS_FIRST: &str = "rig-peer-to-";
+
+/// What is wanted then.
+const NIC_FIRST: &str = "the NIC under test first and rig-peer behind it, such as {pair: [duts/soft-roce.yaml, duts/rig-peer.yaml]}";
 
 /// The ports that an emulated device has in real time: its first ones, the fastest at the speed of the wire and slower
 /// ones at their share of it.
@@ -254,6 +270,23 @@ mod tests {
             told("other_end: none", pair),
             told("exchange: beside", pair),
             told("other_end: guest", "{pair: [duts/soft-roce.yaml, duts/rig-peer.yaml]}"),
+        ];
+        insta::assert_snapshot!(all.join("\n"));
+    }
+
+    #[test]
+    fn a_pair_the_wrong_way_round_is_told() {
+        let told = |wire: &str| {
+            let text = "about: a\ncable: 3m\n";
+            let pair = "{pair: [duts/rig-peer.yaml, duts/soft-roce.yaml]}";
+            faults_of_lab(&format!("{text}{wire}\nduts: [{pair}]\n"))
+        };
+        let all = [
+            told("transport: guests\nwire: {bound: 1ms, budget: 9s}"),
+            told("transport: guests\nwire: {bound: 1ms, budget: 9s, other_end: guest}"),
+            told(
+                "transport: server\nwire: {interface: a, address: 192.168.7.1, device: mlx5_0, bound: 1ms, trial: 1s, budget: 9s}",
+            ),
         ];
         insta::assert_snapshot!(all.join("\n"));
     }

@@ -111,7 +111,7 @@ fields_of!(Pfc: quanta, refresh, response, emission, resumption, xon_counts);
 fields_of!(Pfcwd: detection_time, restoration_time, poll_interval, action, big_red_switch, charge, min_samples, jitter, action_latency, timer_lag, backlog, drop_by, config_path);
 fields_of!(Np: enable, interval, scope, latency, dscp, pcp, ecn, ack_earns, nak_earns);
 fields_of!(Rp: enable, latency, scope, cut_window, initial_alpha, gd, min_dec_fac, first_cnp_rate, inverse_g, alpha_timer, timer, byte_counter, threshold, ai_rate, hai_rate, min_rate, clamp, limiting, burst, rate_step, pacer_step, alpha_free, by_period);
-fields_of!(Rc: ack_every, ack_latency, ack_held, nak_latency, resend_latency, recovery, resend_extra, timeout, timeout_late, timer_runs_on, adaptive, retries, rnr_retries, rnr_late, mig_req, own_source_port, fmr_fence, receives, receive_again, rnr_timer);
+fields_of!(Rc: ack_every, ack_latency, ack_held, nak_latency, resend_latency, recovery, resend_extra, timeout, timeout_late, timeout_late_share, timer_runs_on, adaptive, retries, rnr_retries, rnr_late, mig_req, own_source_port, fmr_fence, receives, receive_again, rnr_timer);
 fields_of!(NicPfc: priorities, response, resumption, xoff, xon, threshold_step, quanta, refresh, emission, watchdog);
 fields_of!(NicHost: pcie, loopback, mtt, page, mtt_miss, region, contexts);
 fields_of!(Estats: latency, poll, depth, window, sync, drift);

@@ -270,7 +270,9 @@ fn judge(done: &JudgeContext<'_>, measure: &Watchdog, judged: &mut Judged) {
         }
         let judgement = match measure.act {
             Act::Detection(at_most) => {
-                let placed = placer::in_step(done.context, done.points.len());
+                // What wants to know how late detections are has its storms placed, at a single point and on one grid.
+                let one_grid = rule.restoration_time.is_some() && done.points.len() == 1;
+                let placed = one_grid && !swept(done);
                 detection::judge(&about, rule, stimulus, (at_most, slack, placed), &seen)
             }
             Act::Restoration => restoration::judge(&about, rule, stimulus, slack, &seen),

@@ -62,6 +62,7 @@ fn refused(args: &PerftestArgs) -> Result<(), String> {
     }
     let as_client = args.rig == PerftestEnd::Client;
     let session = session(args);
+    session.peered().map_err(|why| format!("{program}: {why}"))?;
     if as_client || session.has_to_know() {
         session.messages().map_err(|why| format!("{program}: {why}"))?;
     }

@@ -371,6 +371,38 @@ mod tests {
         assert!(why.contains("it counts from the trial's start"), "{why}");
     }
 
+    #[test]
+    fn what_stamps_do_not_tell_is_left_out_beside_what_a_case_is_about() {
+        let labs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs");
+        let lab = rig_lab::read::lab(Some(&labs.join("soft-roce-jumbo.yaml"))).expect("a lab");
+        let of = |name: &str| {
+            let mut all = bundled::cases().iter();
+            let case = all.find(|one| one.id.to_string() == name).expect("a case");
+            applicability::of(&lab, &lab.duts[0], case).map_err(|unfit| unfit.why)
+        };
+        let drawn = of("recovery::losses-drawn").expect("it is about numbers");
+        let measures: Vec<&str> =
+            drawn.case.measure.iter().map(rig_testcases::Measure::name).collect();
+        assert_eq!(measures, ["rc.sender", "nic.counters", "rc.completion"]);
+        let why = "rate.goodput: it needs timestamps within ";
+        assert!(drawn.left_out.iter().any(|one| one.starts_with(why)), "{:?}", drawn.left_out);
+        let why = of("recovery::go-back-n-from-outside").expect_err("it is about times");
+        assert!(why.starts_with("it needs timestamps within "), "{why}");
+    }
+
+    #[test]
+    fn a_nic_of_another_generation_is_told_which_cases_it_is_asked() {
+        let labs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs");
+        let lab = rig_lab::read::lab(Some(&labs.join("connectx.yaml"))).expect("a lab");
+        let mut all = bundled::cases().iter();
+        let case = all.find(|one| one.id.to_string() == "recovery::nothing-lost").expect("a case");
+        let last = lab.duts.last().expect("a pair");
+        assert_eq!(
+            case.suits(last).expect_err("it is of another"),
+            "its nic.generation is not gen2: a NIC is asked the cases of the generation that its profile names"
+        );
+    }
+
     /// Of each case that suits the lab's device what is left out there, or why it is skipped.
     fn told(lab: &str) -> String {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab-configs").join(lab);

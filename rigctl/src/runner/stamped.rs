@@ -2,15 +2,15 @@
 
 use super::unfit::{Missing, Unfit};
 use core::mem::take;
-use rig_lab::{Lab, Profile, Transport};
+use rig_lab::{Kind, Lab, Profile, Transport};
 use rig_oracle::measure::{self, Stamps};
 use rig_oracle::trials::points::groups;
 use rig_oracle::trials::seed::Seed;
 use rig_testcases::Case;
 
 /// The case, and what stamps it needs; `None`: it shows what it does however far off they are. What a case is about is its first measure. Others that
-/// the lab's stamps do not tell are left out beside it, and told in `left_out`; in real time, where a case takes its part of a budget, it is run whole
-/// or not, but at ports of the rig's own.
+/// the lab's stamps do not tell are left out beside it, and told in `left_out`; at a wire that the rig makes itself, where a case takes its part of a budget, and of a
+/// switch in a guest, it is run whole or not.
 ///
 /// # Errors
 /// What it is about does not show.
@@ -21,7 +21,11 @@ pub(super) fn of(
     left_out: &mut Vec<String>,
 ) -> Result<(Case, Option<Stamps>), Unfit> {
     let bound = lab.transport.bound();
-    let in_part = matches!(lab.transport, Transport::Virtual(_) | Transport::Interfaces(_));
+    let in_part = match lab.transport {
+        Transport::Virtual(_) | Transport::Interfaces(_) => true,
+        Transport::Guests(_) | Transport::Server(_) => profile.kind == Kind::Nic,
+        Transport::Veth(_) => false,
+    };
     let needs = needs(lab, profile, &case);
     let mut finest: Option<Stamps> = None;
     for (at, (measure, needs)) in take(&mut case.measure).into_iter().zip(needs).enumerate() {

@@ -203,7 +203,7 @@ fn flags_of_perftest_that_are_wrong_are_refused_by_name_before_a_guest_is_booted
         ),
         (
             "ib_send_bw --rig client -- -n 9 -b",
-            "ib_send_bw: -b: want none, as the rig asks by itself alone, and is met over TCP".to_owned(),
+            "ib_send_bw: -b: want none, as the rig asks by itself alone".to_owned(),
         ),
         (
             "ib_write_bw --rig client -- -D 3",
@@ -224,8 +224,19 @@ fn flags_of_perftest_that_are_wrong_are_refused_by_name_before_a_guest_is_booted
         ),
         (
             "ib_send_bw --rig client -- --bidir",
-            "ib_send_bw: --bidir: want none, as the rig asks by itself alone, and is met over TCP"
-                .to_owned(),
+            "ib_send_bw: --bidir: want none, as the rig asks by itself alone".to_owned(),
+        ),
+        (
+            "ib_send_bw -- -n 40 -c UD",
+            "ib_send_bw: -c: want RC, as the rig has reliable connections alone, got `UD`".to_owned(),
+        ),
+        (
+            "ib_write_bw -- -n 3",
+            "ib_write_bw: -n: want 5 to 100000000, got 3".to_owned(),
+        ),
+        (
+            "ib_write_bw -- -R",
+            "ib_write_bw: -R: want none, as the rig is met over TCP".to_owned(),
         ),
         (
             "ib_send_bw -- -n 9 10.0.0.1",

@@ -15,7 +15,7 @@ pub(super) enum Tried {
 }
 
 /// Commands that need root, or minutes: words that they have, the file of the test that runs what they do, and what stands there.
-const ELSEWHERE: [(&[&str], &str, &str); 27] = [
+const ELSEWHERE: [(&[&str], &str, &str); 28] = [
     (&["run", "lab-configs/veth.yaml"], "rigctl/tests/wire.rs", "veth.yaml"),
     (&["run", "lab-configs/veth-nics.yaml"], "rigctl/tests/wire.rs", "veth-nics.yaml"),
     (&["run", "lab-configs/veth-nic-pair.yaml"], "rigctl/tests/wire/pair.rs", "veth-nic-pair.yaml"),
@@ -26,6 +26,7 @@ const ELSEWHERE: [(&[&str], &str, &str); 27] = [
         "veth-rdma-router.yaml",
     ),
     (&["run", "lab-configs/soft-roce.yaml"], "rigctl/tests/linux.rs", "soft-roce.yaml"),
+    (&["run", "lab-configs/soft-roce-jumbo.yaml"], "rigctl/tests/linux.rs", "soft-roce-jumbo.yaml"),
     (&["run", "lab-configs/soft-roce-pair.yaml"], "rigctl/tests/linux.rs", "soft-roce-pair.yaml"),
     (
         &["run", "testcases/macsec-pfc.yaml", "lab-configs/linux-switch.yaml"],

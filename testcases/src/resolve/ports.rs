@@ -63,7 +63,15 @@ impl Case {
         for setting in self.settings.iter().filter(|s| !settings::configurable(&s.path)) {
             let has = profile.declared.satisfies(setting).map_err(|bad| bad.to_string())?;
             if !has && !self.is_of_other_classes(setting, &profile.declared) {
-                return Err(format!("its {} is not {}", setting.path, shown(&setting.value)));
+                let why = format!("its {} is not {}", setting.path, shown(&setting.value));
+                // A name, which no source gives a NIC of one's own.
+                return Err(if setting.path.ends_with(GENERATION) {
+                    format!(
+                        "{why}: a NIC is asked the cases of the generation that its profile names"
+                    )
+                } else {
+                    why
+                });
             }
         }
         self.dut_ports(&profile.declared).map(|_| ())
@@ -139,6 +147,9 @@ impl Case {
             .collect()
     }
 }
+
+/// How the paths end by which cases select a NIC, and not by what it does.
+const GENERATION: &str = ".generation";
 
 /// A JSON value without quotes.
 fn shown(value: &serde_json::Value) -> String {

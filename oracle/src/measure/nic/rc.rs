@@ -137,7 +137,16 @@ pub(super) const OPEN: &str = "a response fills a hole before the question for i
 /// How a NIC's timer is named and declared, beside how far outside of that one shows.
 fn timer(part: &str, rc: &Rc, off: Dur) -> Option<(String, Within, Dur)> {
     let waits = timeout_after(rc, 0)?;
-    let declared = rc.timeout_late.unwrap_or(Within::at_most(waits.width()));
+    // A share beside it is drawn anew each time: with it whatever is late by less may be right, and what is later by less wrong.
+    let share = rc
+        .timeout_late_share
+        .zip(rc.timeout_late)
+        .map(|(_, late)| (waits.width() - late.width(), late));
+    let beside = |(share, late): (Dur, Within)| {
+        Within::between(late.least().saturating_sub(share), late.most() + share)
+    };
+    let declared = share.map(beside).or(rc.timeout_late);
+    let declared = declared.unwrap_or(Within::at_most(waits.width()));
     Some((format!("{part}.rc.timeout_late"), declared, off))
 }
 

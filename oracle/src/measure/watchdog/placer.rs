@@ -23,15 +23,7 @@ struct OfStorm {
     asked: Option<judge::Ask>,
 }
 
-/// Whether the storms of a case at so many points are put just before and just behind the polls that earlier ones showed.
-pub(super) fn in_step(context: &Context<'_>, points: usize) -> bool {
-    // A device that is booted anew for each trial has another grid each time.
-    let restores =
-        context.watch.as_ref().is_some_and(|watch| watch.rule.restoration_time.is_some());
-    restores && points == 1 && wants(context.case, Placement::Grid) && !along_a_ramp(context.case)
-}
-
-/// Whether they are put on either side of where storms of their length cease to be detected.
+/// Whether storms are put on either side of where those of their length cease to be detected.
 fn along_a_ramp(case: &Case) -> bool {
     wants(case, Placement::Ramp) && case.sweep.iter().any(Sweep::is_variable)
 }
@@ -57,10 +49,12 @@ pub fn placer(
         alpha,
         resolution: f64::from(effort.resolution) / 1e6,
     };
+    // A device that is booted anew for each trial has another grid each time.
+    let one_grid = rule.restoration_time.is_some() && points.len() == 1;
     let planner = if along_a_ramp(case) {
         let lengths = points.iter().map(|point| point.pause.unwrap_or_default()).collect();
         Planner::ramp(rule, stimulus, lengths, setup)
-    } else if in_step(context, points.len()) {
+    } else if wants(case, Placement::Grid) && one_grid {
         Planner::detection(rule, stimulus, case.trials.unwrap_or(effort.latency), setup)
     } else {
         Planner::plain(rule, stimulus, (points.len(), trials), setup)

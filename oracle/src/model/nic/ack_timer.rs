@@ -2,7 +2,7 @@
 
 use crate::model::chance::Draws;
 use rig_lab::{AckTimeout, Adaptive, Rc, RcFaults};
-use rig_units::{Dur, Time, Within};
+use rig_units::{Dur, Ppm, Time, Within};
 
 /// The unit of what codes say.
 const UNIT: Dur = Dur::ns(4_096);
@@ -30,6 +30,8 @@ impl AckTimer {
         if self.0 != since {
             let late = rc.timeout_late.unwrap_or(Within::at_most(interval * 3));
             let early = Dur::ns(faults.timeout_runs_early.unwrap_or(0).into());
+            let share = rc.timeout_late_share.unwrap_or(Ppm(0)).0;
+            let late = late + Within::at_most(interval.scaled(share.into(), 1_000_000));
             *self = AckTimer(since, interval.saturating_sub(early) + draws.next(late));
         }
         Some(since + self.1)

@@ -378,7 +378,8 @@ impl Nic {
             }
             limit.pacer.forget();
         }
-        let timer = |rc: &rig_lab::Rc| (rc.timeout, rc.timeout_late, rc.adaptive);
+        let timer =
+            |rc: &rig_lab::Rc| (rc.timeout, rc.timeout_late, rc.timeout_late_share, rc.adaptive);
         if timer(&before.rc) != timer(&config.rc) {
             let requesters = self.pairs.iter_mut().filter_map(|pair| pair.requester.as_mut());
             requesters.for_each(|requester| requester.timer.forget());

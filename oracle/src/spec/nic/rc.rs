@@ -5,7 +5,7 @@
 use super::{Ready, selective};
 use rig_frames::psn::Psn;
 use rig_lab::{AckTimeout, Rc};
-use rig_units::{Dur, Time, Within};
+use rig_units::{Dur, Ppm, Time, Within};
 
 /// Where the rules come from, for reports.
 pub const SOURCE: &str = "IBTA volume 1, chapter 9.7.5 and 9.9 (go-back-N)";
@@ -194,7 +194,11 @@ pub fn timeout_after(rc: &Rc, tries: usize) -> Option<Within> {
         let nth = tries.min(waits.0.len() - 1);
         whole.scaled(waits.0[nth].into(), 16)
     });
-    Some(Within::exactly(least) + rc.timeout_late.unwrap_or(Within::at_most(least * 3)))
+    let share = rc
+        .timeout_late_share
+        .map_or(Dur::ZERO, |share| least.scaled(share.0.into(), Ppm::ONE.0.into()));
+    let late = rc.timeout_late.unwrap_or(Within::at_most(least * 3));
+    Some(Within::exactly(least) + late + Within::at_most(share))
 }
 
 /// The same where there were so many timeouts in a row at the least, and so many at the most.
@@ -300,6 +304,17 @@ mod tests {
         assert_eq!(of(AckTimeout::Code(31), None).map(|(t, _)| t.0), Some(8_796_093_022_208_000));
         assert_eq!(of(AckTimeout::Time(Dur::us(60)), None), Some((Dur::us(60), Dur::us(240))));
         assert_eq!(of(AckTimeout::NEVER, None), None);
+        // An eighth of it more, whatever it is.
+        let of = |timeout| {
+            let rc = Rc { timeout, timeout_late: late, ..rc(1) };
+            let within = super::timeout(&Rc { timeout_late_share: Some(Ppm(125_000)), ..rc })?;
+            Some((within.least(), within.most()))
+        };
+        let share = Dur::ns(8_388_608);
+        assert_eq!(of(AckTimeout::Code(14)), Some((t + Dur::us(1), t + Dur::us(3) + share)));
+        let second = Dur::ms(1_000);
+        let most = Dur::ms(1_125) + Dur::us(3);
+        assert_eq!(of(AckTimeout::Time(second)), Some((second + Dur::us(1), most)));
     }
 
     #[test]

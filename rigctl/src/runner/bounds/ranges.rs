@@ -275,8 +275,14 @@ impl Tried {
 
     /// Within which values its measure says that devices cannot be told apart, where `range` is declared.
     fn told(&self, range: &Value) -> [Dur; 2] {
-        let said = self.run(range, None).as_seen();
-        assert_eq!(said.wrong(), "", "{} drawn from {range}", self.path);
+        let ran = self.run(range, None);
+        assert_eq!(ran.as_seen().wrong(), "", "{} drawn from {range}", self.path);
+        self.printed(&ran)
+    }
+
+    /// The same, of what ran.
+    fn printed(&self, ran: &Ran) -> [Dur; 2] {
+        let said = ran.as_seen();
         let each: Vec<_> = said.of(self.measure).collect();
         let alike = each.iter().flat_map(|one| &one.resolution.alike);
         let alike = alike.into_iter().find(|alike| alike.parameter == self.path);
@@ -440,5 +446,40 @@ fn a_timer_of_which_nothing_is_declared_may_take_one_to_four_times_what_its_code
             }
         });
         assert!(early.as_seen().fails(tried.measure), "early");
+    }
+}
+
+#[test]
+fn a_timer_may_be_late_by_its_share_and_one_later_than_is_printed_fails() {
+    // An eighth of 8.192 us.
+    let share = Dur(1_024_000);
+    for tried in TRIED.iter().filter(|tried| tried.path == "nic.rc.timeout_late") {
+        let run = |late: Option<Dur>| {
+            Ran::with(tried.device, &(tried.case)(), |device| {
+                for (path, value) in [(tried.path, "0s"), ("nic.rc.timeout_late_share", "12.5%")] {
+                    let setting = Setting { path: path.to_owned(), value: value.into() };
+                    device.declared = device.declared.with(&setting).expect("a value");
+                }
+                let Some(late) = late else { return };
+                let exact = [
+                    format!("{}={late}", tried.path),
+                    "nic.rc.timeout_late_share=never".to_owned(),
+                ];
+                for mutation in exact {
+                    device.mutate(&mutation.parse().expect("a mutation")).expect("of a NIC");
+                }
+            })
+        };
+        let healthy = run(None);
+        assert_eq!(healthy.as_seen().wrong(), "", "drawn from its share");
+        let [lo, hi] = tried.printed(&healthy);
+        assert!(lo == Dur::ZERO && share <= hi && hi < share * 2, "[{lo}, {hi}]");
+        for inside in [Dur::ZERO, share / 2, share] {
+            assert_eq!(run(Some(inside)).as_seen().wrong(), "", "{inside}");
+        }
+        assert!(
+            run(Some(hi + Dur(1))).as_seen().fails(tried.measure),
+            "late by {hi} and a picosecond"
+        );
     }
 }

@@ -6,7 +6,7 @@
 use super::nak::Nak;
 use super::resent::{Event, Resent, Sent, Untried, behind_the_port};
 use super::running::Running;
-use super::standing::{Standing, may_stand};
+use super::standing::{By, Standing, may_stand};
 use super::tries::Tries;
 use super::{Fault, Sight};
 use crate::spec::nic::rc::{Says, may_begin, rnr_retries, timeout, timeout_between};
@@ -19,7 +19,7 @@ use rig_units::{Dur, Time, Within};
 /// Judges what a sender of one queue pair sent, in order, with all that came back to it, in order. `first`: the number of its
 /// first packet.
 pub fn sender(rc: &Rc, first: Psn, sent: &[Sent], came: &[Event], sight: &Sight) -> Resent {
-    let start = Standing { from: Time::ZERO, unacked: first, since: Time::ZERO, told: false };
+    let start = Standing::of(first, Time::ZERO, By::Itself);
     let runs_on = rc.timer_runs_on == Some(true);
     let mut sender = Sender {
         rc,
@@ -145,7 +145,7 @@ impl Sender<'_> {
             self.given_up = self.given_up.or_else(|| self.gives_up(event.at));
         }
         if progress > 0 {
-            self.standings.push(Standing { from: event.at, unacked, since: event.at, told: true });
+            self.standings.push(Standing::of(unacked, event.at, By::Told));
             let (more, taken_in) = (unacked != self.top, self.taken_in());
             self.running.iter_mut().for_each(|one| one.progress(event.at, more, taken_in));
             self.tries.ended(event.at, self.sight.blur());
@@ -211,12 +211,7 @@ impl Sender<'_> {
         if self.standing().unacked == self.top {
             let ran_out = self.timeout.map(|most| self.active + most.most() + self.taken_in());
             self.running.iter_mut().for_each(|running| running.begins(one.at, ran_out));
-            self.standings.push(Standing {
-                since: one.at,
-                from: one.at,
-                told: false,
-                ..self.standing()
-            });
+            self.standings.push(Standing::of(self.top, one.at, By::Sent));
             self.active = self.active.max(one.at);
             self.refused = None;
         }
@@ -458,7 +453,7 @@ impl Sender<'_> {
         let waited = Time(one.at.0.saturating_sub((self.sight.busy + blur).0));
         let since = waited.max(begun + timeout.least()).min(one.at);
         self.running.iter_mut().for_each(|running| running.starts(since));
-        self.standings.push(Standing { from: one.at, since, told: false, ..self.standing() });
+        self.standings.push(Standing { from: one.at, since, by: By::Itself, ..self.standing() });
         self.active = self.active.max(one.at);
         true
     }

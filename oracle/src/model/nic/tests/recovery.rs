@@ -6,7 +6,7 @@ use crate::model::nic::{Config, Flow, Verb};
 use crate::model::packet::{Packet, PacketKind};
 use rig_frames::roce::aeth::RnrTimer;
 use rig_lab::{AckTimeout, Recovery};
-use rig_units::{Dur, Time};
+use rig_units::{Dur, Ppm, Time, Within};
 
 #[test]
 fn a_message_between_two_nics_is_acknowledged() {
@@ -143,6 +143,30 @@ fn a_timer_that_nothing_is_declared_of_runs_out_anywhere_from_one_to_four_times_
     assert!(waits.len() > 150 && waits.iter().all(|wait| (t..=t * 4).contains(wait)), "{waits:?}");
     let (least, most) = (waits.iter().min().unwrap(), waits.iter().max().unwrap());
     assert!(*least < t + t / 10 && *most > t * 4 - t / 10, "{least} {most}");
+}
+
+#[test]
+fn a_timer_that_is_coarser_the_longer_it_is_runs_out_anywhere_within_its_share() {
+    let waits = |code: u8| {
+        let mut config = config();
+        config.rc.timeout = AckTimeout::Code(code);
+        config.rc.timeout_late = Some(Within::exactly(Dur::us(1)));
+        (config.rc.timeout_late_share, config.rc.retries) = (Some(Ppm(500_000)), 200);
+        let mut bench = bench(&config);
+        bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
+        bench.run(Dur::ms(4));
+        let sent = bench.received(PacketKind::Data);
+        let waits: Vec<Dur> =
+            sent.windows(2).filter_map(|two| two[1].left().since(two[0].left())).collect();
+        assert!(waits.len() > 50, "{waits:?}");
+        (waits.iter().min().copied().unwrap(), waits.iter().max().copied().unwrap())
+    };
+    // Half of 8.192 and of 32.768 us.
+    for (code, t) in [(1, Dur::ns(8_192)), (3, Dur::ns(32_768))] {
+        let ((least, most), from, by) = (waits(code), t + Dur::us(1), t + Dur::us(1) + t / 2);
+        assert!(from <= least && least < from + t / 10, "{least}");
+        assert!(by - t / 10 < most && most <= by, "{most}");
+    }
 }
 
 #[test]

@@ -103,6 +103,60 @@ fn what_came_within_the_time_that_a_nak_takes_need_not_have_been_taken_in_when_t
 }
 
 #[test]
+fn what_was_sent_behind_all_that_was_acknowledged_says_nothing_of_whether_that_was_taken_in() {
+    // The first packet is acknowledged, the second leaves, and then the timer of the first runs out: it does not know of the acknowledgement yet.
+    let faults = |came: u64, again: u64, with: u32| {
+        let sent = [(0, 0), (came + 10, 1), (again, with)];
+        let sent = sent.map(|(at, psn)| Sent { at: Time(at), psn: Psn::new(psn) });
+        let came = [Event { at: Time(came), says: Says::Ack, psn: Psn::new(0) }];
+        let sight = Sight { until: Time(again + 100), ..EXACT };
+        sender(&rc(1), Psn::new(0), &sent, &came, &sight).faults
+    };
+    let unprompted = [Fault::Unprompted { packet: 2 }];
+    assert_eq!(faults(4_671, 5_000, 0), []);
+    assert_eq!(faults(4_670, 5_000, 0), unprompted);
+    // Not before its time, nor back to what left since then: the time of that is not over.
+    assert_eq!(faults(4_671, 4_999, 0), unprompted);
+    assert_eq!(faults(4_671, 5_000, 1), unprompted);
+}
+
+#[test]
+fn a_timer_that_runs_out_once_does_not_run_out_again_over_the_same_that_was_not_taken_in() {
+    // The acknowledgement came 200 before the timer runs out and 210 before it would again, at once.
+    let sent = [(0, 0), (4_810, 1), (5_000, 0), (5_010, 0)];
+    let sent = sent.map(|(at, psn)| Sent { at: Time(at), psn: Psn::new(psn) });
+    let came = [Event { at: Time(4_800), says: Says::Ack, psn: Psn::new(0) }];
+    let sight = Sight { until: Time(5_100), ..EXACT };
+    let resent = sender(&rc(1), Psn::new(0), &sent, &came, &sight);
+    assert_eq!(resent.faults, [Fault::Unprompted { packet: 3 }]);
+}
+
+#[test]
+fn who_goes_back_to_the_first_over_acknowledgements_and_a_nak_that_it_has_not_taken_in_goes_on_from_the_hole_then()
+ {
+    // Linux's rxe, seen: the fifth is lost, all before it is acknowledged and the NAK is there as the timer runs out; it goes back to the first, and
+    // for the NAK once it is taken in.
+    let resent = |back: u32| {
+        let first = (0..8).map(|psn| (u64::from(psn), psn));
+        let again = (back..6).map(|psn| (5_000 + u64::from(psn), psn));
+        let then = (4..8).map(|psn| (5_034 + u64::from(psn), psn));
+        let sent = first.chain(again).chain(then);
+        let sent: Vec<Sent> =
+            sent.map(|(at, psn)| Sent { at: Time(at), psn: Psn::new(psn) }).collect();
+        let acks = (0..4).map(|psn| (4_700 + u64::from(psn), Says::Ack, psn));
+        let came = acks.chain([(4_704, Says::Nak, 4)]);
+        let came = came.map(|(at, says, psn)| Event { at: Time(at), says, psn: Psn::new(psn) });
+        let came: Vec<Event> = came.collect();
+        let sight = Sight { until: Time(5_100), ..EXACT };
+        let resent = sender(&rc(1), Psn::new(0), &sent, &came, &sight);
+        (resent.faults, resent.timeouts.len(), resent.restarts.len())
+    };
+    assert_eq!(resent(0), (Vec::new(), 1, 1));
+    // From anywhere up to the hole: so much may have been taken in by then. Behind it nothing was to go back to.
+    assert_eq!(resent(5).0.first(), Some(&Fault::Unprompted { packet: 8 }));
+}
+
+#[test]
 fn progress_that_stamps_cannot_order_with_a_timeout_lets_it_begin_to_count_anew() {
     // The timer runs out at 5 000, the first packet is acknowledged behind that, and the second is tried when the timer has run out anew: one try each.
     // From a bound of 10 on the acknowledgement may have come before the first try.
