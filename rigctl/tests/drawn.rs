@@ -22,9 +22,11 @@ const SAMPLE: usize = 9;
 
 /// Fields with values that go together.
 type Set = &'static [(&'static str, &'static str)];
+/// In how many of 100, and one of which sets.
+type Chances = &'static [(u64, &'static [Set])];
 
 /// What switches are, in order: in how many of 100, and one of which sets.
-const SWITCHES: &[(u64, &[Set])] = &[
+const SWITCHES: Chances = &[
     (70, &[&[("clock", "20ppm")], &[("clock", "50ppm")], &[("clock", "100ppm")]]),
     (25, &[&[("switching_mode", "cut-through")]]),
     (
@@ -113,10 +115,10 @@ const SWITCHES: &[(u64, &[Set])] = &[
 ];
 
 /// Of a device of NICs.
-const CLOCKS: &[(u64, &[Set])] = &[(70, &[&[("clock", "20ppm")], &[("clock", "100ppm")]])];
+const CLOCKS: Chances = &[(70, &[&[("clock", "20ppm")], &[("clock", "100ppm")]])];
 
 /// What NICs are, each below its own key.
-const NICS: &[(u64, &[Set])] = &[
+const NICS: Chances = &[
     (
         80,
         &[
@@ -303,7 +305,7 @@ fn may_be(profile: &Profile, file: &Path) -> bool {
 /// What was drawn of a profile, in words. What contradicts the rest stays as it was.
 fn drawn(
     profile: &mut Profile,
-    (below, sets): (&str, &[(u64, &[Set])]),
+    (below, sets): (&str, Chances),
     seed: &mut Seed,
     file: &Path,
 ) -> Vec<String> {
@@ -378,7 +380,7 @@ fn lab(number: u64, file: &Path) -> (Lab, Vec<String>) {
         told.push(format!("{speed}Gbps over {cable} cm"));
     }
     let has_peer = own.declared.nics().is_some_and(|nics| nics.peer.is_some());
-    let sets: &[(&str, &[(u64, &[Set])])] = match (is_switch, has_peer) {
+    let sets: &[(&str, Chances)] = match (is_switch, has_peer) {
         (true, _) => &[("", SWITCHES)],
         (false, false) => &[("", CLOCKS), ("nic.", NICS)],
         (false, true) => &[("", CLOCKS), ("nic.", NICS), ("peer.", NICS)],

@@ -70,7 +70,7 @@ impl Asks {
         wait: Dur,
     ) -> Option<Asks> {
         // Behind the last one nothing is seen: for as long as it is held at the least.
-        let last = frames.iter().zip(holds).last().map(|((at, _), [least, _])| *at + *least);
+        let last = frames.iter().zip(holds).next_back().map(|((at, _), [least, _])| *at + *least);
         let ends = frames.iter().skip(1).map(|(next, _)| *next).chain(last);
         let mut all = Asks::default();
         for ((&(at, bytes), next), [least, most]) in frames.iter().zip(ends).zip(holds) {
