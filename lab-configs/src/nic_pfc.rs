@@ -2,7 +2,7 @@
 
 use crate::field::Holds::{List, Quanta as PauseTime, Range, Size, Time};
 use crate::field::{Field, needed, optional};
-use rig_units::{Bytes, Dur, Quanta, Within};
+use rig_units::{Bytes, Dur, PortSpeed, Quanta, Within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -80,6 +80,21 @@ impl NicPfc {
         wrong(*quanta == Some(Quanta(0)), "pfc.quanta", "0q", "at least 1q");
         wrong(*refresh == Some(Dur::ZERO), "pfc.refresh", "no time", "more than 0s");
         all
+    }
+
+    /// Where it would ask for the next pause only after the one before has run out at a port of that speed, as [`Nic::out_of_range`](crate::Nic::out_of_range) tells it.
+    pub(crate) fn refreshed_too_late(
+        &self,
+        speed: PortSpeed,
+    ) -> Option<(&'static str, String, String)> {
+        let (quanta, refresh) = self.quanta.zip(self.refresh)?;
+        let pause = speed.pause(quanta);
+        (quanta > Quanta(0) && refresh > pause).then(|| {
+            let found = format!(
+                "XOFF is refreshed every {refresh}, the pause of {quanta} runs out after {pause} at {speed}"
+            );
+            ("pfc.refresh", found, format!("pfc.refresh of at most {pause}"))
+        })
     }
 
     /// Whether an XOFF for `class` holds what it sends in that class.

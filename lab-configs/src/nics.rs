@@ -1,6 +1,7 @@
 //! What is declared of a device of NICs: one behind each of its ports.
 
 use crate::declared::RdmaRouter;
+use crate::ports::speed_of;
 use crate::{Nic, Ports};
 use rig_units::{Bytes, Ppm};
 use schemars::JsonSchema;
@@ -37,7 +38,11 @@ impl Nics {
 
     /// Every value of a NIC, or of the router in front of it, that lies outside its range: its path, what stands there, what would be accepted.
     pub(crate) fn values_out_of_range(&self) -> Vec<(String, String, String)> {
-        let of_nics = self.all().map(|(part, nic)| (part, nic.out_of_range()));
+        let of_nics = (0..).zip(self.all()).map(|(port, (part, nic))| {
+            let speed = speed_of(&self.ports, port);
+            let late = speed.and_then(|speed| nic.pfc.refreshed_too_late(speed));
+            (part, nic.out_of_range().into_iter().chain(late).collect())
+        });
         let of_router = self.rdma_router.iter().map(|one| ("rdma_router", one.out_of_range()));
         let below = |(part, all): (&'static str, Vec<_>)| {
             all.into_iter().map(move |(path, found, want)| (format!("{part}.{path}"), found, want))

@@ -183,6 +183,43 @@ mistakes! {
     deviation_with_a_value_it_does_not_take: [("declared:", "actual: {deviations: [\"alert_acts:2\"]}\ndeclared:")];
 }
 
+#[test]
+fn a_nic_whose_refresh_outlasts_its_pause_is_refused_whichever_it_is_and_however_it_came_about() {
+    let gbps = |n: u64| rig_units::PortSpeed::from_bps(n * 1_000_000_000).expect("a speed");
+    let text = include_str!("../../duts/pcie-gen3.yaml").to_owned();
+    let read = |changes: &[(&str, &str)]| {
+        let text = changes.iter().fold(text.clone(), |text, (old, new)| {
+            assert!(text.contains(old), "`{old}` does not stand in the profile");
+            text.replacen(old, new, 1)
+        });
+        profile_from(&Source::new("pcie-gen3.yaml", &text))
+    };
+    let told = |read: Result<Profile, Vec<Fault>>| all(&read.expect_err("it is too late"));
+    // The bundled one at a faster port, and with a shorter pause at its own.
+    assert_snapshot!(told(read(&[("speed: 40Gbps", "speed: 100Gbps")])));
+    assert_snapshot!(told(read(&[("quanta: 65535q", "quanta: 31249q")])));
+    // One that is as the bundled one, but for its port.
+    assert_snapshot!(told(extending(
+        &format!("{OWN}extends: pcie-gen3\ndeclared: {{ports: [{{count: 1, speed: 100Gbps}}]}}\n"),
+        &[],
+    )));
+    // As long as its pause is not too long.
+    let just = read(&[("quanta: 65535q", "quanta: 31250q")]);
+    let profile = just.unwrap_or_else(|faults| panic!("{}", all(&faults)));
+    // What a case sweeps, and the other one of two.
+    assert_eq!(profile.declared.nics_out_of_range(), []);
+    let faster = profile.declared.at(gbps(100)).nics_out_of_range();
+    let want = "XOFF is refreshed every 400us, the pause of 31250q runs out after 160us at 100Gbps";
+    let wants = "pfc.refresh of at most 160us".to_owned();
+    assert_eq!(faster, [("nic.pfc.refresh".to_owned(), want.to_owned(), wants)]);
+    let lab = lab_of(
+        "about: x\ntransport: virtual\ncable: 3m\nduts: [{pair: [duts/pcie-gen3.yaml, duts/pcie-gen3.yaml]}]\n",
+    );
+    let faster = lab.duts[0].declared.at(gbps(100)).nics_out_of_range();
+    let paths: Vec<&str> = faster.iter().map(|(path, ..)| path.as_str()).collect();
+    assert_eq!(paths, ["nic.pfc.refresh", "peer.pfc.refresh"]);
+}
+
 fn switch(declared: Result<Declared, String>) -> Switch {
     declared.expect("rows that fit").switch().expect("a switch").clone()
 }

@@ -44,14 +44,19 @@ use crate::trials::context::Context;
 use crate::trials::trial::Trial;
 use rig_capture::analyse::nic::{self, Left, Reached};
 use rig_lab::{Kind, Limiting, Nic, Receive};
-use rig_testcases::Script;
 use rig_testcases::vocabulary::{Entry, FLOW, Looks, NIC};
 use rig_testcases::wire::longer;
+use rig_testcases::{FlowSpec, Script};
 use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
 
 /// What a frame has before what goes to memory, and behind it: Ethernet, IPv4, UDP, BTH, ICRC and FCS. What extends the BTH is counted as
 /// payload, in the model, too: 16 bytes of a first packet of a WRITE.
 const HEADERS: u16 = 62;
+
+/// The same of a flow's frames, which are longer over IPv6.
+fn beside_payload(spec: &FlowSpec) -> Bytes {
+    Bytes(HEADERS.into()) + longer(spec.over)
+}
 
 /// What a NIC may stand behind, and what it does can be told all the same: each of them sends on what comes.
 const BEHIND: &[Kind] = PASSING;

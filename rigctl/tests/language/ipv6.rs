@@ -71,7 +71,7 @@ fn what_knows_no_ipv6_is_refused_beside_a_flow_over_it() {
     let unknown = [one, two, three, ("rc.gid: {port: p1}", "cnp.interval: {port: p1}")];
     let wrong: [&[(&str, &str)]; 7] = [
         &[("over: ipv6", "over: ipv5")],
-        &[("rc.gid: {port: p1}", "rate.follows: {flow: calls}")],
+        &[("rc.gid: {port: p1}", "rate.cut: {flow: calls}")],
         &[("do: drop", "do: blue-rdma")],
         &with_its_own,
         &too_small,

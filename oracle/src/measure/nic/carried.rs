@@ -68,6 +68,7 @@ pub(in super::super) static GOODPUT: Known = Known {
             Some("mended") => losses::of_messages(measure, case),
             _ => predicted::between_two(measure, case),
         },
+        over_ipv6: true,
         ..Entry::USUAL
     },
     tells: Tells::Width("the timestamps of both ends, over the time between them"),
@@ -163,6 +164,7 @@ pub(in super::super) static COMPLETION: Known = Known {
         ],
         looks: &[Looks::EVERY_FRAME],
         sense: somebody_acknowledges,
+        over_ipv6: true,
         ..Entry::USUAL
     },
     tells: Tells::Each("message"),

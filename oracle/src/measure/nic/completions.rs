@@ -29,6 +29,7 @@ pub(in super::super) static COMPLETIONS: Known = Known {
         about: "what the host behind a NIC tells of the messages of a flow: when each was posted (T1), complete (T5) and polled (T6), how it ended, and the histograms of T5 - T1 and T6 - T1",
         source: SOURCE,
         sense: is_acknowledged,
+        over_ipv6: true,
         ..OF_FLOW
     },
     needs: |_| Needs::Hosts,

@@ -44,6 +44,7 @@ pub(in super::super) static SHARES: Known = Known {
         },
         looks: &[Looks::EVERY_FRAME],
         sense: sends_by_itself,
+        over_ipv6: true,
         ..Entry::USUAL
     },
     tells: Tells::Width(

@@ -1,7 +1,7 @@
 //! What timestamps tell of a rate: the gaps that a limiter leaves between packets, by the closed forms of its cuts.
 
 use super::super::stamps::{self, Stamps};
-use super::HEADERS;
+use super::beside_payload;
 use crate::spec::nic::forms;
 use crate::spec::nic::real::Real;
 use crate::trials::context::Context;
@@ -21,7 +21,7 @@ impl<'a> Paced<'a> {
         let spec = script.flows.iter().find(|spec| spec.name == flow)?;
         let behind = *script.dut_ports.get(usize::from(spec.nic))?;
         let rp = &context.nics().behind(behind)?.rp;
-        let packet = Bytes(spec.mtu.min(spec.message).into()) + Bytes(HEADERS.into());
+        let packet = Bytes(spec.mtu.min(spec.message).into()) + beside_payload(spec);
         let sent = match rp.limiting {
             Limiting::Packet => packet,
             Limiting::Burst => rp.burst + packet,
@@ -61,7 +61,7 @@ pub(super) fn of_predicted(flow: &str, context: &Context<'_>, script: &Script) -
 /// What a packet more or less makes of the time that many take is told by what one takes.
 pub(super) fn of_packets(flow: &str, context: &Context<'_>, script: &Script) -> Option<Stamps> {
     let spec = script.flows.iter().find(|spec| spec.name == flow)?;
-    let packet = Bytes(spec.mtu.min(spec.message).into()) + Bytes(HEADERS.into());
+    let packet = Bytes(spec.mtu.min(spec.message).into()) + beside_payload(spec);
     stamps::told(stamps::speed(context, script, spec.nic).slot(packet), "what a packet takes")
 }
 

@@ -7,27 +7,24 @@ use super::super::judge_context::{JudgeContext, TrialReading};
 use super::super::judged::{Judged, looked};
 use super::super::measurement::{Known, Red, Tells, told};
 use super::super::stamps;
-use super::{Passage, rc};
+use super::{Passage, beside_payload, rc};
 use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rc::brought;
-use crate::spec::nic::incast::depth;
+use crate::spec::nic::incast::{burst, depth};
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
+use rig_capture::analyse::nic::Reached;
 use rig_capture::{Dir, Span, Unit, What};
 use rig_lab::{Fault, Part};
 use rig_testcases::vocabulary::{Entry, Looks, ValueKind, required};
 use rig_testcases::{Action, Case, Measure, RoceKind, Verb};
-use rig_units::Bytes;
-use std::collections::BTreeSet;
+use rig_units::{Bytes, Dur, L1_OVERHEAD};
+use std::collections::{BTreeMap, BTreeSet};
 
 const SOURCE: &str = "IBTA volume 1: initiator depth (`max_rd_atomic` of ibv_modify_qp); Bai et al., NSDI'23: reads for reconstruction";
-const FORMULA: &str = "sum of what is asked for at once x (1 - out / in) to the sum";
-
-/// Headers of the shortest frame of a READ that has payload alone.
-const BARE: Bytes = Bytes(62);
-/// What a request for a READ takes no more than.
-const REQUEST: Bytes = Bytes(100);
+const FORMULA: &str =
+    "sum of what is asked for at once, less what leaves while it comes, to the sum";
 
 /// `rc.outstanding`.
 pub(in super::super) static OUTSTANDING: Known = Known {
@@ -137,13 +134,17 @@ fn outstanding(done: &JudgeContext<'_>, measure: &Measure, judged: &mut Judged) 
         Ok(TrialReading { span, want, got, records, looked: looked(all, "READs") })
     });
     done.several("rc.outstanding", judged, |trial| {
-        let read = held(trial, names)?;
+        let read = held(done, trial, names)?;
         Ok(read.map(|read| (format!("{}, the queue", on(measure)), read)).into_iter().collect())
     });
 }
 
 /// How deep the queue to the reader became; nothing where the rig has none.
-fn held(trial: &Trial, names: &[String]) -> Result<Option<TrialReading>, Doubt> {
+fn held(
+    done: &JudgeContext<'_>,
+    trial: &Trial,
+    names: &[String],
+) -> Result<Option<TrialReading>, Doubt> {
     let Some((.., between)) = &trial.script.between else { return Ok(None) };
     let Some(first) = names.first() else { return Ok(None) };
     let (_, spec) = trial.flow(first)?;
@@ -151,7 +152,8 @@ fn held(trial: &Trial, names: &[String]) -> Result<Option<TrialReading>, Doubt> 
         return Ok(None);
     };
     let doubt = |why: &str| Doubt { reason: NOT_MEASURED, ..trial.doubt(why) };
-    let mut connections = BTreeSet::new();
+    let port = trial.observation.ports[usize::from(spec.to)].speed;
+    let mut slots = BTreeMap::new();
     let [mut asked, mut bare] = [Bytes(0); 2];
     let mut begin = BTreeSet::new();
     for name in names {
@@ -160,10 +162,11 @@ fn held(trial: &Trial, names: &[String]) -> Result<Option<TrialReading>, Doubt> 
             return Err(doubt("they are of several readers: nothing says how deep the queue is"));
         }
         let spec = other;
-        connections.insert(trial.script.connection(index));
         let packets = u64::from(spec.message.div_ceil(spec.mtu.max(1)));
         asked = asked + Bytes(u64::from(spec.message)) + spec.headers() * packets;
-        bare = bare + Bytes(u64::from(spec.message)) + BARE * packets;
+        bare = bare + Bytes(u64::from(spec.message)) + beside_payload(spec) * packets;
+        let frames = Bytes(u64::from(spec.message)) + (spec.headers() + L1_OVERHEAD) * packets;
+        slots.insert(trial.script.connection(index), port.serialise(frames));
         let starts =
             trial.script.steps.iter().filter(|step| step.action == Action::StartFlow(index));
         begin.extend(starts.map(|step| step.at));
@@ -180,7 +183,7 @@ fn held(trial: &Trial, names: &[String]) -> Result<Option<TrialReading>, Doubt> 
     for (record, one) in trial.observation.records.iter().enumerate() {
         let What::Roce(roce) = one.what else { continue };
         let data = matches!(roce.kind, RoceKind::Data { response: true, .. });
-        if !data || !connections.contains(&roce.connection) {
+        if !data || !slots.contains_key(&roce.connection) {
             continue;
         }
         let size = u64::from(roce.size);
@@ -197,20 +200,18 @@ fn held(trial: &Trial, names: &[String]) -> Result<Option<TrialReading>, Doubt> 
         }
     }
     let Some(record) = deepest.1 else { return Err(doubt("nothing of what they read came")) };
-    let port = trial.observation.ports[usize::from(spec.to)].speed;
-    let ([least, _], [_, most]) =
-        (depth(bare, port, narrow.speed), depth(asked, port, narrow.speed));
-    // The first of it leaves as the rest comes, and requests leave one after the other: a frame at either end, and what leaves while all have asked.
-    let requests = port.slot(REQUEST) * u64::try_from(names.len()).unwrap_or(1);
-    let meanwhile = requests.0 / narrow.speed.serialise(Bytes(1)).0.max(1);
-    let lo = least.0.saturating_sub(longest * 2 + meanwhile);
+    let comes = comes(&Passage::of(done, trial, spec.to), slots);
+    let [least, _] = depth(bare, comes, narrow.speed);
+    let [_, most] = depth(asked, comes, narrow.speed);
+    // The first of it leaves as the rest comes: a frame at either end.
+    let lo = least.0.saturating_sub(longest * 2);
     let span = Span::exactly(deepest.0);
     let want = Prediction {
         unit: Unit::Bytes,
         span: Span { lo, hi: most.0 },
         formula: FORMULA,
         text: format!(
-            "{} to {}: {} queue pairs ask for {} at once, and {} leaves of what {port} brings",
+            "{} to {}: {} queue pairs ask for {} at once, and {} leaves of what comes at {port} in {comes}",
             Bytes(lo),
             most,
             names.len(),
@@ -226,4 +227,15 @@ fn held(trial: &Trial, names: &[String]) -> Result<Option<TrialReading>, Doubt> 
         records: vec![record],
         looked: looked(frames, "frames"),
     }))
+}
+
+/// How long what the first READ of each queue pair brings comes at the most, given with what it takes of the port that it comes from: the NIC there answers a request when its receive pipeline lets it
+/// pass, and the first of a queue pair whose state is not at hand is held up by that.
+fn comes(seen: &Passage<'_>, mut slots: BTreeMap<u16, Dur>) -> Dur {
+    let first = |(one, passes): (&Reached, _)| {
+        let slot = (one.kind == RoceKind::ReadRequest).then(|| slots.remove(&one.connection));
+        Some((passes, slot.flatten()?))
+    };
+    let answers: Vec<_> = seen.counted().filter_map(first).collect();
+    seen.apart.most(burst(&answers) + seen.bound * 2)
 }

@@ -13,7 +13,7 @@ use rig_capture::Span;
 use rig_frames::psn::Psn;
 use rig_lab::{Limiting, Receive, Rp, Scope};
 use rig_testcases::RoceKind;
-use rig_units::{Apart, Bytes, Dur, PortSpeed, Time};
+use rig_units::{Apart, Bytes, Dur, PortSpeed, Ppm, Time};
 use std::collections::BTreeMap;
 
 pub(super) const SOURCE: &str =
@@ -48,6 +48,52 @@ pub(super) struct Limited {
     /// The packets, by index, with which it went back: before one of those it waited for what its latencies and timers take, and that is no
     /// lateness of the limiter's.
     went_back: Vec<usize>,
+}
+
+/// What a limiter asks for between two instants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Asks {
+    /// Of frames, in millionths.
+    bytes: u128,
+    /// What they are held for, at the least and at the most.
+    least: Dur,
+    most: Dur,
+}
+
+impl Asks {
+    /// What stands between the two instants of `frames`, each held for as long as `holds` says, and `wait` longer at the most. One that is held across an instant counts by the part of its gap that lies
+    /// between them: at a low rate a gap is a good part of that time, and whatever is left out of it is time in which less leaves. `None`: none leaves in between.
+    fn within(
+        frames: &[(Time, Bytes)],
+        holds: &[[Dur; 2]],
+        (from, until): (Time, Time),
+        wait: Dur,
+    ) -> Option<Asks> {
+        // Behind the last one nothing is seen: for as long as it is held at the least.
+        let last = frames.iter().zip(holds).next_back().map(|((at, _), [least, _])| *at + *least);
+        let ends = frames.iter().skip(1).map(|(next, _)| *next).chain(last);
+        let mut all = Asks::default();
+        for ((&(at, bytes), next), [least, most]) in frames.iter().zip(ends).zip(holds) {
+            let [gap, inside] = [next.since(at), next.min(until).since(at.max(from))];
+            let [Some(gap), Some(inside)] = [gap, inside] else { continue };
+            if inside == Dur::ZERO {
+                continue;
+            }
+            let part = |of: u128| of * u128::from(inside.0) / u128::from(gap.0);
+            let of_time = |time: Dur| part(u128::from(time.0));
+            let whole = |time: u128| Dur(u64::try_from(time).unwrap_or(u64::MAX));
+            all.bytes += part(u128::from(bytes.0) * u128::from(Ppm::ONE.0));
+            all.least += whole(of_time(*least));
+            all.most += whole(of_time(*most + wait) + 1);
+        }
+        (all.bytes > 0).then_some(all)
+    }
+}
+
+/// Millionths of bytes in so long, in bits a second.
+fn rate(bytes: u128, took: Dur) -> u64 {
+    let bits = bytes * 8 * 1_000_000_000_000 / u128::from(Ppm::ONE.0);
+    u64::try_from(bits / u128::from(took.0.max(1))).unwrap_or(u64::MAX)
 }
 
 impl Passage<'_> {
@@ -177,21 +223,14 @@ impl Limited {
         if self.rp.limiting != Limiting::Packet || self.rp.scope != Scope::Qp {
             return None;
         }
-        let within = |&(_, at, _): &(usize, Time, Bytes)| at >= from && at < until;
-        let first = self.frames.iter().position(within)?;
-        let last = self.frames.iter().rposition(within)?;
-        let bytes: Bytes = self.frames[first..last].iter().map(|(.., bytes)| *bytes).sum();
-        let holds = self.holds()?;
-        let between = holds.get(first..last).filter(|between| !between.is_empty())?;
-        let least: Dur = between.iter().map(|[least, _]| *least).sum();
-        let most: Dur = between.iter().map(|[_, most]| *most + wait).sum();
-        let rate = |took: Dur| {
-            let bits = u128::from(bytes.0) * 8 * 1_000_000_000_000;
-            u64::try_from(bits / u128::from(took.0.max(1))).unwrap_or(u64::MAX)
-        };
+        let frames: Vec<(Time, Bytes)> =
+            self.frames.iter().map(|&(_, at, bytes)| (at, bytes)).collect();
+        let asks = Asks::within(&frames, &self.holds()?, (from, until), wait)?;
         Some(Span {
-            lo: rate(self.apart.most(most)),
-            hi: rate(self.apart.least(least)).saturating_add(1).min(self.line.bps()),
+            lo: rate(asks.bytes, self.apart.most(asks.most)),
+            hi: rate(asks.bytes, self.apart.least(asks.least))
+                .saturating_add(1)
+                .min(self.line.bps()),
         })
     }
 
@@ -363,5 +402,32 @@ mod tests {
         let sent = [(4, 7), (4, 8), (4, 9), (4, 7), (4, 8), (4, 10)];
         assert_eq!(went_back(sent.into_iter(), true), [3, 4]);
         assert_eq!(went_back(sent.into_iter(), false), [3]);
+    }
+
+    #[test]
+    fn a_gap_that_begins_before_a_window_or_ends_after_it_counts_by_its_part_in_it() {
+        let us = |at: u64| Time::ZERO + Dur::us(at);
+        // Three of 1000 B in 20 us between two long gaps, which reach 300 us and 60 us into the window.
+        let ats = [0, 400, 410, 420, 540];
+        let frames = ats.map(|at| (us(at), Bytes(1_000)));
+        let holds: Vec<[Dur; 2]> =
+            [400, 10, 10, 120, 50].map(|held| [Dur::us(held), Dur::us(held)]).into();
+        let of = |from: u64, until: u64, holds: &[[Dur; 2]]| {
+            Asks::within(&frames, holds, (us(from), us(until)), Dur::ZERO)
+        };
+        let asks = of(100, 480, &holds).expect("some leave");
+        // 3 of 4, 1, 1, 1 of 2: 3250 B in all of it.
+        assert_eq!((asks.bytes, asks.least), (3_250_000_000, Dur::us(380)));
+        // The gaps as they are asked for, whatever they were: twice as fast.
+        let faster: Vec<_> = holds.iter().map(|held| held.map(|held| held / 2)).collect();
+        let asks = of(100, 480, &faster).expect("some leave");
+        assert_eq!((asks.bytes, asks.least), (3_250_000_000, Dur::us(190)));
+        assert_eq!(rate(asks.bytes, asks.least), 3_250 * 8 * 1_000_000 / 190);
+        assert_eq!(of(600, 700, &holds), None);
+        // The last one may be held for longer than is seen.
+        let long = [holds[0], [Dur::us(500), Dur::us(500)]];
+        let asks = Asks::within(&frames[..2], &long, (us(400), us(650)), Dur::ZERO);
+        let asks = asks.expect("it is held all the time");
+        assert_eq!((asks.bytes, asks.least), (500_000_000, Dur::us(250)));
     }
 }

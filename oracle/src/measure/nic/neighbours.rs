@@ -44,6 +44,7 @@ pub(in super::super) static BESIDE: Known = Known {
         },
         sense: always_sends,
         looks: &[Looks::EVERY_FRAME],
+        over_ipv6: true,
         ..Entry::USUAL
     },
     tells: Tells::Width(

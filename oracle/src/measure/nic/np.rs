@@ -265,6 +265,14 @@ fn of_naks(seen: &Passage<'_>) -> Vec<Came> {
     marks
 }
 
+/// The records of the CNPs that a NIC sent for a connection, and how many marks of it may have earned one.
+pub(super) fn earned(seen: &Passage<'_>, connection: u16) -> (Vec<usize>, usize) {
+    let traffic = Traffic::of(seen);
+    let own = traffic.cnps.iter().filter(|(_, cnp)| cnp.qp == connection);
+    let marks = traffic.marks.iter().filter(|came| came.mark.qp == connection);
+    (own.map(|(record, _)| *record).collect(), marks.count())
+}
+
 /// How many CNPs there were by the time of each, beside how many were due.
 fn counted(traffic: &Traffic, np: &Np, x: String) -> Option<Curve> {
     let marks = traffic.rule();

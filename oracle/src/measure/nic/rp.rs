@@ -26,6 +26,7 @@ pub(in super::super) static FOLLOWS: Known = Known {
         about: "each packet of a flow leaves as early as its rate allows and no earlier, by the CNPs that it got",
         source: "DCQCN 3.1",
         unreliable: true,
+        over_ipv6: true,
         ..OF_FLOW
     },
     tells: Tells::Width("what a device may round, and the timestamps"),

@@ -5,22 +5,20 @@ use super::super::judged::{At, Judged, looked};
 use super::super::measurement::{Batches, Known, Red, Tells, in_words};
 use super::super::stamps;
 use super::limited::Limited;
-use super::{BEHIND, over_the_way};
+use super::{BEHIND, Passage, np, over_the_way, rc};
 use crate::judge::batches::Mean;
 use crate::judge::nic::shares::{self, Equal, LongRun};
 use crate::resolution::widened;
 use crate::spec::nic::fluid;
 use crate::trials::context::Context;
 use crate::trials::table::Table;
-use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
 use crate::{Prediction, Resolution};
 use rig_capture::analyse::{Carried, carried};
-use rig_capture::{Dir, Span, Unit, What};
-use rig_frames::ip::Ecn;
+use rig_capture::{Span, Unit};
 use rig_lab::{Limiting, Part, Scope};
 use rig_testcases::vocabulary::{Entry, Looks, WINDOW};
-use rig_testcases::{FlowSpec, Measure, RoceKind, Script, Window};
+use rig_testcases::{FlowSpec, Measure, Script, Window};
 use rig_units::{Bytes, Ppm, Time};
 
 /// `rate.shares`.
@@ -309,7 +307,7 @@ fn reading(window: &Window, ends: u64, mean: &Mean) -> TrialReading {
 }
 
 /// Files the flows that get less than their share and are told of more congestion than they met: a receiver answers a mark with a CNP
-/// at most, so that one which sends more of them for a flow than packets of it came marked holds that flow back for others. That is
+/// at most, be it a marked packet or a NAK of its own that counts as one, so that one which sends more of them for a flow than there were marks holds that flow back for others. That is
 /// so for certain, however long it takes until shares settle.
 fn starved(
     done: &JudgeContext<'_>,
@@ -322,18 +320,18 @@ fn starved(
     for (flow, carried) in window.flows.iter().zip(&runs.carried) {
         let mut all = Vec::new();
         for (at, trial) in done.valid(index).enumerate() {
-            let Ok((number, _)) = trial.flow(flow) else { continue };
-            let Told { cnps, marks } = told(&trial, trial.script.connection(number));
+            let Ok(end) = rc::End::receiver(&trial, flow) else { continue };
+            let (cnps, earned) = np::earned(&Passage::of(done, &trial, end.port), end.connection);
             let sum = |batches: &[Carried]| batches.iter().map(|batch| batch.bytes).sum::<u64>();
             let whole: u64 = runs.carried.iter().map(|runs| sum(&runs[at])).sum();
             let flows = u64::try_from(window.flows.len()).unwrap_or(u64::MAX);
             let share = u128::from(sum(&carried[at])) * u128::from(flows * one);
             let share = u64::try_from(share / u128::from(whole.max(1))).unwrap_or(u64::MAX);
-            if share >= one || cnps.len() <= marks {
+            if share >= one || cnps.len() <= earned {
                 continue;
             }
             let got = format!(
-                "{} of an equal share, held back by {} CNPs while {marks} of its packets came marked",
+                "{} of an equal share, held back by {} CNPs for {earned} marks",
                 Unit::Ppm.show(share),
                 cnps.len()
             );
@@ -351,30 +349,6 @@ fn starved(
             judged.file(At::Point(index), one);
         }
     }
-}
-
-/// What the rig saw of the congestion of a connection.
-struct Told {
-    /// Records of the CNPs that its receiver sent.
-    cnps: Vec<usize>,
-    /// Its packets that came there marked.
-    marks: usize,
-}
-
-fn told(trial: &Trial, connection: u16) -> Told {
-    let mut told = Told { cnps: Vec::new(), marks: 0 };
-    for (at, record) in trial.observation.records.iter().enumerate() {
-        let What::Roce(roce) = record.what else { continue };
-        if roce.connection != connection {
-            continue;
-        }
-        match (roce.kind, record.dir) {
-            (RoceKind::Cnp { .. }, Dir::Rx) => told.cnps.push(at),
-            (RoceKind::Data { .. }, Dir::Tx) if roce.ecn == Ecn::Ce => told.marks += 1,
-            _ => {}
-        }
-    }
-    told
 }
 
 /// Jain's index of all that was carried, for people.

@@ -9,10 +9,15 @@ use rig_units::Time;
 
 /// Three flows through a bottleneck that marks none of their packets, the last one from 1 ms on.
 fn flows(measure: &str) -> Ran {
+    flows_to("generation: gen2", measure)
+}
+
+/// The same to a NIC that is configured so.
+fn flows_to(peer: &str, measure: &str) -> Ran {
     Ran::of(
         "gen2-to-gen2",
         &format!(
-            "    dut: {{nic: {{generation: gen2}}, peer: {{generation: gen2}}}}
+            "    dut: {{nic: {{generation: gen2}}, peer: {{{peer}}}}}
     between: {{delay: 1us, bottleneck: {{to: p2, speed: 50Gbps, kmin: 20MB, kmax: 24MB, pmax: 10%, buffer: 32MB}}}}
     flows:
       held: {{nic: p1, to: p2, class: 3, verb: write, message: 64KiB, mtu: 4096B}}
@@ -96,9 +101,8 @@ fn a_share_is_off_once_an_equal_one_is_not_among_those_that_it_may_be() {
 
 #[test]
 fn a_flow_is_starved_by_one_cnp_more_than_marks_where_it_has_less_than_an_equal_share() {
-    let ran = flows(SHARES);
-    let of = |is_lost: fn(usize) -> bool, cnps: usize, marks: usize| {
-        thinned(&ran, is_lost, |seen| {
+    let of = |ran: &Ran, is_lost: fn(usize) -> bool, cnps: usize, marks: usize| {
+        thinned(ran, is_lost, |seen| {
             // In one of 64 batches nothing is sent: no share settles.
             let quiet = Time(500_000_000)..Time(512_500_000);
             for packet in passed(seen, |_, at| quiet.contains(&at)).into_iter().rev() {
@@ -113,8 +117,13 @@ fn a_flow_is_starved_by_one_cnp_more_than_marks_where_it_has_less_than_an_equal_
         })
     };
     let half: fn(usize) -> bool = |nth| nth % 2 == 0;
-    for (cnps, marks, starved) in [(2, 1, true), (2, 2, false), (0, 0, false)] {
-        let said = of(half, cnps, marks);
+    let (marked, nak) =
+        (flows(SHARES), flows_to("generation: gen2, np: {nak_earns: true}", SHARES));
+    // A NAK earns one where that is declared: of what is lost here the first packet is asked for, and never comes.
+    let all = [(&marked, 2, 1, true), (&marked, 2, 2, false), (&marked, 0, 0, false)];
+    let all = all.into_iter().chain([(&nak, 2, 1, false), (&nak, 3, 1, true)]);
+    for (ran, cnps, marks, starved) in all {
+        let said = of(ran, half, cnps, marks);
         let of = format!("{cnps} CNPs, {marks} marks");
         assert_eq!(said.fails("rate.shares"), starved, "{of}");
         assert_eq!(said.of("rate.shares").count(), usize::from(starved), "{of}");

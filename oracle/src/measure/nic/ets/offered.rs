@@ -2,7 +2,7 @@
 
 use super::super::super::judge_context::JudgeContext;
 use super::super::limited::Limited;
-use super::super::{HEADERS, Passage};
+use super::super::{Passage, beside_payload};
 use crate::judge::answers::NOT_MEASURED;
 use crate::spec::nic::ets::{Class, in_turns, limited};
 use crate::spec::pause::pause_time;
@@ -177,7 +177,9 @@ impl Offered {
                 offers: Span::exactly(speed.bps()),
                 frames: u64::try_from(own.len()).unwrap_or(u64::MAX),
                 bytes: sizes.clone().sum(),
-                longest: sizes.max().unwrap_or_else(|| u64::from(spec.mtu + u32::from(HEADERS))),
+                longest: sizes
+                    .max()
+                    .unwrap_or_else(|| u64::from(spec.mtu) + beside_payload(spec).0),
                 records: own.first().into_iter().chain(own.last()).map(|one| one.record).collect(),
             });
         }

@@ -1,7 +1,7 @@
 //! By how much of itself what a traffic class gets has to be off to show, before anything runs: a round of all classes, what is left open of
 //! which bytes count, limits that need not make up for what their class waits, clocks and stamps, and a frame at both ends of what is counted.
 
-use super::super::HEADERS;
+use super::super::beside_payload;
 use super::offered::{Of, Offered, Table, classes, sends};
 use super::{want, window};
 use crate::trials::context::Context;
@@ -101,8 +101,8 @@ fn is_held(script: &Script, until: Dur) -> bool {
 fn message(spec: &FlowSpec) -> (u64, u64, u64) {
     let packets = u64::from(spec.message.div_ceil(spec.mtu.max(1)).max(1));
     let first = if matches!(spec.verb, Verb::Write | Verb::WriteUnreliable) { RETH } else { 0 };
-    let bytes = u64::from(spec.message) + packets * u64::from(HEADERS) + first;
-    (packets, bytes, u64::from(spec.mtu.min(spec.message)) + u64::from(HEADERS) + first)
+    let bytes = u64::from(spec.message) + packets * beside_payload(spec).0 + first;
+    (packets, bytes, u64::from(spec.mtu.min(spec.message)) + beside_payload(spec).0 + first)
 }
 
 impl Offered {

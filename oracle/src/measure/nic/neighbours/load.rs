@@ -1,14 +1,13 @@
 //! A tenant of a NIC, and who else sends by the same port or to the same host, by the flows of a script.
 
 use super::super::super::stamps;
+use super::super::beside_payload;
 use crate::spec::nic::neighbours::{Neighbour, Round};
 use crate::trials::context::Context;
 use rig_lab::Nic;
 use rig_testcases::{FlowSpec, Measure, Script, Verb};
 use rig_units::{Bytes, Within};
 
-/// Headers of a frame that are no payload, as a host counts it: Ethernet, IPv4, UDP, BTH, ICRC and FCS.
-const BARE: u64 = 62;
 /// What a WRITE says of the memory that it is for, and a READ of what it wants.
 const RETH: u64 = 16;
 /// What the first and the last packet of what a READ brings say beside.
@@ -77,7 +76,7 @@ fn neighbour(flow: &FlowSpec, tenant: &FlowSpec) -> Option<Neighbour> {
     let message = u64::from(flow.message);
     let of = |packets: u64, payload: u64, arrives: bool| Neighbour {
         packets,
-        frames: Bytes(payload + BARE * packets),
+        frames: Bytes(payload) + beside_payload(flow) * packets,
         payload: Bytes(payload),
         arrives,
     };
