@@ -344,7 +344,7 @@ impl Rc {
         optional("resend_extra", Count).by_case().live().tried(&["16"]),
         needed("timeout", Count, "0").by_case().live().tried(&["x2", "x0.5"]),
         optional("timeout_late", Range).by_case().live().varies().tried(&["+1us", "never"]),
-        optional("timeout_late_share", Chance).tried(&["1%"]),
+        optional("timeout_late_share", Chance).tried(&["5%"]),
         optional("timer_runs_on", Switch).tried(&["true"]),
         optional("adaptive", List).by_case().live(),
         needed("retries", Count, "7").by_case().live().tried(&["1"]),
