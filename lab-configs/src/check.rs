@@ -226,7 +226,10 @@ impl Checks<'_> {
         let pfc = &switch.pfc;
         let fastest = switch.ports.iter().map(|group| group.speed.pause(pfc.quanta)).min();
         let Some(pause) = fastest else { return };
-        if pfc.refresh.least() == Dur::ZERO || pfc.refresh.most() > pause {
+        if pfc.refresh.least() == Dur::ZERO {
+            let found = format!("XOFF is refreshed every {}, which may be at once", pfc.refresh);
+            self.fault("pfc.refresh", found, "a least above 0s, such as 1us..50us".to_owned());
+        } else if pfc.refresh.most() > pause {
             let found = format!(
                 "XOFF is refreshed every {}, the pause runs out after {pause}",
                 pfc.refresh

@@ -80,10 +80,13 @@ impl Rc {
         let longest = self.adaptive.map_or(1, |adaptive| adaptive.longest());
         // IBTA volume 1, 9.7.6.1.3: up to four times as long where nothing is declared.
         let late = self.timeout_late.unwrap_or(Within::at_most(apart.most(waits * 3) * longest));
-        let share = self.timeout_late_share.take().map_or(Dur::ZERO, |share| {
-            apart.most(waits * longest).scaled(share.0.into(), Ppm::ONE.0.into())
-        });
-        let most = least + (apart.most(waits) - least) * longest + late.most() + share;
+        // A share stays one, of what is the least, and what it is more of the longest that may be seen is late, too.
+        let share = |of: Dur| {
+            let share = self.timeout_late_share.unwrap_or(Ppm(0));
+            of.scaled(share.0.into(), Ppm::ONE.0.into())
+        };
+        let more = share(apart.most(waits * longest)).saturating_sub(share(least));
+        let most = least + (apart.most(waits) - least) * longest + late.most() + more;
         self.timeout = AckTimeout::Time(least);
         self.timeout_late = Some(Within::between(late.least(), most - least));
     }
@@ -177,13 +180,14 @@ mod tests {
         assert_eq!((waits, late.0), (time(Dur::ns(99_980)), Dur::ZERO));
         assert!(late.1 > Dur::us(300) && late.1 < Dur::ns(300_200), "{}", late.1);
         assert_eq!(of(AckTimeout::NEVER, None), (AckTimeout::NEVER, None));
-        // What it may be late by in proportion is of the longest that may be seen: a tenth of 100.020005 us.
+        // What it may be late by in proportion is of the longest that may be seen, a tenth of 100.020005 us: so much that is more than a tenth of 99.98 us
+        // is late without it.
         let (timeout, timeout_late) = (time(Dur::us(100)), Some(Within::ZERO));
         let share = Some(Ppm(100_000));
         let usual = crate::Nic::usual().rc;
         let mut rc = Rc { timeout, timeout_late, timeout_late_share: share, ..usual };
         rc.see(apart);
         let most = rc.timeout_late.map(Within::most);
-        assert_eq!((most, rc.timeout_late_share), (Some(Dur(40_005 + 10_002_000)), None));
+        assert_eq!((most, rc.timeout_late_share), (Some(Dur(40_005 + 4_000)), share));
     }
 }

@@ -133,8 +133,15 @@ fn cutting_through(lab: &Lab) -> Lab {
     lab
 }
 
+/// What belongs to the pause times of a switch: at ports of another speed as many quanta, so that what is pinned at one speed is no value of the sheet at another.
+const IN_QUANTA: [&str; 2] = ["pfc.refresh", "pfc.response"];
+
 /// Whether a case sets one of these itself: a device that does not do as it is told is no healthy one.
 fn sets(case: &Case, paths: &[String]) -> bool {
+    let at_speeds = case.sweep.iter().any(|sweep| matches!(sweep, Sweep::Speed { .. }));
+    if at_speeds && paths.iter().any(|path| IN_QUANTA.contains(&path.as_str())) {
+        return true;
+    }
     let swept = case.sweep.iter().filter_map(|sweep| match sweep {
         Sweep::Setting { path, .. } => Some(path),
         _ => None,

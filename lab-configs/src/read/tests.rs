@@ -153,6 +153,7 @@ mistakes! {
     more_ports_than_fit: [("ports: [{count: 8, speed: 100Gbps}]", "ports: [{count: 65535, speed: 100Gbps}, {count: 65535, speed: 100Gbps}]")];
     speed_that_does_not_exist: [("speed: 100Gbps", "speed: 99Gbps")];
     refresh_beyond_the_pause: [("refresh: 100us", "refresh: 400us")];
+    refresh_that_may_be_at_once: [("refresh: 100us ", "refresh: {max: 50us} ")];
     detection_time_out_of_range: [("detection_time: 200ms", "detection_time: 99ms")];
     restoration_time_out_of_range: [("restoration_time: 200ms", "restoration_time: 60001ms")];
     yang_refuses_detection_below_the_poll: [("poll_interval: 100ms", "poll_interval: 300ms")];

@@ -100,6 +100,9 @@ fn alike(
         .then(|| rule.detection_resolution(Dur::ZERO))
 }
 
+/// Every chance.
+const ANY: Span = Span { lo: 0, hi: 1_000_000 };
+
 /// Which chances show. On a known grid storms lie just before and just after the phase at which they cease to be detected, and enclose
 /// it: what is outside of that is seen. Else they are counted.
 fn told(
@@ -118,7 +121,7 @@ fn told(
             lo: if decided.fires { lo } else { 0 },
             hi: if decided.stays { hi } else { 1_000_000 },
         };
-        if shows == (Span { lo: 0, hi: 1_000_000 }) {
+        if shows == ANY {
             return Resolution::none(
                 "no storm was where it had to be detected, nor where it must not be",
             );
@@ -128,7 +131,11 @@ fn told(
     let (n, _) = counts(&storms.trials);
     let share = |ppm: u64| share(Chance { of: ppm.into(), out_of: 1_000_000 });
     let (lo, hi) = stats::told(n, (share(predicted.lo), share(predicted.hi)), alpha, stats::POWER);
-    Resolution::likely(Unit::Ppm, Span { lo: ppm(lo, f64::floor), hi: ppm(hi, f64::ceil) })
+    let shows = Span { lo: ppm(lo, f64::floor), hi: ppm(hi, f64::ceil) };
+    if shows == ANY {
+        return Resolution::none("so few storms tell no chance from another");
+    }
+    Resolution::likely(Unit::Ppm, shows)
 }
 
 /// Why a storm that nothing detected does not show that nothing does: the trial was over before its pause and before the latest

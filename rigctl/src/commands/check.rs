@@ -110,8 +110,10 @@ fn by_the_model(bound: Dur) -> String {
         bound => format!("timestamps off by as much as this lab's may be, {bound}"),
     };
     format!(
-        "{:23}What shows is by a run of each in virtual time on the emulated device, at its full effort, with {stamps}",
-        ""
+        "{:23}What shows is by one run of each in virtual time on the emulated device (seed {}), at its full effort, with {stamps}; where storms or draws fall \
+         by chance another run tells more or less",
+        "",
+        foreseen::SEED
     )
 }
 

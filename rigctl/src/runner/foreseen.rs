@@ -8,8 +8,8 @@ use rig_oracle::trials::effort::Effort;
 use rig_reports::CaseReport;
 use rig_testcases::Case;
 
-/// Follows a run that nobody asked for a verdict: any seed does, and the same one tells the same twice.
-const SEED: u64 = 1;
+/// Of a run that nobody asked for a verdict: any seed does, and the same one tells the same twice.
+pub const SEED: u64 = 1;
 
 /// Hands each of these cases to `told`, in their order: as it can be had of `lab`, run against the emulated device of the same profile with
 /// timestamps as far off as that lab's. None of a case that is skipped there.

@@ -65,7 +65,10 @@ impl Case {
             if !has && !self.is_of_other_classes(setting, &profile.declared) {
                 let why = format!("its {} is not {}", setting.path, shown(&setting.value));
                 // A name, which no source gives a NIC of one's own.
-                return Err(if setting.path.ends_with(GENERATION) {
+                let alone = setting.path == PEERS && profile.declared.get(PEERS).is_none();
+                return Err(if alone {
+                    format!("{why}: it stands alone, and a pair is {{pair: [.., ..]}}")
+                } else if setting.path.ends_with(GENERATION) {
                     format!(
                         "{why}: a NIC is asked the cases of the generation that its profile names"
                     )
@@ -150,6 +153,9 @@ impl Case {
 
 /// How the paths end by which cases select a NIC, and not by what it does.
 const GENERATION: &str = ".generation";
+
+/// Where that of the other NIC of a pair stands.
+const PEERS: &str = "peer.generation";
 
 /// A JSON value without quotes.
 fn shown(value: &serde_json::Value) -> String {

@@ -12,19 +12,22 @@ use crate::Prediction;
 use crate::judge::answers::NOT_MEASURED;
 use crate::judge::nic::rc::brought;
 use crate::spec::nic::incast::{burst, depth};
+use crate::spec::nic::pipeline;
 use crate::trials::trial::Trial;
 use crate::verdict::Doubt;
-use rig_capture::analyse::nic::Reached;
 use rig_capture::{Dir, Span, Unit, What};
 use rig_lab::{Fault, Part};
 use rig_testcases::vocabulary::{Entry, Looks, ValueKind, required};
 use rig_testcases::{Action, Case, Measure, RoceKind, Verb};
-use rig_units::{Bytes, Dur, L1_OVERHEAD};
+use rig_units::{Bytes, Dur, L1_OVERHEAD, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 const SOURCE: &str = "IBTA volume 1: initiator depth (`max_rd_atomic` of ibv_modify_qp); Bai et al., NSDI'23: reads for reconstruction";
 const FORMULA: &str =
     "sum of what is asked for at once, less what leaves while it comes, to the sum";
+
+/// What a request for a READ takes no more than.
+const REQUEST: Bytes = Bytes(120);
 
 /// `rc.outstanding`.
 pub(in super::super) static OUTSTANDING: Known = Known {
@@ -200,7 +203,8 @@ fn held(
         }
     }
     let Some(record) = deepest.1 else { return Err(doubt("nothing of what they read came")) };
-    let comes = comes(&Passage::of(done, trial, spec.to), slots);
+    let request = trial.observation.ports[usize::from(spec.nic)].speed.slot(REQUEST);
+    let comes = comes(&Passage::of(done, trial, spec.to), request, &slots);
     let [least, _] = depth(bare, comes, narrow.speed);
     let [_, most] = depth(asked, comes, narrow.speed);
     // The first of it leaves as the rest comes: a frame at either end.
@@ -229,13 +233,13 @@ fn held(
     }))
 }
 
-/// How long what the first READ of each queue pair brings comes at the most, given with what it takes of the port that it comes from: the NIC there answers a request when its receive pipeline lets it
-/// pass, and the first of a queue pair whose state is not at hand is held up by that.
-fn comes(seen: &Passage<'_>, mut slots: BTreeMap<u16, Dur>) -> Dur {
-    let first = |(one, passes): (&Reached, _)| {
-        let slot = (one.kind == RoceKind::ReadRequest).then(|| slots.remove(&one.connection));
-        Some((passes, slot.flatten()?))
-    };
-    let answers: Vec<_> = seen.counted().filter_map(first).collect();
-    seen.apart.most(burst(&answers) + seen.bound * 2)
+/// How long what the first READ of each queue pair brings comes at the most, where requests of `request` each leave the reader one behind the other, given with what each answer takes of the port that it
+/// comes from: the NIC there answers a request when its receive pipeline lets it pass, and the first of a queue pair whose state is not at hand is held up by that. When the reader did ask says nothing of
+/// how deep the queue has to be: asking late is what makes it shallow.
+fn comes(seen: &Passage<'_>, request: Dur, slots: &BTreeMap<u16, Dur>) -> Dur {
+    let requests: Vec<(Time, u16)> =
+        (1..).zip(slots.keys()).map(|(nth, of)| (Time::ZERO + request * nth, *of)).collect();
+    let passes = pipeline::passed(&seen.nic.receive, &requests);
+    let answers: Vec<_> = passes.into_iter().zip(slots.values().copied()).collect();
+    seen.apart.most(burst(&answers))
 }
