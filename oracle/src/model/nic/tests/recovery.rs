@@ -5,7 +5,7 @@ use crate::model::nic::responder::{Responder, Taken};
 use crate::model::nic::{Config, Flow, Verb};
 use crate::model::packet::{Packet, PacketKind};
 use rig_frames::roce::aeth::RnrTimer;
-use rig_lab::{AckTimeout, Recovery};
+use rig_lab::{AckTimeout, Rc, Recovery};
 use rig_units::{Dur, Ppm, Time, Within};
 
 #[test]
@@ -127,18 +127,22 @@ fn without_progress_it_sends_again_and_gives_up_in_the_end() {
     assert_eq!(bench.network.nic(NIC).unwrap().counters().local_ack_timeout_err, 3);
 }
 
-#[test]
-fn a_timer_that_nothing_is_declared_of_runs_out_anywhere_from_one_to_four_times_what_its_code_says()
-{
+/// What lies between the tries of a packet that nobody answers, within 4 ms, by a timer of this code.
+fn waits(code: u8, set: impl FnOnce(&mut Rc)) -> Vec<Dur> {
     let mut config = config();
-    (config.rc.timeout, config.rc.timeout_late) = (AckTimeout::Code(1), None);
-    config.rc.retries = 200;
+    (config.rc.timeout, config.rc.retries) = (AckTimeout::Code(code), 200);
+    set(&mut config.rc);
     let mut bench = bench(&config);
     bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
     bench.run(Dur::ms(4));
     let sent = bench.received(PacketKind::Data);
-    let waits: Vec<Dur> =
-        sent.windows(2).filter_map(|two| two[1].left().since(two[0].left())).collect();
+    sent.windows(2).filter_map(|two| two[1].left().since(two[0].left())).collect()
+}
+
+#[test]
+fn a_timer_that_nothing_is_declared_of_runs_out_anywhere_from_one_to_four_times_what_its_code_says()
+{
+    let waits = waits(1, |rc| rc.timeout_late = None);
     let t = Dur::ns(8_192);
     assert!(waits.len() > 150 && waits.iter().all(|wait| (t..=t * 4).contains(wait)), "{waits:?}");
     let (least, most) = (waits.iter().min().unwrap(), waits.iter().max().unwrap());
@@ -147,23 +151,17 @@ fn a_timer_that_nothing_is_declared_of_runs_out_anywhere_from_one_to_four_times_
 
 #[test]
 fn a_timer_that_is_coarser_the_longer_it_is_runs_out_anywhere_within_its_share() {
-    let waits = |code: u8| {
-        let mut config = config();
-        config.rc.timeout = AckTimeout::Code(code);
-        config.rc.timeout_late = Some(Within::exactly(Dur::us(1)));
-        (config.rc.timeout_late_share, config.rc.retries) = (Some(Ppm(500_000)), 200);
-        let mut bench = bench(&config);
-        bench.network.start_flow(NIC, &Flow { count: Some(1), ..flow(1) });
-        bench.run(Dur::ms(4));
-        let sent = bench.received(PacketKind::Data);
-        let waits: Vec<Dur> =
-            sent.windows(2).filter_map(|two| two[1].left().since(two[0].left())).collect();
+    let ends = |code: u8| {
+        let waits = waits(code, |rc| {
+            rc.timeout_late = Some(Within::exactly(Dur::us(1)));
+            rc.timeout_late_share = Some(Ppm(500_000));
+        });
         assert!(waits.len() > 50, "{waits:?}");
         (waits.iter().min().copied().unwrap(), waits.iter().max().copied().unwrap())
     };
     // Half of 8.192 and of 32.768 us.
     for (code, t) in [(1, Dur::ns(8_192)), (3, Dur::ns(32_768))] {
-        let ((least, most), from, by) = (waits(code), t + Dur::us(1), t + Dur::us(1) + t / 2);
+        let ((least, most), from, by) = (ends(code), t + Dur::us(1), t + Dur::us(1) + t / 2);
         assert!(from <= least && least < from + t / 10, "{least}");
         assert!(by - t / 10 < most && most <= by, "{most}");
     }
